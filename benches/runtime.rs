@@ -43,7 +43,11 @@ fn resident() -> Option<i64> {
 fn measure_in_process(row: &str) -> Result<()> {
     let own = std::env::current_exe().map_err(Error::other)?;
     let status = Command::new(own).arg(row).status().map_err(Error::other)?;
-    if status.success() { Ok(()) } else { Err(Error::other(format!("the row `{row}` failed"))) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::other(format!("the row `{row}` failed")))
+    }
 }
 
 /// Measures one row: runs of `rounds` rounds, all kept in memory.
@@ -63,8 +67,11 @@ async fn row(rounds: u32) -> Result<()> {
         }
         best = best.min(start.elapsed().as_secs_f64() / (events * runs) as f64);
         // Later batches reuse the memory of the first batch.
-        let grown =
-            || before.zip(resident()).map(|(before, after)| (after - before) / (events * runs) as i64);
+        let grown = || {
+            before
+                .zip(resident())
+                .map(|(before, after)| (after - before) / (events * runs) as i64)
+        };
         bytes = bytes.or_else(grown);
     }
     let bytes = bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
@@ -76,7 +83,9 @@ async fn row(rounds: u32) -> Result<()> {
 /// session and user.
 fn threads(count: usize) -> Result<()> {
     const RUNS: usize = 10_000;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(count).build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(count)
+        .build();
     let runner = Runner::builder().build()?;
     let mut workflow = PingPong::default();
     workflow.rally.set_max(10)?;
@@ -94,23 +103,32 @@ fn threads(count: usize) -> Result<()> {
         Ok::<_, Error>(start.elapsed().as_nanos() / (RUNS as u128 * 20))
     };
     let runtime = runtime.map_err(Error::other)?;
-    let each = runtime.block_on(runtime.spawn(runs)).map_err(Error::other)??;
+    let each = runtime
+        .block_on(runtime.spawn(runs))
+        .map_err(Error::other)??;
     println!("{count:>10} {each:>12}");
     Ok(())
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    if let Some(rounds) = std::env::args().find_map(|arg| arg.strip_prefix("--rounds=")?.parse().ok()) {
+    if let Some(rounds) =
+        std::env::args().find_map(|arg| arg.strip_prefix("--rounds=")?.parse().ok())
+    {
         return row(rounds).await;
     }
-    if let Some(count) = std::env::args().find_map(|arg| arg.strip_prefix("--threads=")?.parse().ok()) {
+    if let Some(count) =
+        std::env::args().find_map(|arg| arg.strip_prefix("--threads=")?.parse().ok())
+    {
         let row = std::thread::spawn(move || threads(count)).join();
         return row.unwrap_or_else(|_| Err(Error::other("the row panicked")));
     }
     println!("a loop of two function agents, through the runner, events stored in memory");
     println!("(each row is a process that keeps as many runs as make 200,000 events)\n");
-    println!("{:>10} {:>6} {:>12} {:>12}", "events", "runs", "ns/event", "bytes/event");
+    println!(
+        "{:>10} {:>6} {:>12} {:>12}",
+        "events", "runs", "ns/event", "bytes/event"
+    );
     for rounds in [1_000, 10_000, 100_000, 1_000_000] {
         measure_in_process(&format!("--rounds={rounds}"))?;
     }

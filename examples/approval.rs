@@ -9,8 +9,8 @@
 //! ```
 //!
 //! The store is a SQLite file, or a Postgres database with `--store postgres://...` (feature
-//! `postgres`). With `--restate URL` (feature `restate`) the program only begins and answers runs, and
-//! programs with `worker ADDRESS` execute them: docs/restate.md.
+//! `postgres`). With `--restate URL` (feature `restate`) the program only begins and answers runs,
+//! and programs with `worker ADDRESS` execute them: docs/restate.md.
 
 use adk::prelude::*;
 use adk::sqlite::SqliteStore;
@@ -75,7 +75,12 @@ workflow! {
 #[command(about = "Drafts a post, and publishes it when an editor agrees")]
 struct Cli {
     /// Where runs are kept: a file, or the URL of a Postgres database
-    #[arg(long, value_name = "FILE", default_value = "approval.db", global = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "approval.db",
+        global = true
+    )]
     store: String,
     /// The Restate server that has the runs executed; without one this process does it
     #[cfg(feature = "restate")]
@@ -127,12 +132,16 @@ async fn run(cli: Cli) -> Result<()> {
         What::Drop => decide(&runner, Decision::Drop).await,
         #[cfg(feature = "restate")]
         What::Worker { address } => {
-            adk::restate::endpoint(&runner).workflow(Approval::default()).serve(address).await
+            adk::restate::endpoint(&runner)
+                .workflow(Approval::default())
+                .serve(address)
+                .await
         }
     }
 }
 
-/// Returns a runner with the store that `--store` names; with `--restate`, Restate executes its runs.
+/// Returns a runner with the store that `--store` names; with `--restate`, Restate executes its
+/// runs.
 async fn runner(cli: &Cli, workflow: Arc<Approval>) -> Result<Runner> {
     #[cfg(feature = "postgres")]
     if cli.store.starts_with("postgres://") {
@@ -150,7 +159,9 @@ fn with_store(store: impl Store, cli: &Cli, workflow: Arc<Approval>) -> Result<R
     };
     #[cfg(feature = "restate")]
     if let Some(url) = &cli.restate {
-        return builder.store(adk::restate::Restate::new(url, store)?).build();
+        return builder
+            .store(adk::restate::Restate::new(url, store)?)
+            .build();
     }
     builder.store(store).build()
 }
@@ -182,7 +193,9 @@ async fn draft(runner: &Runner, workflow: &Approval, topic: String) -> Result<()
 /// Answers the oldest question, and resumes its run.
 async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
     let waiting = runner.waiting().await?;
-    let Some(oldest) = waiting.first() else { return Err(Error::other("no run waits for a decision")) };
+    let Some(oldest) = waiting.first() else {
+        return Err(Error::other("no run waits for a decision"));
+    };
     runner.answer(&oldest.id, decision).await?;
     // A process that watches may have resumed the run already.
     for run in runner.recover().await? {
@@ -190,7 +203,9 @@ async fn decide(runner: &Runner, decision: Decision) -> Result<()> {
     }
     match runner.resume(&Approval::default(), oldest.run_id).await {
         Ok(outcome) => say(&outcome.output),
-        Err(error) if error.kind() == ErrorKind::RunBusy => say("The process that began it goes on."),
+        Err(error) if error.kind() == ErrorKind::RunBusy => {
+            say("The process that began it goes on.")
+        }
         Err(error) => Err(error),
     }
 }

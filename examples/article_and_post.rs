@@ -1,8 +1,8 @@
 //! An article and a post about the same news. One function measures both texts and one workflow
 //! polishes both, until a judge is content. If polishing does not help, both are written anew.
 //!
-//! The function and the workflow are each placed twice, with other keys. The inner loop polishes and
-//! the outer loop drafts: `break` discards a draft, `break drafts` ends the outer loop.
+//! The function and the workflow are each placed twice, with other keys. The inner loop polishes
+//! and the outer loop drafts: `break` discards a draft, `break drafts` ends the outer loop.
 //!
 //! ```text
 //! cargo run --example article_and_post -- "The town library opens on Sundays from May."
@@ -29,7 +29,10 @@ pub enum Verdict {
 #[agent(writes = longest)]
 fn measure(text: &str) -> usize {
     let sentences = text.split(['.', '!', '?', '\n']);
-    sentences.map(|sentence| sentence.split_whitespace().count()).max().unwrap_or_default()
+    sentences
+        .map(|sentence| sentence.split_whitespace().count())
+        .max()
+        .unwrap_or_default()
 }
 
 workflow! {
@@ -106,7 +109,12 @@ async fn main() -> ExitCode {
 async fn publish(cli: &cli::Cli) -> Result<()> {
     let news = cli.input()?;
     let runner = cli.runner("article_and_post", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&ArticleAndPost::default(), news).stream()).await?;
-    cli.result(&format!("{}\n\n{}", outcome.output.article, outcome.output.post))?;
+    let outcome = cli
+        .show(runner.run(&ArticleAndPost::default(), news).stream())
+        .await?;
+    cli.result(&format!(
+        "{}\n\n{}",
+        outcome.output.article, outcome.output.post
+    ))?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

@@ -22,19 +22,24 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // Before the run: the worst case, and the steps that contribute most. A worst case above `bounds`
-    // does not compile.
+    // Before the run: the worst case, and the steps that contribute most. A worst case above
+    // `bounds` does not compile.
     println!("{}", Research::SPEC.bounds());
 
     // After the run: the usage.
     let runner = Runner::builder().model(Rehearsal::new()).build()?;
-    let outcome = runner.run(&Research::default(), "Why is the sky blue?").await?;
+    let outcome = runner
+        .run(&Research::default(), "Why is the sky blue?")
+        .await?;
     println!("{:?}", outcome.usage);
 
     // A run that exceeds its bounds ends; its committed events stay.
     let greedy = ScriptedModel::new().reply(Reply::new().json(["light"]).usage(19_000, 3_000));
     let runner = Runner::builder().model(greedy).build()?;
-    match runner.run(&Research::default(), "Why is the sky blue?").await {
+    match runner
+        .run(&Research::default(), "Why is the sky blue?")
+        .await
+    {
         Ok(outcome) => println!("{}", outcome.output),
         Err(error) => println!("{error}"),
     }

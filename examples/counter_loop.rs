@@ -1,4 +1,5 @@
-//! @iqai/adk's counter loop: the count is 0 at the start, each round adds one, and the loop ends at three.
+//! @iqai/adk's counter loop: the count is 0 at the start, each round adds one, and the loop ends at
+//! three.
 //!
 //! A function counts, so the program calls no model. `let` sets the initial state, like
 //! `.withQuickSession({ state: { count: 0 } })` of @iqai/adk.
@@ -32,12 +33,21 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(count(&cli::read(&CounterLoop::SPEC, "WORDS", "Nothing is made of them")).await)
+    cli::exit(
+        count(&cli::read(
+            &CounterLoop::SPEC,
+            "WORDS",
+            "Nothing is made of them",
+        ))
+        .await,
+    )
 }
 
 async fn count(cli: &cli::Cli) -> Result<()> {
     let runner = cli.runner("counter_loop", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&CounterLoop::default(), ()).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&CounterLoop::default(), ()).stream())
+        .await?;
     cli.result(&outcome.output.to_string())?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

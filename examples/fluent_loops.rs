@@ -1,8 +1,8 @@
-//! The loops of @iqai/adk's page with its API: `AgentBuilder`, a quick session with an initial state,
-//! and a loop that is constructed directly.
+//! The loops of @iqai/adk's page with its API: `AgentBuilder`, a quick session with an initial
+//! state, and a loop that is constructed directly.
 //!
-//! `writing_loop`, `research_loop` and `counter_loop` are these programs as a `workflow!`, which rustc
-//! checks; `build()` checks the trees of this example.
+//! `writing_loop`, `research_loop` and `counter_loop` are these programs as a `workflow!`, which
+//! rustc checks; `build()` checks the trees of this example.
 //!
 //! ```text
 //! cargo run --example fluent_loops -- writing "Write an article about AI"
@@ -120,10 +120,16 @@ async fn run(args: Args) -> Result<()> {
         Which::Direct => (direct, "version"),
     };
     let question = args.question.join(" ");
-    let question = if question.is_empty() { "Begin.".to_owned() } else { question };
+    let question = if question.is_empty() {
+        "Begin.".to_owned()
+    } else {
+        question
+    };
     let app = match make().with_model(MODEL).build() {
         Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
-            eprintln!("Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n");
+            eprintln!(
+                "Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n"
+            );
             make().with_model(Rehearsal::new()).build()?
         }
         built => built?,
@@ -134,6 +140,12 @@ async fn run(args: Args) -> Result<()> {
         println!("{answer}\n");
     }
     let session = app.session.open().await?;
-    println!("{key}: {}", session.get(key).map(|value| value.to_string()).unwrap_or_default());
+    println!(
+        "{key}: {}",
+        session
+            .get(key)
+            .map(|value| value.to_string())
+            .unwrap_or_default()
+    );
     Ok(())
 }

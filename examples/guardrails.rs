@@ -1,8 +1,8 @@
 //! A help desk with guardrails: one callback blocks questions before the model, another redacts the
 //! results of tools, and a plugin counts the cost.
 //!
-//! Callbacks are functions in the fields of an agent. A plugin applies to every agent of every run of
-//! a runner.
+//! Callbacks are functions in the fields of an agent. A plugin applies to every agent of every run
+//! of a runner.
 //!
 //! ```text
 //! cargo run --example guardrails -- "Where is my order, customer 4711?"
@@ -46,11 +46,22 @@ fn look_up(
 }
 
 /// Answers questions that contain a blocked word. Runs before each call of the model.
-fn block_words(cx: &mut CallbackContext, request: &mut ModelRequest) -> Result<Option<&'static str>> {
-    let asked = request.contents.last().map(|content| content.text().to_lowercase()).unwrap_or_default();
-    let Some(word) = BLOCKED.iter().find(|word| asked.contains(*word)) else { return Ok(None) };
+fn block_words(
+    cx: &mut CallbackContext,
+    request: &mut ModelRequest,
+) -> Result<Option<&'static str>> {
+    let asked = request
+        .contents
+        .last()
+        .map(|content| content.text().to_lowercase())
+        .unwrap_or_default();
+    let Some(word) = BLOCKED.iter().find(|word| asked.contains(*word)) else {
+        return Ok(None);
+    };
     cx.state().set("blocked", word)?;
-    Ok(Some("I cannot help with that. Is there something else about your order?"))
+    Ok(Some(
+        "I cannot help with that. Is there something else about your order?",
+    ))
 }
 
 /// Redacts addresses in the results of tools, so that none reaches the model.
@@ -100,13 +111,22 @@ impl Plugin for Books {
         Ok(None)
     }
 
-    async fn before_tool(&self, cx: &mut CallbackContext, call: &mut FunctionCall) -> Result<Option<Value>> {
+    async fn before_tool(
+        &self,
+        cx: &mut CallbackContext,
+        call: &mut FunctionCall,
+    ) -> Result<Option<Value>> {
         eprintln!("books: {} calls {}", cx.agent_name(), call.name);
         Ok(None)
     }
 
     async fn after_run(&self, _: &mut CallbackContext) -> Result<()> {
-        let calls = std::mem::take(&mut *self.0.lock().map_err(|_| Error::other("the books are spoilt"))?);
+        let calls = std::mem::take(
+            &mut *self
+                .0
+                .lock()
+                .map_err(|_| Error::other("the books are spoilt"))?,
+        );
         let tokens: u64 = calls.iter().map(|(_, tokens)| tokens).sum();
         eprintln!("books: {} model calls, {tokens} tokens", calls.len());
         Ok(())
@@ -115,17 +135,30 @@ impl Plugin for Books {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(answer(&cli::read(&HelpDesk::SPEC, "QUESTION", "What the customer asks")).await)
+    cli::exit(
+        answer(&cli::read(
+            &HelpDesk::SPEC,
+            "QUESTION",
+            "What the customer asks",
+        ))
+        .await,
+    )
 }
 
 async fn answer(cli: &cli::Cli) -> Result<()> {
     let question = cli.input()?;
     let rehearsal = Rehearsal::new().with_tool_calls();
-    let runner = cli.runner_with("guardrails", rehearsal, |builder| builder.plugin(Books::default()))?;
-    let outcome = cli.show(runner.run(&HelpDesk::default(), question).stream()).await?;
+    let runner = cli.runner_with("guardrails", rehearsal, |builder| {
+        builder.plugin(Books::default())
+    })?;
+    let outcome = cli
+        .show(runner.run(&HelpDesk::default(), question).stream())
+        .await?;
     cli.result(&outcome.output)?;
     match outcome.get::<String>("blocked")? {
-        Some(word) => cli.note(format!("The model was not asked: the question is about `{word}`.")),
+        Some(word) => cli.note(format!(
+            "The model was not asked: the question is about `{word}`."
+        )),
         None => Ok(()),
     }
 }

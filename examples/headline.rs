@@ -1,7 +1,8 @@
-//! A writer looks for a headline until a judge and a function are content, or until the judge sees that there is no news.
+//! A writer looks for a headline until a judge and a function are content, or until the judge sees
+//! that there is no news.
 //!
-//! The function decides with `until`, the judge ends the loop with a `break`. `#[bounds]` limits a run
-//! to 15 model calls: with a higher `max` the program does not compile.
+//! The function decides with `until`, the judge ends the loop with a `break`. `#[bounds]` limits a
+//! run to 15 model calls: with a higher `max` the program does not compile.
 //!
 //! ```text
 //! cargo run --example headline -- "The town library opens on Sundays from May."
@@ -71,7 +72,9 @@ async fn main() -> ExitCode {
 async fn find(cli: &cli::Cli) -> Result<()> {
     let text = cli.input()?;
     let runner = cli.runner("headline", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&Headline::default(), text).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&Headline::default(), text).stream())
+        .await?;
     match outcome.output.verdict {
         Verdict::NoNews => cli.result("There is no news in this text.")?,
         Verdict::Vague | Verdict::Good => cli.result(&outcome.output.headline)?,

@@ -20,7 +20,8 @@ const PARTS: u32 = 3;
 async fn tracker(cx: &mut Context, iteration_count: u32) -> Result<(u32, Flow)> {
     let count = iteration_count + 1;
     let round = cx.iteration().unwrap_or_default();
-    cx.emit(Event::new().with_text(format!("iteration {count} (loop_iteration {round})"))).await?;
+    cx.emit(Event::new().with_text(format!("iteration {count} (loop_iteration {round})")))
+        .await?;
     Ok((count, Flow::exit_if(count >= PARTS)))
 }
 
@@ -41,13 +42,22 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(work(&cli::read(&IterationTracking::SPEC, "TASK", "What to work on")).await)
+    cli::exit(
+        work(&cli::read(
+            &IterationTracking::SPEC,
+            "TASK",
+            "What to work on",
+        ))
+        .await,
+    )
 }
 
 async fn work(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("iteration_tracking", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&IterationTracking::default(), input).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&IterationTracking::default(), input).stream())
+        .await?;
     cli.result(&outcome.output.work)?;
     cli.note(format!("{} iterations", outcome.output.iteration_count))?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))

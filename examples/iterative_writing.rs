@@ -1,5 +1,5 @@
-//! A writer drafts a story; a critic and a refiner work on it until the critic is content, for at most
-//! five rounds.
+//! A writer drafts a story; a critic and a refiner work on it until the critic is content, for at
+//! most five rounds.
 //!
 //! This is the program of ADK's LoopAgent page. The phrase that ends the work is one key that both
 //! prompts read.
@@ -67,13 +67,22 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(write(&cli::read(&IterativeWriting::SPEC, "TOPIC", "What to write about")).await)
+    cli::exit(
+        write(&cli::read(
+            &IterativeWriting::SPEC,
+            "TOPIC",
+            "What to write about",
+        ))
+        .await,
+    )
 }
 
 async fn write(cli: &cli::Cli) -> Result<()> {
     let topic = cli.input()?;
     let runner = cli.runner("iterative_writing", Rehearsal::new().rounds(2))?;
-    let outcome = cli.show(runner.run(&IterativeWriting::default(), topic).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&IterativeWriting::default(), topic).stream())
+        .await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

@@ -7,7 +7,9 @@ use adk::{RunConfig, json};
 /// Finds the pages of a manual that hold a word.
 #[tool]
 fn find_pages(word: &str) -> Vec<String> {
-    (1..=40).map(|page| format!("page {page} says this of the {word}: keep it dry")).collect()
+    (1..=40)
+        .map(|page| format!("page {page} says this of the {word}: keep it dry"))
+        .collect()
 }
 
 workflow! {
@@ -37,21 +39,35 @@ workflow! {
 fn script() -> ScriptedModel {
     let call = || Reply::new().call("find_pages", json!({"word": "pump"}));
     let answers = ["Dry the pump.", "Then fill the tank.", "It is fine now."];
-    let model =
-        answers.iter().enumerate().fold(ScriptedModel::new().on("helper"), |model, (turn, answer)| {
-            let model = if turn == 0 { model.reply(call()) } else { model };
-            let model = if turn == 2 { model.text("The pump was wet and was dried.") } else { model };
+    let model = answers.iter().enumerate().fold(
+        ScriptedModel::new().on("helper"),
+        |model, (turn, answer)| {
+            let model = if turn == 0 {
+                model.reply(call())
+            } else {
+                model
+            };
+            let model = if turn == 2 {
+                model.text("The pump was wet and was dried.")
+            } else {
+                model
+            };
             model.reply(Reply::new().text(*answer))
-        });
+        },
+    );
     model.on("mood").text("calm").repeat_last()
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let model = script();
-    // The model reads the beginning of a long result. The whole result is an artifact of the session.
+    // The model reads the beginning of a long result. The whole result is an artifact of the
+    // session.
     let config = RunConfig::new().max_tool_result(200);
-    let runner = Runner::builder().model(model.clone()).config(config).build()?;
+    let runner = Runner::builder()
+        .model(model.clone())
+        .config(config)
+        .build()?;
     let (session, chat) = (runner.session("ada", "coffee"), Chat::default());
     for message in ["My machine leaks.", "And now?", "Thank you."] {
         let mut stream = session.run(&chat, message).stream();
@@ -61,10 +77,16 @@ async fn main() -> Result<()> {
                 println!("[summary] {}", summary.content.text());
             }
             for (name, _) in &event.actions.artifact_delta {
-                println!("[artifact] {}...", name.split('_').take(2).collect::<Vec<_>>().join("_"));
+                println!(
+                    "[artifact] {}...",
+                    name.split('_').take(2).collect::<Vec<_>>().join("_")
+                );
             }
         }
-        let sent = model.requests_of("helper").last().map_or(0, |request| request.contents.len());
+        let sent = model
+            .requests_of("helper")
+            .last()
+            .map_or(0, |request| request.contents.len());
         println!("{message} The model was sent {sent} contents.");
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! Answers from the files of a folder, which an MCP server reads: `cargo run --features mcp --example mcp -- "What is adk?"`.
+//! Answers from the files of a folder, which an MCP server reads: `cargo run --features mcp
+//! --example mcp -- "What is adk?"`.
 
 use adk::mcp::{McpToolset, StdioServer};
 use adk::prelude::*;
@@ -23,11 +24,14 @@ workflow! {
 async fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let question = words.next().unwrap_or_else(|| "What is here?".to_owned());
-    // Another program may follow the question: `-- "What is here?" npx -y @modelcontextprotocol/server-filesystem docs`.
+    // Another program may follow the question: `-- "What is here?" npx -y
+    // @modelcontextprotocol/server-filesystem docs`.
     let program = words.next().unwrap_or_else(|| "npx".to_owned());
     let mut args: Vec<String> = words.collect();
     if args.is_empty() {
-        args = ["-y", "@modelcontextprotocol/server-filesystem", "."].map(String::from).into();
+        args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+            .map(String::from)
+            .into();
     }
     let files = McpToolset::new("files", StdioServer::new(program).args(args))
         .filter(|tool| tool.starts_with("read_text") || tool.starts_with("list_dir"))
@@ -42,7 +46,11 @@ async fn main() -> Result<()> {
             println!("{} {}", call.name, adk::json!(call.args));
         }
         for answer in event.function_responses() {
-            println!("{} gave {:.60}", answer.name, adk::json!(answer.response).to_string());
+            println!(
+                "{} gave {:.60}",
+                answer.name,
+                adk::json!(answer.response).to_string()
+            );
         }
     }
     println!("{}", stream.finish().await?.output);

@@ -1,7 +1,8 @@
-//! A workflow whose model runs on this machine, without a key: `cargo run --example ollama_local -- "a cat"`.
+//! A workflow whose model runs on this machine, without a key: `cargo run --example ollama_local --
+//! "a cat"`.
 //!
-//! `ollama pull llama3.2` downloads the model. `MODEL` names another model, `OLLAMA_HOST` the address
-//! of Ollama.
+//! `ollama pull llama3.2` downloads the model. `MODEL` names another model, `OLLAMA_HOST` the
+//! address of Ollama.
 
 use adk::model::ModelErrorKind;
 use adk::prelude::*;

@@ -44,13 +44,26 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(research(&cli::read(&ParallelResearch::SPEC, "SUBJECT", "What to look into")).await)
+    cli::exit(
+        research(&cli::read(
+            &ParallelResearch::SPEC,
+            "SUBJECT",
+            "What to look into",
+        ))
+        .await,
+    )
 }
 
 async fn research(cli: &cli::Cli) -> Result<()> {
     let subject = cli.input()?;
     let runner = cli.runner("parallel_research", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&ParallelResearch::default(), subject).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&ParallelResearch::default(), subject).stream())
+        .await?;
     cli.result(&outcome.output)?;
-    cli.note(format!("{} model calls, {} tokens", outcome.usage.calls, outcome.usage.total_tokens()))
+    cli.note(format!(
+        "{} model calls, {} tokens",
+        outcome.usage.calls,
+        outcome.usage.total_tokens()
+    ))
 }

@@ -1,5 +1,5 @@
-//! An analyzer judges a text and an improver works on it, until the text is good enough or three rounds
-//! are over.
+//! An analyzer judges a text and an improver works on it, until the text is good enough or three
+//! rounds are over.
 //!
 //! This is the `improvement-loop` of @iqai/adk, with the score as a typed value instead of words.
 //!
@@ -62,7 +62,9 @@ async fn main() -> ExitCode {
 async fn improve(cli: &cli::Cli) -> Result<()> {
     let original = cli.input()?;
     let runner = cli.runner("quality_loop", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&QualityLoop::default(), original).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&QualityLoop::default(), original).stream())
+        .await?;
     cli.result(&outcome.output)?;
     if let Some(quality) = outcome.get::<Quality>("quality")? {
         cli.note(format!("score {} of 100", quality.score))?;

@@ -1,4 +1,5 @@
-//! @iqai/adk's research loop: a researcher gathers, an analyzer looks for gaps and marks the task as complete by a tool.
+//! @iqai/adk's research loop: a researcher gathers, an analyzer looks for gaps and marks the task
+//! as complete by a tool.
 //!
 //! The tool sets a key and ends the loop. `let` gives both keys their initial values.
 //!
@@ -51,8 +52,14 @@ async fn main() -> ExitCode {
 async fn work(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("research_loop", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&ResearchLoop::default(), input).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&ResearchLoop::default(), input).stream())
+        .await?;
     cli.result(&outcome.output.research)?;
-    cli.note(if outcome.output.completed { "complete" } else { "not complete" })?;
+    cli.note(if outcome.output.completed {
+        "complete"
+    } else {
+        "not complete"
+    })?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

@@ -21,17 +21,27 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // A program with real models writes `.model("claude-sonnet-4-5").fallback(["gpt-5-mini", "ollama::llama3.2"])`.
-    let first = ScriptedModel::new().error(ModelErrorKind::Unavailable, "overloaded").repeat_last();
-    let second = ScriptedModel::new().reply(Reply::new().text("Cats sleep.").usage(2_000, 300)).repeat_last();
-    let prices =
-        Prices::published().model("scripted", Price::per_million("3", "15")?.longest(200_000, 64_000));
+    // A program with real models writes `.model("claude-sonnet-4-5").fallback(["gpt-5-mini",
+    // "ollama::llama3.2"])`.
+    let first = ScriptedModel::new()
+        .error(ModelErrorKind::Unavailable, "overloaded")
+        .repeat_last();
+    let second = ScriptedModel::new()
+        .reply(Reply::new().text("Cats sleep.").usage(2_000, 300))
+        .repeat_last();
+    let prices = Prices::published().model(
+        "scripted",
+        Price::per_million("3", "15")?.longest(200_000, 64_000),
+    );
     println!("{}", Writing::SPEC.quote(&prices, "scripted"));
 
     let runner = Runner::builder()
         .model(first)
         .fallback([second])
-        .rate_limit("scripted", RateLimit::new().calls_per_minute(500).concurrency(8))
+        .rate_limit(
+            "scripted",
+            RateLimit::new().calls_per_minute(500).concurrency(8),
+        )
         .prices(prices)
         .build()?;
     let config = RunConfig::new().budget("1.00 USD".parse()?);
@@ -42,7 +52,10 @@ async fn main() -> Result<()> {
             Ok(event) => match event.metadata(FALLBACK_KEY) {
                 Some(told) => println!("{}: {told}", event.author),
                 None => {
-                    let cost = event.metadata(COST_KEY).and_then(|cost| cost.as_str()).unwrap_or("");
+                    let cost = event
+                        .metadata(COST_KEY)
+                        .and_then(|cost| cost.as_str())
+                        .unwrap_or("");
                     println!("{}: {} {cost}", event.author, event.text());
                 }
             },

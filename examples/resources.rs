@@ -16,8 +16,15 @@ struct App {
 
 /// Finds the orders of a customer.
 #[tool]
-async fn find_orders(#[resource] orders: &Orders, customer: u64) -> Result<Vec<&'static str>, String> {
-    orders.0.get(&customer).cloned().ok_or_else(|| format!("there is no customer {customer}"))
+async fn find_orders(
+    #[resource] orders: &Orders,
+    customer: u64,
+) -> Result<Vec<&'static str>, String> {
+    orders
+        .0
+        .get(&customer)
+        .cloned()
+        .ok_or_else(|| format!("there is no customer {customer}"))
 }
 
 /// Counts the orders of a customer.
@@ -44,7 +51,10 @@ workflow! {
 async fn main() -> Result<()> {
     let orders = Orders(Arc::new(HashMap::from([(7, vec!["a kettle", "two cups"])])));
     let model = Rehearsal::new().with_tool_calls();
-    let runner = Runner::builder().model(model).resources(App { orders }).build()?;
+    let runner = Runner::builder()
+        .model(model)
+        .resources(App { orders })
+        .build()?;
     println!("{}", runner.run(&Desk::default(), 7_u64).await?.output);
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! @iqai/adk's search and verify: a searcher finds information with a tool, a verifier decides whether
-//! it is enough.
+//! @iqai/adk's search and verify: a searcher finds information with a tool, a verifier decides
+//! whether it is enough.
 //!
 //! ```text
 //! cargo run --features mcp --example search_verify -- "Who built the first bicycle?"
 //! ```
 //!
-//! With `--mcp "npx -y @modelcontextprotocol/server-filesystem docs"` the searcher also gets the tools of that MCP server.
+//! With `--mcp "npx -y @modelcontextprotocol/server-filesystem docs"` the searcher also gets the
+//! tools of that MCP server.
 
 mod cli;
 
@@ -29,10 +30,16 @@ fn search(
     /// What to look for, in a few words.
     query: &str,
 ) -> Vec<&'static str> {
-    let words: Vec<_> = query.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase).collect();
+    let words: Vec<_> = query
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .collect();
     let about = |text: &&str| {
         let text = text.to_lowercase();
-        words.iter().filter(|word| word.len() > 3).any(|word| text.contains(word.as_str()))
+        words
+            .iter()
+            .filter(|word| word.len() > 3)
+            .any(|word| text.contains(word.as_str()))
     };
     LIBRARY.into_iter().filter(about).collect()
 }
@@ -71,7 +78,14 @@ struct Args {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(work(&cli::read(&SearchVerify::SPEC, "QUESTION", "What to find out")).await)
+    cli::exit(
+        work(&cli::read(
+            &SearchVerify::SPEC,
+            "QUESTION",
+            "What to find out",
+        ))
+        .await,
+    )
 }
 
 async fn work(Args { cli, mcp }: &Args) -> Result<()> {
@@ -81,7 +95,9 @@ async fn work(Args { cli, mcp }: &Args) -> Result<()> {
     let mut words = mcp.iter().flat_map(|command| command.split_whitespace());
     if let Some(program) = words.next() {
         let server = StdioServer::new(program).args(words);
-        workflow.searcher.add_toolset(McpToolset::new("mcp", server));
+        workflow
+            .searcher
+            .add_toolset(McpToolset::new("mcp", server));
     }
     let outcome = cli.show(runner.run(&workflow, input).stream()).await?;
     cli.result(&outcome.output)?;

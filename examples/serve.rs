@@ -110,7 +110,9 @@ struct Cli {
 async fn main() -> Result<()> {
     let cli = Cli::parse();
     let store = SqliteStore::open(cli.store).await?;
-    let builder = Runner::builder().app_name("editorial_desk").config(RunConfig::new().streaming(true));
+    let builder = Runner::builder()
+        .app_name("editorial_desk")
+        .config(RunConfig::new().streaming(true));
     let builder = builder.store(store);
     let runner = match &cli.model {
         Some(model) => builder.model(model.as_str()).build()?,
@@ -118,5 +120,8 @@ async fn main() -> Result<()> {
     };
     let listener = tokio::net::TcpListener::bind(&cli.address).await?;
     println!("http://{}", listener.local_addr()?);
-    adk::serve(&runner).workflow(Posting::default()).serve(listener, adk::server::stopped()).await
+    adk::serve(&runner)
+        .workflow(Posting::default())
+        .serve(listener, adk::server::stopped())
+        .await
 }

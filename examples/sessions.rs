@@ -25,7 +25,10 @@ workflow! {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     // With `.store(SqliteStore::open("chat.db").await?)` sessions outlive the process.
-    let runner = Runner::builder().app_name("chat").model(Rehearsal::new()).build()?;
+    let runner = Runner::builder()
+        .app_name("chat")
+        .model(Rehearsal::new())
+        .build()?;
     let session = runner.session("ada", "kitchen");
     for message in ["I am Ada, and I like tea.", "What do I like?"] {
         let outcome = session.run(&Chat::default(), message).await?;

@@ -1,5 +1,5 @@
-//! @iqai/adk's state over iterations: the next agent reads the key that an agent has written, in this
-//! round and the next.
+//! @iqai/adk's state over iterations: the next agent reads the key that an agent has written, in
+//! this round and the next.
 //!
 //! ```text
 //! cargo run --example shared_state -- "a slogan for a bakery"
@@ -38,7 +38,9 @@ async fn main() -> ExitCode {
 async fn work(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("shared_state", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&SharedState::default(), input).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&SharedState::default(), input).stream())
+        .await?;
     cli.result(&outcome.output.iteration_result)?;
     cli.note(&outcome.output.evaluation)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))

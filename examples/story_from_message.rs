@@ -1,9 +1,10 @@
-//! The iterative writer of ADK's pages for Go and Java: the topic is in the user's message, and the exit
-//! tool only escalates. (The page for TypeScript has this tool too, but the topic in the state.)
+//! The iterative writer of ADK's pages for Go and Java: the topic is in the user's message, and the
+//! exit tool only escalates. (The page for TypeScript has this tool too, but the topic in the
+//! state.)
 //!
 //! This tool costs one model call more than the tool of `iterative_writing`, which also sets
-//! `skip_summarization`: the model sees the result of the tool and is called once more. Its final answer
-//! is written to its key.
+//! `skip_summarization`: the model sees the result of the tool and is called once more. Its final
+//! answer is written to its key.
 //!
 //! ```text
 //! cargo run --example story_from_message -- "Write a document about a cat"
@@ -54,13 +55,27 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(write(&cli::read(&StoryFromMessage::SPEC, "MESSAGE", "What to write about")).await)
+    cli::exit(
+        write(&cli::read(
+            &StoryFromMessage::SPEC,
+            "MESSAGE",
+            "What to write about",
+        ))
+        .await,
+    )
 }
 
 async fn write(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("story_from_message", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&StoryFromMessage::default(), ()).message(input).stream()).await?;
+    let outcome = cli
+        .show(
+            runner
+                .run(&StoryFromMessage::default(), ())
+                .message(input)
+                .stream(),
+        )
+        .await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

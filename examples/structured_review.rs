@@ -1,6 +1,7 @@
 //! A review as a value that a program can read: `cargo run --example structured_review`.
 //!
-//! `MODEL=gpt-5-mini cargo run --example structured_review -- "fn half(n: u32) -> u32 { n / 2 }"` asks a model.
+//! `MODEL=gpt-5-mini cargo run --example structured_review -- "fn half(n: u32) -> u32 { n / 2 }"`
+//! asks a model.
 
 use adk::model::ModelRef;
 use adk::prelude::*;
@@ -63,12 +64,22 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let change = env::args().nth(1).unwrap_or_else(|| "fn half(n:u32)->u32{n/2}".to_owned());
+    let change = env::args()
+        .nth(1)
+        .unwrap_or_else(|| "fn half(n:u32)->u32{n/2}".to_owned());
     let model = env::var("MODEL").map_or_else(|_| ModelRef::from(Rehearsal::new()), ModelRef::from);
     let runner = Runner::builder().model(model).build()?;
     let Outcome { output, loops, .. } = runner.run(&Reviewing::default(), change).await?;
-    println!("{}\n\n{:?} after {} rounds", output.code, output.review.verdict, loops[0].rounds);
-    for Finding { line, what, instead } in &output.review.findings {
+    println!(
+        "{}\n\n{:?} after {} rounds",
+        output.code, output.review.verdict, loops[0].rounds
+    );
+    for Finding {
+        line,
+        what,
+        instead,
+    } in &output.review.findings
+    {
         println!("line {line}: {what}");
         if let Some(instead) = instead {
             println!("  write: {instead}");

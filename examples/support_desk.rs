@@ -1,6 +1,8 @@
-//! A support desk: an agent answers simple questions and hands over the others to specialised agents.
+//! A support desk: an agent answers simple questions and hands over the others to specialised
+//! agents.
 //!
-//! The agent that ends the conversation writes the ticket. rustc checks that each of the agents does.
+//! The agent that ends the conversation writes the ticket. rustc checks that each of the agents
+//! does.
 //!
 //! ```text
 //! cargo run --example support_desk -- "invoice 7 is wrong"
@@ -48,7 +50,9 @@ fn chapter(cx: ReadonlyContext) -> Result<String> {
         }
         _ => "Care: wash with cold water, never with a pressure washer. Air each week.",
     };
-    Ok(format!("You know one chapter of the manual, and nothing else about bicycles: {chapter}"))
+    Ok(format!(
+        "You know one chapter of the manual, and nothing else about bicycles: {chapter}"
+    ))
 }
 
 workflow! {
@@ -89,14 +93,27 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(answer(&cli::read(&SupportDesk::SPEC, "QUESTION", "What the customer writes")).await)
+    cli::exit(
+        answer(&cli::read(
+            &SupportDesk::SPEC,
+            "QUESTION",
+            "What the customer writes",
+        ))
+        .await,
+    )
 }
 
 async fn answer(cli: &cli::Cli) -> Result<()> {
     let question = cli.input()?;
     let rehearsal = Rehearsal::new().with_transfers().with_tool_calls();
     let runner = cli.runner("support_desk", rehearsal)?;
-    let outcome = cli.show(runner.run(&SupportDesk::default(), question).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&SupportDesk::default(), question).stream())
+        .await?;
     cli.result(&outcome.output.answer)?;
-    cli.note(if outcome.output.open { "A person still has to look at it." } else { "The ticket is closed." })
+    cli.note(if outcome.output.open {
+        "A person still has to look at it."
+    } else {
+        "The ticket is closed."
+    })
 }

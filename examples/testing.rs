@@ -1,4 +1,5 @@
-//! Tests a workflow without a model: `cargo test --example testing`, and `cargo run --example testing` for a rehearsal.
+//! Tests a workflow without a model: `cargo test --example testing`, and `cargo run --example
+//! testing` for a rehearsal.
 
 use adk::prelude::*;
 
@@ -32,7 +33,9 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let runner = Runner::builder().model(Rehearsal::new().with_tool_calls()).build()?;
+    let runner = Runner::builder()
+        .model(Rehearsal::new().with_tool_calls())
+        .build()?;
     let workflow = Writing::default();
     let mut stream = runner.run(&workflow, "cats").stream();
     while let Some(event) = stream.next().await {
@@ -65,7 +68,11 @@ mod tests {
         assert_eq!(outcome.loops[0].rounds, 2);
         let asked = model.requests_of("writer");
         assert_eq!(asked.len(), 3);
-        assert!(asked[2].system_instruction.contains("Mind this: Too short."));
+        assert!(
+            asked[2]
+                .system_instruction
+                .contains("Mind this: Too short.")
+        );
         Ok(())
     }
 

@@ -1,5 +1,5 @@
-//! A planner splits a subject into topics, researchers work on them at the same time, a writer joins the
-//! results.
+//! A planner splits a subject into topics, researchers work on them at the same time, a writer
+//! joins the results.
 //!
 //! Inside the `each` a key holds one value per topic; after the block the key is the list of these
 //! values, in the order of the topics.
@@ -49,15 +49,28 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(research(&cli::read(&TopicResearch::SPEC, "SUBJECT", "What to look into")).await)
+    cli::exit(
+        research(&cli::read(
+            &TopicResearch::SPEC,
+            "SUBJECT",
+            "What to look into",
+        ))
+        .await,
+    )
 }
 
 async fn research(cli: &cli::Cli) -> Result<()> {
     let subject = cli.input()?;
     let runner = cli.runner("topic_research", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&TopicResearch::default(), subject).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&TopicResearch::default(), subject).stream())
+        .await?;
     cli.result(&outcome.output)?;
     // Keys that are not outputs stay in the state, lists included.
     let findings = outcome.get::<Vec<String>>("finding")?.unwrap_or_default();
-    cli.note(format!("{} topics, {} model calls", findings.len(), outcome.usage.calls))
+    cli.note(format!(
+        "{} topics, {} model calls",
+        findings.len(),
+        outcome.usage.calls
+    ))
 }

@@ -35,8 +35,8 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    // A service needs one line: `let _otel = Otel::install("day-out")?;`. Dropping the value exports
-    // the remaining spans.
+    // A service needs one line: `let _otel = Otel::install("day-out")?;`. Dropping the value
+    // exports the remaining spans.
     let otel = match std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT") {
         Ok(_) => Otel::otlp("day-out")?,
         Err(_) => Otel::new("day-out", Printer),
@@ -45,7 +45,11 @@ async fn main() -> Result<()> {
 
     let model = ScriptedModel::new()
         .on("scout")
-        .reply(Reply::new().call("weather", json!({"city": "Bern"})).usage(40, 9))
+        .reply(
+            Reply::new()
+                .call("weather", json!({"city": "Bern"}))
+                .usage(40, 9),
+        )
         .reply(Reply::new().text("It is sunny.").usage(61, 5))
         .on("planner")
         .reply(Reply::new().text("Swim in the Aare.").usage(35, 7))
@@ -56,7 +60,10 @@ async fn main() -> Result<()> {
     let runner = Runner::builder().model(model).build()?;
     // Spans contain prompts and answers only with this setting.
     let config = RunConfig::new().trace_contents(std::env::var("CONTENTS").is_ok());
-    runner.run(&DayOut::default(), "Bern").config(config).await?;
+    runner
+        .run(&DayOut::default(), "Bern")
+        .config(config)
+        .await?;
     Ok(())
 }
 
@@ -72,12 +79,25 @@ impl SpanExporter for Printer {
 }
 
 fn print(spans: &[SpanData], parent: SpanId, depth: usize) {
-    let mut children: Vec<_> = spans.iter().filter(|span| span.parent_span_id == parent).collect();
+    let mut children: Vec<_> = spans
+        .iter()
+        .filter(|span| span.parent_span_id == parent)
+        .collect();
     children.sort_by_key(|span| span.start_time);
     for span in children {
-        let told = ["adk.round", "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens", "error.type"];
-        let told = span.attributes.iter().filter(|attribute| told.contains(&attribute.key.as_str()));
-        let told: String = told.map(|attribute| format!(" {}={}", attribute.key, attribute.value)).collect();
+        let told = [
+            "adk.round",
+            "gen_ai.usage.input_tokens",
+            "gen_ai.usage.output_tokens",
+            "error.type",
+        ];
+        let told = span
+            .attributes
+            .iter()
+            .filter(|attribute| told.contains(&attribute.key.as_str()));
+        let told: String = told
+            .map(|attribute| format!(" {}={}", attribute.key, attribute.value))
+            .collect();
         println!("{:indent$}{}{told}", "", span.name, indent = depth * 2);
         print(spans, span.span_context.span_id(), depth + 1);
     }

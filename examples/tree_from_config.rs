@@ -1,8 +1,9 @@
-//! A tree of agents from files, in the fields of ADK's agent configs, checked as a whole before it runs.
+//! A tree of agents from files, in the fields of ADK's agent configs, checked as a whole before it
+//! runs.
 //!
 //! A registry holds the tool and the agent of this program that the files name. Change
-//! `examples/configs/story.json`, or pass your own file: the program reports all its mistakes at once,
-//! each with its place.
+//! `examples/configs/story.json`, or pass your own file: the program reports all its mistakes at
+//! once, each with its place.
 //!
 //! ```text
 //! cargo run --example tree_from_config -- a cat
@@ -45,25 +46,38 @@ async fn main() -> ExitCode {
 }
 
 async fn write(args: Args) -> Result<()> {
-    let count = FunctionTool::new("count_words", "Counts the words of a text.", |args: Text, cx| {
-        let words = args.text.split_whitespace().count();
-        cx.state().set("words", format!("{words} words"))?;
-        Ok::<_, Error>(words)
-    });
+    let count = FunctionTool::new(
+        "count_words",
+        "Counts the words of a text.",
+        |args: Text, cx| {
+            let words = args.text.split_whitespace().count();
+            cx.state().set("words", format!("{words} words"))?;
+            Ok::<_, Error>(words)
+        },
+    );
     let count = count.writes::<String>("words");
     let mut registry = Registry::new().tool(count).agent(closing::default());
     let folder = args.config.parent().unwrap_or(Path::new("."));
     for entry in std::fs::read_dir(folder).map_err(Error::other)? {
         let path = entry.map_err(Error::other)?.path();
-        if path.extension().is_some_and(|extension| extension == "json") && path != args.config {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+            && path != args.config
+        {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             registry = registry.document(name, read(&path)?);
         }
     }
     let tree = Tree::from_config(&read(&args.config)?, &registry)?;
     println!("{}", tree.spec());
 
-    let cli = cli::Cli::parse_from(std::iter::once("tree_from_config".to_owned()).chain(args.topic));
+    let cli =
+        cli::Cli::parse_from(std::iter::once("tree_from_config".to_owned()).chain(args.topic));
     let runner = cli.runner("tree_from_config", Rehearsal::new())?;
     let topic = cli.input()?;
     let outcome = cli.show(runner.run(&tree, topic.as_str()).stream()).await?;
@@ -73,8 +87,13 @@ async fn write(args: Args) -> Result<()> {
 
 fn read(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path);
-    let value = text.map_err(Error::other).and_then(|text| serde_json::from_str(&text).map_err(Error::other));
+    let value = text
+        .map_err(Error::other)
+        .and_then(|text| serde_json::from_str(&text).map_err(Error::other));
     value.map_err(|error| {
-        Error::new(ErrorKind::Config, format!("cannot read `{}`: {}", path.display(), error.message()))
+        Error::new(
+            ErrorKind::Config,
+            format!("cannot read `{}`: {}", path.display(), error.message()),
+        )
     })
 }

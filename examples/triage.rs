@@ -84,12 +84,21 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(answer(&cli::read(&Triage::SPEC, "TICKET", "What the customer writes")).await)
+    cli::exit(
+        answer(&cli::read(
+            &Triage::SPEC,
+            "TICKET",
+            "What the customer writes",
+        ))
+        .await,
+    )
 }
 
 async fn answer(cli: &cli::Cli) -> Result<()> {
     let ticket = cli.input()?;
     let runner = cli.runner("triage", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&Triage::default(), ticket).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&Triage::default(), ticket).stream())
+        .await?;
     cli.result(&outcome.output)
 }

@@ -1,4 +1,5 @@
-//! @iqai/adk's quality checking: a processor works and a validator judges, for at most three rounds.
+//! @iqai/adk's quality checking: a processor works and a validator judges, for at most three
+//! rounds.
 //!
 //! ```text
 //! cargo run --example validation_loop -- "one apple 2 appels three aples"
@@ -33,13 +34,22 @@ workflow! {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    cli::exit(work(&cli::read(&ValidationLoop::SPEC, "DATA", "What to clean up")).await)
+    cli::exit(
+        work(&cli::read(
+            &ValidationLoop::SPEC,
+            "DATA",
+            "What to clean up",
+        ))
+        .await,
+    )
 }
 
 async fn work(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("validation_loop", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&ValidationLoop::default(), input).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&ValidationLoop::default(), input).stream())
+        .await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

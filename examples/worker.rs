@@ -44,7 +44,9 @@ async fn main() -> Result<()> {
         ["work"] => work(&runner).await,
         ["list"] => list(&runner).await,
         ["cancel", run] => runner.cancel(run.parse()?).await.map(drop),
-        _ => Err(Error::other("unknown command; help: use `work`, `list` or `cancel RUN`")),
+        _ => Err(Error::other(
+            "unknown command; help: use `work`, `list` or `cancel RUN`",
+        )),
     }
 }
 
@@ -57,7 +59,10 @@ async fn work(runner: &Runner) -> Result<()> {
     let watch = tokio::spawn(async move { watch.await });
     let (send, mut topics) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
-        std::io::stdin().lines().map_while(Result::ok).try_for_each(|line| send.send(line))
+        std::io::stdin()
+            .lines()
+            .map_while(Result::ok)
+            .try_for_each(|line| send.send(line))
     });
     let workflow = Arc::new(Reporting::default());
     let mut runs = tokio::task::JoinSet::new();

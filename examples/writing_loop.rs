@@ -43,7 +43,9 @@ async fn main() -> ExitCode {
 async fn work(cli: &cli::Cli) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("writing_loop", Rehearsal::new())?;
-    let outcome = cli.show(runner.run(&WritingLoop::default(), input).stream()).await?;
+    let outcome = cli
+        .show(runner.run(&WritingLoop::default(), input).stream())
+        .await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))
 }

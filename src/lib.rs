@@ -61,23 +61,25 @@ extern crate self as adk;
 pub mod prelude;
 
 pub use adk_core::{
-    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool, AnnouncedKeys,
-    AnsweredBy, Answerer, ArtifactStore, Artifacts, At, Await, AwaitBuilder, BRANCH_ORDER_KEY, Blob,
-    BoxError, BoxFuture, BoxStream, BuildError, CallbackContext, Content, Context, Details, DynAgent,
-    DynTool, Error, ErrorKind, Event, EventCompaction, EventId, FailedAttempt, FileData, Flow,
-    FolderArtifacts, FunctionCall, FunctionResponse, Gives, Handover, History, InMemoryStore, IntoAgent,
-    IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY, LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle,
-    LifecycleOutcome, LifecyclePhase, LiveQueue, LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH,
-    MemoryArtifacts, Name, Needs, NoAnswerKind, NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part,
-    Path, PathError, Plugin, Prepare, ProcessRequest, RareActions, ReadonlyContext, Registry, Rehearsal,
-    RemoteErrorKind, Resources, Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream,
-    STATE_UPDATE_KEY, Secret, SequentialAgent, SessionTurns, Spec, State, StateDelta, Store, StoreErrorKind,
-    StoredPart, Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset,
-    ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks, Workflow,
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool,
+    AnnouncedKeys, AnsweredBy, Answerer, ArtifactStore, Artifacts, At, Await, AwaitBuilder,
+    BRANCH_ORDER_KEY, Blob, BoxError, BoxFuture, BoxStream, BuildError, CallbackContext, Content,
+    Context, Details, DynAgent, DynTool, Error, ErrorKind, Event, EventCompaction, EventId,
+    FailedAttempt, FileData, Flow, FolderArtifacts, FunctionCall, FunctionResponse, Gives,
+    Handover, History, InMemoryStore, IntoAgent, IntoAgents, IntoInput, KeySpec, LEFT_OUT_KEY,
+    LIFECYCLE_KEY, LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LiveQueue,
+    LoopAgent, LoopEnd, LoopEndReason, MAX_DEPTH, MemoryArtifacts, Name, Needs, NoAnswerKind,
+    NoArtifacts, NoResources, Out, Outcome, ParallelAgent, Part, Path, PathError, Plugin, Prepare,
+    ProcessRequest, RareActions, ReadonlyContext, Registry, Rehearsal, RemoteErrorKind, Resources,
+    Result, Role, RunConfig, RunEnd, RunId, RunRequest, RunStream, STATE_UPDATE_KEY, Secret,
+    SequentialAgent, SessionTurns, Spec, State, StateDelta, Store, StoreErrorKind, StoredPart,
+    Thought, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, ToolWorkflow, Toolset,
+    ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks,
+    Workflow,
 };
 pub use adk_core::{
-    build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool, tools,
-    workflow,
+    build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool,
+    tools, workflow,
 };
 pub use adk_macros::{Resources, agent, data, tool, workflow};
 /// JSON values, for data without a type.
@@ -92,7 +94,8 @@ pub mod llm {
     pub use adk_macros::llm_agent as agent;
 }
 
-/// The provider by which a [`Runner`] finds models by name: every provider of the `genai` crate.
+/// The provider by which a [`Runner`] finds models by name: every provider of the `genai`
+/// crate.
 #[cfg(feature = "genai")]
 pub use adk_genai::{self as genai, Genai as DefaultProvider};
 
@@ -104,7 +107,8 @@ pub use adk_mcp as mcp;
 #[cfg(feature = "sqlite")]
 pub use adk_sqlite as sqlite;
 
-/// Sessions and runs that survive the process, in a Postgres database that many processes share.
+/// Sessions and runs that survive the process, in a Postgres database that many processes
+/// share.
 #[cfg(feature = "postgres")]
 pub use adk_postgres as postgres;
 #[cfg(feature = "restate")]
@@ -122,8 +126,8 @@ pub use adk_a2a as a2a;
 #[cfg(feature = "otel")]
 pub use adk_otel as otel;
 
-/// The provider by which a [`Runner`] finds models by name: without the feature `genai`, it finds
-/// none.
+/// The provider by which a [`Runner`] finds models by name: without the feature `genai`, it
+/// finds none.
 #[cfg(not(feature = "genai"))]
 pub use adk_core::model::NoProvider as DefaultProvider;
 

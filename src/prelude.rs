@@ -1,7 +1,7 @@
 //! The items that most programs need: `use adk::prelude::*`.
 
 pub use crate::{
-    Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Out, Outcome, Part, Plugin,
-    Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Workflow, agent, data, json, llm, tool,
-    workflow,
+    Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Out, Outcome, Part,
+    Plugin, Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Workflow, agent, data, json,
+    llm, tool, workflow,
 };

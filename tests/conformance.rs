@@ -37,7 +37,10 @@ fn main() -> ExitCode {
     };
     let trials = suite.cases.into_iter().map(trial).collect();
     let conclusion = libtest_mimic::run(&args, trials);
-    let (run, passed) = (count.run.load(Ordering::Relaxed), count.passed.load(Ordering::Relaxed));
+    let (run, passed) = (
+        count.run.load(Ordering::Relaxed),
+        count.passed.load(Ordering::Relaxed),
+    );
     if run > 0 {
         println!("conformance: {passed} of {run}");
     }

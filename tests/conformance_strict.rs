@@ -48,7 +48,10 @@ fn walk(value: &Value, place: &mut String, places: &mut Vec<String>) {
     };
     match value {
         Value::Object(map) => map.iter().for_each(|(key, value)| inner(key, value)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| inner(&at.to_string(), item)),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .for_each(|(at, item)| inner(&at.to_string(), item)),
         _ => {}
     }
 }
@@ -59,7 +62,8 @@ fn is_free(place: &str, case: &Case) -> bool {
     let wording = place.contains("/model_requests/") && words.contains(&"contents");
     let prompt = words.last() == Some(&"system_instruction");
     let templates = case.id.starts_with("tpl-") || case.tags.iter().any(|tag| tag == "templating");
-    let of_error = place.contains("/error/") && matches!(words.last(), Some(&("class" | "message")));
+    let of_error =
+        place.contains("/error/") && matches!(words.last(), Some(&("class" | "message")));
     wording || (prompt && !templates) || of_error || words.contains(&"adk2")
 }
 
@@ -77,7 +81,9 @@ fn changes(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
                 all.push(("other text", Value::String(format!("!{text}"))));
             }
         }
-        Value::Number(number) => all.push(("one more", json!(number.as_f64().unwrap_or_default() + 1.0))),
+        Value::Number(number) => {
+            all.push(("one more", json!(number.as_f64().unwrap_or_default() + 1.0)))
+        }
         Value::Bool(yes) => all.push(("the opposite", json!(!yes))),
         Value::Null if last == "error" => all.push(("an error", json!({"kind": "agent_error"}))),
         Value::Null => all.push(("no null", json!("!"))),
@@ -126,7 +132,10 @@ fn each_change_of_an_expectation_is_noticed() {
     let suite = suite("conformance");
     let (mut count, mut unnoticed) = (0, Vec::new());
     for named in &suite.cases {
-        let case = named.case.as_ref().unwrap_or_else(|error| panic!("{}: {error}", named.name));
+        let case = named
+            .case
+            .as_ref()
+            .unwrap_or_else(|error| panic!("{}: {error}", named.name));
         if suite.ours.rejects.contains_key(&case.id) {
             continue;
         }
@@ -139,8 +148,13 @@ fn each_change_of_an_expectation_is_noticed() {
             read.is_ok_and(|expect| comparison.differences(&expect, &measured).is_none())
         };
         // The changed expectation may be the behaviour of an older reference.
-        let written = Expect::raw_expectations(case).into_iter().map(|(_, expect)| Value::Object(expect));
-        let met = written.into_iter().find(passes).unwrap_or_else(|| panic!("{} fails", case.id));
+        let written = Expect::raw_expectations(case)
+            .into_iter()
+            .map(|(_, expect)| Value::Object(expect));
+        let met = written
+            .into_iter()
+            .find(passes)
+            .unwrap_or_else(|| panic!("{} fails", case.id));
         for (place, mutated) in mutations(case, &met) {
             count += 1;
             if passes(&mutated) && !(renders.is_some() && place.contains("system_instruction")) {
@@ -148,7 +162,12 @@ fn each_change_of_an_expectation_is_noticed() {
             }
         }
     }
-    assert!(unnoticed.is_empty(), "{} of {count}:\n{}", unnoticed.len(), unnoticed.join("\n"));
+    assert!(
+        unnoticed.is_empty(),
+        "{} of {count}:\n{}",
+        unnoticed.len(),
+        unnoticed.join("\n")
+    );
     assert!(count > 10_000, "only {count} mutations");
 }
 
@@ -156,14 +175,18 @@ fn each_change_of_an_expectation_is_noticed() {
 fn an_unknown_field_is_rejected_at_each_place() {
     let mut count = 0;
     for named in suite("conformance").cases {
-        let path = Path::new(HERE).join("conformance").join(format!("{}.json", named.name));
+        let path = Path::new(HERE)
+            .join("conformance")
+            .join(format!("{}.json", named.name));
         let text = std::fs::read_to_string(path).unwrap();
         let whole: Value = serde_json::from_str(&text).unwrap();
         let mut places = Vec::new();
         walk(&whole, &mut String::new(), &mut places);
         for place in places.iter().filter(|place| is_structure(place)) {
             let mut mutated = whole.clone();
-            let Some(Value::Object(map)) = mutated.pointer_mut(place) else { continue };
+            let Some(Value::Object(map)) = mutated.pointer_mut(place) else {
+                continue;
+            };
             map.insert("unheard_of".to_owned(), json!(1));
             let case = Case::parse(&mutated.to_string());
             let read = case.and_then(|case| Expect::all(&case));
@@ -202,8 +225,12 @@ fn is_structure(place: &str) -> bool {
     // The lists in `callbacks` hold structure, and so does each variant.
     match words.iter().position(data) {
         None => true,
-        Some(at) if words[at] == "callbacks" => words.len() > at + 2 && !words[at + 1..].iter().any(data),
-        Some(at) if words[at] == "variants" => words.len() > at + 1 && !words[at + 2..].iter().any(data),
+        Some(at) if words[at] == "callbacks" => {
+            words.len() > at + 2 && !words[at + 1..].iter().any(data)
+        }
+        Some(at) if words[at] == "variants" => {
+            words.len() > at + 1 && !words[at + 2..].iter().any(data)
+        }
         Some(_) => false,
     }
 }
@@ -223,21 +250,34 @@ fn new_cases_run() {
 #[test]
 fn a_case_with_an_expected_refusal_fails_when_it_runs() {
     let suite = suite("conformance");
-    let case = suite.cases.into_iter().find_map(|named| named.case.ok().filter(|case| case.id == "seq-two"));
+    let case = suite
+        .cases
+        .into_iter()
+        .find_map(|named| named.case.ok().filter(|case| case.id == "seq-two"));
     let case = case.unwrap_or_else(|| panic!("no `seq-two`"));
     let mut ours = suite.ours;
     ours.judge(&case).unwrap_or_else(|error| panic!("{error}"));
-    ours.rejects.insert(case.id.clone(), "name-duplicate".to_owned());
+    ours.rejects
+        .insert(case.id.clone(), "name-duplicate".to_owned());
     let error = ours.judge(&case).expect_err("it is built and run");
-    assert!(error.contains("should be refused with `name-duplicate`, and was built and run"), "{error}");
+    assert!(
+        error.contains("should be refused with `name-duplicate`, and was built and run"),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_file_that_is_not_a_case_is_a_failure() {
     for (text, why) in [
         ("{", "EOF"),
-        (r#"{"id": "x", "root": {"type": "tree", "name": "a"}, "expect": {}}"#, "no type of an agent"),
-        (r#"{"format": 2, "id": "x", "root": {"type": "parallel", "name": "a"}, "expect": {}}"#, "format 2"),
+        (
+            r#"{"id": "x", "root": {"type": "tree", "name": "a"}, "expect": {}}"#,
+            "no type of an agent",
+        ),
+        (
+            r#"{"format": 2, "id": "x", "root": {"type": "parallel", "name": "a"}, "expect": {}}"#,
+            "format 2",
+        ),
     ] {
         let error = Case::parse(text).map(|case| case.id).expect_err(text);
         assert!(error.contains(why), "{error}");

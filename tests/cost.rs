@@ -39,7 +39,10 @@ fn runtime() -> Runtime {
 fn rally(rounds: u32) -> AllocationInfo {
     let runner = Runner::builder().build().expect("a runner without a model");
     let mut workflow = PingPong::default();
-    workflow.rally.set_max(rounds).expect("the limit is within the declaration");
+    workflow
+        .rally
+        .set_max(rounds)
+        .expect("the limit is within the declaration");
     let runtime = runtime();
     let mut kept = None;
     let info = measure(|| kept = Some(runtime.block_on(runner.run(&workflow, 0).into_future())));
@@ -53,7 +56,10 @@ fn rally(rounds: u32) -> AllocationInfo {
 fn an_event_has_a_small_and_constant_cost() {
     let per_event = |rounds: u32| {
         let (info, events) = (rally(rounds), f64::from(rounds) * 2.0);
-        (info.count_total as f64 / events, info.bytes_current as f64 / events)
+        (
+            info.count_total as f64 / events,
+            info.bytes_current as f64 / events,
+        )
     };
     let (few, many) = (per_event(1_000), per_event(100_000));
     for (allocations, bytes) in [few, many] {
@@ -61,9 +67,15 @@ fn an_event_has_a_small_and_constant_cost() {
         assert!(allocations < 6.8, "{allocations} allocations per event");
         assert!(bytes < 440.0, "{bytes} bytes per event");
     }
-    assert!((few.0 - many.0).abs() < 0.5, "allocations grow with the events: {few:?}, {many:?}");
+    assert!(
+        (few.0 - many.0).abs() < 0.5,
+        "allocations grow with the events: {few:?}, {many:?}"
+    );
     // The log doubles its capacity, so up to half of it may be empty.
-    assert!((few.1 - many.1).abs() < 32.0, "bytes grow with the events: {few:?}, {many:?}");
+    assert!(
+        (few.1 - many.1).abs() < 32.0,
+        "bytes grow with the events: {few:?}, {many:?}"
+    );
 }
 
 #[test]
@@ -74,10 +86,14 @@ fn a_turn_costs_the_same_in_a_long_session() {
         let session = runner.session("user", format!("of {turns}"));
         let workflow = Turn::default();
         for turn in 0..turns {
-            runtime.block_on(session.run(&workflow, turn).into_future()).expect("a turn");
+            runtime
+                .block_on(session.run(&workflow, turn).into_future())
+                .expect("a turn");
         }
         let info = measure(|| {
-            runtime.block_on(session.run(&workflow, 0).into_future()).expect("a turn");
+            runtime
+                .block_on(session.run(&workflow, 0).into_future())
+                .expect("a turn");
         });
         (info.count_total, info.bytes_total)
     };
@@ -106,18 +122,27 @@ impl Model for Brief {
 fn a_turn_of_a_summarised_conversation_costs_the_same_in_a_long_session() {
     let runner = Runner::builder().model(Brief).build().expect("a runner");
     let compact = adk::llm::Compaction::new().after(6).keep(2);
-    let agent = adk::llm::LlmAgent::builder("chat").compact(compact).build().expect("an agent");
+    let agent = adk::llm::LlmAgent::builder("chat")
+        .compact(compact)
+        .build()
+        .expect("an agent");
     let runtime = runtime();
     // Every third turn makes a summary; so does the first measured turn.
     let turns_after = |turns: u32| {
         let session = runner.session("user", format!("of {turns}"));
-        let turn = || runtime.block_on(session.run(&agent, "And?").into_future()).expect("a turn");
+        let turn = || {
+            runtime
+                .block_on(session.run(&agent, "And?").into_future())
+                .expect("a turn")
+        };
         (0..turns).for_each(|_| drop(turn()));
         let info = measure(|| (0..3).for_each(|_| drop(turn())));
         (info.count_total, info.bytes_total)
     };
     let (short, long) = (turns_after(12), turns_after(3_000));
-    println!("allocations and bytes of three turns: {short:?} after 12 turns, {long:?} after 3,000");
+    println!(
+        "allocations and bytes of three turns: {short:?} after 12 turns, {long:?} after 3,000"
+    );
     // Sometimes the log doubles its capacity.
     assert!(long.0 <= short.0 + 4, "{short:?} {long:?}");
     assert!(long.1 <= short.1 + 1_024, "{short:?} {long:?}");
@@ -185,7 +210,10 @@ fn unused_observers_cost_nothing() {
     let runtime = runtime();
     let allocations = |runner: &Runner, config: RunConfig, set: &dyn Fn(&mut PingPong)| {
         let mut workflow = PingPong::default();
-        workflow.rally.set_max(ROUNDS).expect("the limit is within the declaration");
+        workflow
+            .rally
+            .set_max(ROUNDS)
+            .expect("the limit is within the declaration");
         set(&mut workflow);
         let mut events = 0;
         let info = measure(|| {
@@ -206,7 +234,10 @@ fn unused_observers_cost_nothing() {
     assert_eq!(events, ROUNDS * 2 + 1);
 
     // A switch that is off costs nothing.
-    let off = RunConfig::new().lifecycle_events(false).resumable(false).streaming(false);
+    let off = RunConfig::new()
+        .lifecycle_events(false)
+        .resumable(false)
+        .streaming(false);
     let (idle, _) = allocations(&nobody, off, &|_| {});
     assert_eq!(idle, none);
 
@@ -218,7 +249,9 @@ fn unused_observers_cost_nothing() {
     let (lifecycle, told) = allocations(&nobody, RunConfig::new().lifecycle_events(true), &|_| {});
     assert!(told > ROUNDS * 6);
     let (callbacks, _) = allocations(&nobody, RunConfig::new(), &|workflow| {
-        workflow.rally.add_before_agent(|_: &mut CallbackContext| {});
+        workflow
+            .rally
+            .add_before_agent(|_: &mut CallbackContext| {});
     });
     println!(
         "allocations of {ROUNDS} rounds: {none}; a plugin {plugins}, lifecycle events {lifecycle}, a callback {callbacks}"

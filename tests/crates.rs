@@ -26,13 +26,20 @@ everything(topic: String) -> criticism: String
 └─ review -> criticism
    └─ review::critic -> criticism"
     );
-    assert_eq!(Everything::SPEC.find("drafting").unwrap().description, "Drafts a story in two steps.");
+    assert_eq!(
+        Everything::SPEC.find("drafting").unwrap().description,
+        "Drafts a story in two steps."
+    );
 }
 
 #[test]
 fn keywords_of_a_later_edition_are_valid_names() {
     let _ = older::named::make();
-    let all = [older::named::Declared::SPEC, older::named::Blocks::SPEC, older::named::Placed::SPEC];
+    let all = [
+        older::named::Declared::SPEC,
+        older::named::Blocks::SPEC,
+        older::named::Placed::SPEC,
+    ];
     assert_eq!(
         all.map(|spec| spec.to_string()),
         [

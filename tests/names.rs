@@ -1,6 +1,7 @@
 //! The names of types are unique in each crate, as CONTRIBUTING.md claims.
 //!
-//! A reader who searches a crate for the name of a type finds one definition. Test modules are free to reuse names.
+//! A reader who searches a crate for the name of a type finds one definition. Test modules are free
+//! to reuse names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,7 +27,8 @@ fn crates(root: &Path) -> BTreeMap<String, PathBuf> {
     crates
 }
 
-/// Collects the Rust files of a folder and of its subfolders, except the files and folders of test modules.
+/// Collects the Rust files of a folder and of its subfolders, except the files and folders of test
+/// modules.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in folder.read_dir().expect("the source folder is readable") {
         let path = entry.expect("the entry is readable").path();
@@ -41,16 +43,23 @@ fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the type that a line defines. The line begins with the definition, so a comment defines none.
+/// Returns the type that a line defines. The line begins with the definition, so a comment defines
+/// none.
 fn defined_type(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
     if let Some(public) = rest.strip_prefix("pub") {
-        let visibility = public.strip_prefix('(').and_then(|inside| inside.split_once(')'));
+        let visibility = public
+            .strip_prefix('(')
+            .and_then(|inside| inside.split_once(')'));
         rest = visibility.map_or(public, |(_, after)| after).trim_start();
     }
     rest = rest.strip_prefix("unsafe ").unwrap_or(rest);
-    let name = ["struct ", "enum ", "trait "].iter().find_map(|keyword| rest.strip_prefix(keyword))?;
-    let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+    let name = ["struct ", "enum ", "trait "]
+        .iter()
+        .find_map(|keyword| rest.strip_prefix(keyword))?;
+    let end = name
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(name.len());
     Some(&name[..end]).filter(|name| !name.is_empty())
 }
 
@@ -85,7 +94,10 @@ fn type_names_are_unique_in_each_crate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut total = 0;
     let mut doubled = String::new();
-    let mut unused: Vec<_> = ALLOWED.iter().map(|(crate_name, allowed, _)| (*crate_name, *allowed)).collect();
+    let mut unused: Vec<_> = ALLOWED
+        .iter()
+        .map(|(crate_name, allowed, _)| (*crate_name, *allowed))
+        .collect();
     for (name, source) in crates(root) {
         let mut files = Vec::new();
         sources(&source, &mut files);
@@ -93,25 +105,41 @@ fn type_names_are_unique_in_each_crate() {
         let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for file in files {
             let code = fs::read_to_string(&file).expect("the source is readable");
-            let place = file.strip_prefix(root).expect("the file is in the workspace").display().to_string();
+            let place = file
+                .strip_prefix(root)
+                .expect("the file is in the workspace")
+                .display()
+                .to_string();
             for defined in defined_types(&code) {
-                types.entry(defined.to_owned()).or_default().push(place.clone());
+                types
+                    .entry(defined.to_owned())
+                    .or_default()
+                    .push(place.clone());
                 total += 1;
             }
         }
         for (defined, places) in types.into_iter().filter(|(_, places)| places.len() > 1) {
-            match unused.iter().position(|allowed| *allowed == (name.as_str(), defined.as_str())) {
+            match unused
+                .iter()
+                .position(|allowed| *allowed == (name.as_str(), defined.as_str()))
+            {
                 Some(at) => drop(unused.remove(at)),
                 None => doubled += &format!("{name}: `{defined}` in {}\n", places.join(", ")),
             }
         }
     }
-    assert!(total > 500, "only {total} types were found: does this test still read the sources?");
+    assert!(
+        total > 500,
+        "only {total} types were found: does this test still read the sources?"
+    );
     assert!(
         doubled.is_empty(),
         "these names are defined more than once; help: rename all but one definition:\n{doubled}"
     );
-    assert!(unused.is_empty(), "these names are unique; help: remove them from `ALLOWED`: {unused:?}");
+    assert!(
+        unused.is_empty(),
+        "these names are unique; help: remove them from `ALLOWED`: {unused:?}"
+    );
 }
 
 #[test]

@@ -10,30 +10,47 @@ const EXAMPLES: &str = include_str!("../docs/examples.md");
 fn blocks(page: &'static str, kind: &str) -> Vec<&'static str> {
     let fence = format!("\n```{kind}\n");
     let after = page.split(&*fence).skip(1);
-    after.map(|rest| rest.split_once("```").expect("the block has an end").0).collect()
+    after
+        .map(|rest| rest.split_once("```").expect("the block has an end").0)
+        .collect()
 }
 
 #[test]
 fn the_error_messages_are_those_of_the_compiler() {
     // The cases of `tests/ui` compare these two files.
-    let (code, messages) = (include_str!("ui/readme.rs"), include_str!("ui/readme.stderr"));
+    let (code, messages) = (
+        include_str!("ui/readme.rs"),
+        include_str!("ui/readme.stderr"),
+    );
     assert_eq!(blocks(README, "rust,compile_fail"), [code]);
-    let [shown] = &blocks(README, "text")[..] else { panic!("one block of messages") };
+    let [shown] = &blocks(README, "text")[..] else {
+        panic!("one block of messages")
+    };
     // The README shows the messages without the name of the file.
     let is_shown = |line: &&str| !line.trim_start().starts_with("-->");
-    assert_eq!(shown.lines().collect::<Vec<_>>(), messages.lines().filter(is_shown).collect::<Vec<_>>());
+    assert_eq!(
+        shown.lines().collect::<Vec<_>>(),
+        messages.lines().filter(is_shown).collect::<Vec<_>>()
+    );
 }
 
 #[test]
 fn the_guide_shows_its_examples() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
     let index = std::fs::read_to_string(guide.join("README.md")).expect("the file is readable");
-    let pages: Vec<_> =
-        index.lines().filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1)).collect();
-    assert_eq!(pages.len() + 1, std::fs::read_dir(&guide).expect("the guide is a folder").count());
+    let pages: Vec<_> = index
+        .lines()
+        .filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1))
+        .collect();
+    assert_eq!(
+        pages.len() + 1,
+        std::fs::read_dir(&guide)
+            .expect("the guide is a folder")
+            .count()
+    );
     for name in pages {
-        let page =
-            std::fs::read_to_string(guide.join(name).with_extension("md")).expect("the file is readable");
+        let page = std::fs::read_to_string(guide.join(name).with_extension("md"))
+            .expect("the file is readable");
         let example = guide.join("../../examples").join(name).with_extension("rs");
         let example = std::fs::read_to_string(example).expect("the file is readable");
         assert!(
@@ -79,11 +96,22 @@ fn every_link_leads_somewhere() {
         let text = std::fs::read_to_string(root.join(file)).expect("the file is readable");
         let folder = root.join(file);
         let folder = folder.parent().expect("the file is in a folder");
-        let inline = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
-        let listed = text.lines().filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
-        let links: Vec<_> = inline.map(|(link, _)| link).chain(listed.map(|(_, link)| link)).collect();
+        let inline = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split_once(')'));
+        let listed = text
+            .lines()
+            .filter_map(|line| line.strip_prefix('[')?.split_once("]: "));
+        let links: Vec<_> = inline
+            .map(|(link, _)| link)
+            .chain(listed.map(|(_, link)| link))
+            .collect();
         assert!(links.len() > 1, "{file}: {links:?}");
-        for link in links.into_iter().filter(|link| !link.starts_with('#') && !link.contains("://")) {
+        for link in links
+            .into_iter()
+            .filter(|link| !link.starts_with('#') && !link.contains("://"))
+        {
             let target = link.split('#').next().unwrap_or(link);
             assert!(folder.join(target).exists(), "{file}: {link}");
         }
@@ -97,22 +125,38 @@ fn the_language_names_every_check() {
     let links = include_str!("../adk-macros/docs/links.md");
     for check in adk::check::Check::ALL {
         let (name, module) = (check.name(), check.name().replace('-', "_"));
-        assert!(page.contains(&format!("[`{name}`]: ../../docs/checks/{name}.md\n")), "{name}");
-        assert!(links.contains(&format!("[`{name}`]: ../adk/checks/{module}/index.html\n")), "{name}");
+        assert!(
+            page.contains(&format!("[`{name}`]: ../../docs/checks/{name}.md\n")),
+            "{name}"
+        );
+        assert!(
+            links.contains(&format!("[`{name}`]: ../adk/checks/{module}/index.html\n")),
+            "{name}"
+        );
         assert!(page.matches(&format!("[`{name}`]")).count() > 1, "{name}");
     }
 }
 
 #[test]
 fn the_commands_are_there() {
-    let commands = [README, EXAMPLES].into_iter().flat_map(|page| blocks(page, "sh")).flat_map(str::lines);
-    let (tests, examples): (Vec<&str>, Vec<&str>) = commands.partition(|line| line.starts_with("cargo test"));
+    let commands = [README, EXAMPLES]
+        .into_iter()
+        .flat_map(|page| blocks(page, "sh"))
+        .flat_map(str::lines);
+    let (tests, examples): (Vec<&str>, Vec<&str>) =
+        commands.partition(|line| line.starts_with("cargo test"));
     let ci = include_str!("../.ci/run");
-    let [test] = tests[..] else { panic!("one command runs the tests: {tests:?}") };
-    let called = ci.lines().filter_map(|line| line.trim().strip_prefix("step "));
+    let [test] = tests[..] else {
+        panic!("one command runs the tests: {tests:?}")
+    };
+    let called = ci
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("step "));
     // `--locked` is for CI alone.
     assert!(
-        called.map(|line| line.trim_end_matches(" --locked")).any(|line| line == test),
+        called
+            .map(|line| line.trim_end_matches(" --locked"))
+            .any(|line| line == test),
         "`.ci/run` does not call `{test}`"
     );
     assert!(!examples.is_empty());
@@ -133,12 +177,15 @@ fn every_example_is_named() {
     let entries = folder.read_dir().expect("there are examples");
     let names = entries.map(|entry| entry.expect("the file is readable").path());
     let names = names.filter(|path| path.extension().is_none_or(|end| end == "rs"));
-    let mut names: Vec<_> = names.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+    let mut names: Vec<_> = names
+        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
+        .collect();
     names.retain(|name| exists(name));
     assert!(names.len() >= 32, "{names:?}");
     for name in names {
         assert!(
-            EXAMPLES.contains(&format!("`{name}`")) || EXAMPLES.contains(&format!("--example {name} ")),
+            EXAMPLES.contains(&format!("`{name}`"))
+                || EXAMPLES.contains(&format!("--example {name} ")),
             "{name}"
         );
     }
@@ -146,5 +193,6 @@ fn every_example_is_named() {
 
 fn exists(example: &str) -> bool {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    folder.join(example).with_extension("rs").exists() || folder.join(example).join("main.rs").exists()
+    folder.join(example).with_extension("rs").exists()
+        || folder.join(example).join("main.rs").exists()
 }

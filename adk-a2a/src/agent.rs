@@ -6,7 +6,9 @@ use crate::follow;
 use crate::types::joined_text;
 use crate::{Message, Part, Role, StreamResponse, Task, TaskState};
 use adk_core::spec::{AgentMeta, KeySpec};
-use adk_core::{AgentKind, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result};
+use adk_core::{
+    AgentKind, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
+};
 use futures_util::future::{Either, select};
 use self_cell::self_cell;
 use serde::Serialize;
@@ -128,23 +130,39 @@ impl RemoteAgentBuilder {
     }
 
     /// Adds a key whose value the message contains.
-    pub fn reads<T: Serialize + DeserializeOwned + 'static>(mut self, key: impl Into<String>) -> Self {
+    pub fn reads<T: Serialize + DeserializeOwned + 'static>(
+        mut self,
+        key: impl Into<String>,
+    ) -> Self {
         let get = |cx: &mut Context, key: &str| {
             let value: Option<T> = cx.state().get(key)?;
-            value.map(|value| serde_json::to_value(value).map_err(Error::other)).transpose()
+            value
+                .map(|value| serde_json::to_value(value).map_err(Error::other))
+                .transpose()
         };
-        self.reads.push(ReadKey { key: key.into(), ty: short_type_name::<T>(), id: TypeId::of::<T>, get });
+        self.reads.push(ReadKey {
+            key: key.into(),
+            ty: short_type_name::<T>(),
+            id: TypeId::of::<T>,
+            get,
+        });
         self
     }
 
     /// Sets the key for the answer. Without a key the answer is only text of an event.
     pub fn writes<T: DeserializeOwned + 'static>(mut self, key: impl Into<String>) -> Self {
         let accepts = |value: &dyn Any| match value.downcast_ref::<Value>() {
-            Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
+            Some(value) => T::deserialize(value)
+                .map(drop)
+                .map_err(|error| error.to_string()),
             None => Err("the value is not JSON".to_owned()),
         };
-        self.write =
-            Some(WrittenKey { key: key.into(), ty: short_type_name::<T>(), id: TypeId::of::<T>, accepts });
+        self.write = Some(WrittenKey {
+            key: key.into(),
+            ty: short_type_name::<T>(),
+            id: TypeId::of::<T>,
+            accepts,
+        });
         self
     }
 
@@ -172,27 +190,51 @@ impl RemoteAgentBuilder {
     /// [`ErrorKind::Config`] if the address is not an HTTP URL, or a header is invalid.
     pub fn build(self) -> Result<RemoteAgent> {
         let connection = Arc::new(Connection::new(&self.url, &self.headers)?);
-        let Self { name, description, reads, write, timeout, .. } = self;
-        let spec = SpecWithKeys::new(RemoteSpec { name, description, reads, write }, |spec| SpecKeys {
-            reads: spec
-                .reads
-                .iter()
-                .map(|read| KeySpec::new(&read.key, &read.ty).with_id(Some(read.id)))
-                .collect(),
-            writes: spec.write.iter().map(WrittenKey::spec).collect(),
-        });
+        let Self {
+            name,
+            description,
+            reads,
+            write,
+            timeout,
+            ..
+        } = self;
+        let spec = SpecWithKeys::new(
+            RemoteSpec {
+                name,
+                description,
+                reads,
+                write,
+            },
+            |spec| SpecKeys {
+                reads: spec
+                    .reads
+                    .iter()
+                    .map(|read| KeySpec::new(&read.key, &read.ty).with_id(Some(read.id)))
+                    .collect(),
+                writes: spec.write.iter().map(WrittenKey::spec).collect(),
+            },
+        );
         let meta = SpecWithMeta::new(spec, |spec| {
             let (spec, keys) = (spec.borrow_owner(), spec.borrow_dependent());
             let meta = AgentMeta::new(AgentKind::Custom, &spec.name).description(&spec.description);
-            meta.reads(&keys.reads).writes(&keys.writes).max_turns(Some(0)).timeout(timeout)
+            meta.reads(&keys.reads)
+                .writes(&keys.writes)
+                .max_turns(Some(0))
+                .timeout(timeout)
         });
-        Ok(RemoteAgent { meta, connection, timeout })
+        Ok(RemoteAgent {
+            meta,
+            connection,
+            timeout,
+        })
     }
 }
 
 impl WrittenKey {
     fn spec(&self) -> KeySpec<'_> {
-        KeySpec::new(&self.key, &self.ty).with_id(Some(self.id)).accepting(Some(self.accepts))
+        KeySpec::new(&self.key, &self.ty)
+            .with_id(Some(self.id))
+            .accepting(Some(self.accepts))
     }
 
     fn is_text(&self) -> bool {
@@ -258,13 +300,26 @@ impl RemoteAgent {
             let task = match sent {
                 StreamResponse::Message(message) => return self.write(cx, message.parts).await,
                 StreamResponse::Task(task) if task.status.state.is_settled() => *task,
-                StreamResponse::Task(task) => self.settle(cx, *task, message.clone(), is_new).await?,
+                StreamResponse::Task(task) => {
+                    self.settle(cx, *task, message.clone(), is_new).await?
+                }
                 _ => return Err(self.error(Failure::invalid("did not reply with a task"))),
             };
             if task.status.state != TaskState::InputRequired {
-                let parts: Vec<_> = task.artifacts.into_iter().flat_map(|artifact| artifact.parts).collect();
-                let message = || task.status.message.map(|message| message.parts).unwrap_or_default();
-                return self.write(cx, if parts.is_empty() { message() } else { parts }).await;
+                let parts: Vec<_> = task
+                    .artifacts
+                    .into_iter()
+                    .flat_map(|artifact| artifact.parts)
+                    .collect();
+                let message = || {
+                    task.status
+                        .message
+                        .map(|message| message.parts)
+                        .unwrap_or_default()
+                };
+                return self
+                    .write(cx, if parts.is_empty() { message() } else { parts })
+                    .await;
             }
             let answer = self.ask(cx, &task).await?;
             message = Message {
@@ -286,7 +341,9 @@ impl RemoteAgent {
                     ErrorKind::KeyMissing,
                     format!("no step has written `{key}`, which the remote agent reads"),
                 )
-                .with_help("place the agent after a step that writes the key, or pass the key as an input")
+                .with_help(
+                    "place the agent after a step that writes the key, or pass the key as an input",
+                )
             })?;
             fields.insert(key.clone(), value);
         }
@@ -295,7 +352,12 @@ impl RemoteAgent {
             _ => Part::data(Value::Object(fields)),
         };
         let message_id = format!("{}/{}@0", cx.run_id(), cx.path());
-        Ok(Message { message_id, role: Role::User, parts: vec![part], ..Message::default() })
+        Ok(Message {
+            message_id,
+            role: Role::User,
+            parts: vec![part],
+            ..Message::default()
+        })
     }
 
     fn send(
@@ -304,10 +366,13 @@ impl RemoteAgent {
         message: Message,
         is_new: Arc<AtomicBool>,
     ) -> impl Future<Output = Result<StreamResponse>> + Send + use<> {
-        let (connection, timeout, to_error) = (self.connection.clone(), self.timeout, self.to_error());
+        let (connection, timeout, to_error) =
+            (self.connection.clone(), self.timeout, self.to_error());
         cx.step("send", async move {
             is_new.store(true, Relaxed);
-            follow::send(connection, message, timeout).await.map_err(to_error)
+            follow::send(connection, message, timeout)
+                .await
+                .map_err(to_error)
         })
     }
 
@@ -320,17 +385,23 @@ impl RemoteAgent {
         is_new: Arc<AtomicBool>,
     ) -> Result<Task> {
         let (pieces, mut received) = mpsc::unbounded_channel();
-        let (connection, timeout, to_error) = (self.connection.clone(), self.timeout, self.to_error());
+        let (connection, timeout, to_error) =
+            (self.connection.clone(), self.timeout, self.to_error());
         let work = async move {
             let mut id = task.id;
             if !is_new.load(Relaxed) && message.task_id.is_empty() {
                 // The run was resumed. If the task has failed, send the message again.
                 let now = follow::get(&connection, &id).await?;
-                let has_failed = now.status.state.is_terminal() && now.status.state != TaskState::Completed;
+                let has_failed =
+                    now.status.state.is_terminal() && now.status.state != TaskState::Completed;
                 if has_failed {
                     match follow::send(connection.clone(), message, timeout).await? {
                         StreamResponse::Task(task) => id = task.id,
-                        _ => return Err(Failure::invalid("replied to a repeated message without a task")),
+                        _ => {
+                            return Err(Failure::invalid(
+                                "replied to a repeated message without a task",
+                            ));
+                        }
                     }
                 }
             }
@@ -343,7 +414,10 @@ impl RemoteAgent {
             match select(step.as_mut(), pin!(received.recv())).await {
                 Either::Left((settled, _)) => return settled,
                 Either::Right((Some(piece), _)) if emits_text && !piece.is_empty() => {
-                    let event = Event { partial: true, ..Event::new().with_text(piece) };
+                    let event = Event {
+                        partial: true,
+                        ..Event::new().with_text(piece)
+                    };
                     cx.emit(event).await?;
                 }
                 Either::Right((Some(_), _)) => {}
@@ -354,27 +428,50 @@ impl RemoteAgent {
     }
 
     async fn ask(&self, cx: &mut Context, task: &Task) -> Result<Value> {
-        let parts = task.status.message.as_ref().map(|message| &message.parts[..]).unwrap_or_default();
+        let parts = task
+            .status
+            .message
+            .as_ref()
+            .map(|message| &message.parts[..])
+            .unwrap_or_default();
         let schema = parts.iter().find_map(|part| part.as_data()?.get("schema"));
         let schema = schema.filter(|schema| schema.is_object()).cloned();
         let question = self.connection.redact(&joined_text(parts));
-        cx.wait_for("input", question, schema.unwrap_or_else(|| json!({"type": "string"}))).await
+        cx.wait_for(
+            "input",
+            question,
+            schema.unwrap_or_else(|| json!({"type": "string"})),
+        )
+        .await
     }
 
     async fn write(&self, cx: &mut Context, parts: Vec<Part>) -> Result<Flow> {
         let text = joined_text(&parts);
-        let mut event = if text.is_empty() { Event::new() } else { Event::new().with_text(&*text) };
+        let mut event = if text.is_empty() {
+            Event::new()
+        } else {
+            Event::new().with_text(&*text)
+        };
         if let Some(write) = &self.spec().write {
-            let data = parts.into_iter().rev().find_map(|part| part.as_data().cloned());
+            let data = parts
+                .into_iter()
+                .rev()
+                .find_map(|part| part.as_data().cloned());
             let value = match data {
                 _ if write.is_text() && !text.is_empty() => Value::String(text),
-                Some(data) if write.is_text() && !data.is_string() => Value::String(data.to_string()),
+                Some(data) if write.is_text() && !data.is_string() => {
+                    Value::String(data.to_string())
+                }
                 Some(data) => data,
                 None => serde_json::from_str(&text).unwrap_or(Value::String(text)),
             };
             (write.accepts)(&value).map_err(|why| {
-                let message =
-                    format!("{} did not return a `{}` for `{}`: {why}", self.label(), write.ty, write.key);
+                let message = format!(
+                    "{} did not return a `{}` for `{}`: {why}",
+                    self.label(),
+                    write.ty,
+                    write.key
+                );
                 Error::new(ErrorKind::OutputInvalid, message)
                     .with_help("declare the type that the agent returns, or `String`")
             })?;
@@ -394,8 +491,14 @@ impl RemoteAgent {
 
     fn to_error(&self) -> impl Fn(Failure) -> Error + Send + Sync + use<> {
         let (name, connection) = (self.spec().name.clone(), self.connection.clone());
-        move |Failure { kind, fact, help, .. }| {
-            let message = format!("{} {}", label(&name, &connection), connection.redact_short(&fact));
+        move |Failure {
+                  kind, fact, help, ..
+              }| {
+            let message = format!(
+                "{} {}",
+                label(&name, &connection),
+                connection.redact_short(&fact)
+            );
             Error::new(kind, message).with_help(help)
         }
     }
@@ -444,6 +547,8 @@ impl fmt::Debug for RemoteAgent {
 /// The output omits the address and the headers, which may contain secrets.
 impl fmt::Debug for RemoteAgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RemoteAgentBuilder").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("RemoteAgentBuilder")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -47,7 +47,10 @@ impl Connection {
         let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let url = url.ok_or_else(|| {
             let help = "write it with its scheme, as in `https://example.org/a2a/writer`";
-            config("the address of the remote agent is not an HTTP URL".to_owned(), help)
+            config(
+                "the address of the remote agent is not an HTTP URL".to_owned(),
+                help,
+            )
         })?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
@@ -55,31 +58,61 @@ impl Connection {
             let value = HeaderValue::from_str(value).ok();
             let (Some(key), Some(mut value)) = (key, value) else {
                 let fact = format!("the header `{name}` of the remote agent is invalid");
-                return Err(config(fact, "use an ASCII name, and a value without line breaks"));
+                return Err(config(
+                    fact,
+                    "use an ASCII name, and a value without line breaks",
+                ));
             };
             value.set_sensitive(true);
             map.insert(key, value);
         }
-        let client = Client::builder().connect_timeout(CONNECT).redirect(redirect::Policy::none());
-        let client = client.user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")));
+        let client = Client::builder()
+            .connect_timeout(CONNECT)
+            .redirect(redirect::Policy::none());
+        let client = client.user_agent(concat!(
+            env!("CARGO_PKG_NAME"),
+            "/",
+            env!("CARGO_PKG_VERSION")
+        ));
         let client = client.build().map_err(|error| {
             let help = "check the certificates and the proxy of this machine";
-            config(format!("cannot create an HTTP client: {}", error.without_url()), help)
+            config(
+                format!("cannot create an HTTP client: {}", error.without_url()),
+                help,
+            )
         })?;
-        Ok(Self { client, url, headers: map, endpoint: OnceCell::new() })
+        Ok(Self {
+            client,
+            url,
+            headers: map,
+            endpoint: OnceCell::new(),
+        })
     }
 
     /// Returns the address without its query and credentials, for errors.
     pub(crate) fn public_url(&self) -> String {
-        format!("{}{}", self.url.origin().ascii_serialization(), self.url.path())
+        format!(
+            "{}{}",
+            self.url.origin().ascii_serialization(),
+            self.url.path()
+        )
     }
 
     /// Replaces the secrets of this connection in a foreign text.
     pub(crate) fn redact(&self, text: &str) -> String {
-        let headers = self.headers.values().filter_map(|value| value.to_str().ok());
+        let headers = self
+            .headers
+            .values()
+            .filter_map(|value| value.to_str().ok());
         let words = headers.flat_map(|value| [value, value.rsplit(' ').next().unwrap_or_default()]);
-        let url_parts = [self.url.password(), self.url.query(), Some(self.url.username())];
-        let secrets = words.chain(url_parts.into_iter().flatten()).filter(|secret| secret.len() > 5);
+        let url_parts = [
+            self.url.password(),
+            self.url.query(),
+            Some(self.url.username()),
+        ];
+        let secrets = words
+            .chain(url_parts.into_iter().flatten())
+            .filter(|secret| secret.len() > 5);
         secrets.fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
     }
 
@@ -111,21 +144,32 @@ impl Connection {
             .map_err(|error| Failure::invalid(format!("has an invalid card: {error}")))?;
         let speaks = |version: &str| version.split('.').next() == VERSION.split('.').next();
         let interface = card.supported_interfaces.into_iter().find(|interface| {
-            interface.protocol_binding.eq_ignore_ascii_case(BINDING) && speaks(&interface.protocol_version)
+            interface.protocol_binding.eq_ignore_ascii_case(BINDING)
+                && speaks(&interface.protocol_version)
         });
         let interface = interface.ok_or_else(|| {
             let fact = "has no interface of A2A 1.0 over JSON-RPC in its card";
-            Failure::new(RemoteErrorKind::Refused, fact, "use an agent that has such an interface")
+            Failure::new(
+                RemoteErrorKind::Refused,
+                fact,
+                "use an agent that has such an interface",
+            )
         })?;
         let url = self.interface_url(&interface.url)?;
-        Ok(Endpoint { url, tenant: interface.tenant, streams: card.capabilities.streaming })
+        Ok(Endpoint {
+            url,
+            tenant: interface.tenant,
+            streams: card.capabilities.streaming,
+        })
     }
 
     /// Returns the address for requests. A card may name any host; secrets for this host are not
     /// sent to another.
     fn interface_url(&self, url: &str) -> Result<Url, Failure> {
-        let mut url =
-            self.url.join(url).map_err(|_| Failure::invalid("has an invalid address in its card"))?;
+        let mut url = self
+            .url
+            .join(url)
+            .map_err(|_| Failure::invalid("has an invalid address in its card"))?;
         if url.host() == self.url.host() {
             // An agent at a proxy may not know its public scheme and port.
             let (path, query) = (url.path().to_owned(), url.query().map(str::to_owned));
@@ -141,13 +185,19 @@ impl Connection {
         if has_no_secrets && url.scheme() == self.url.scheme() {
             return Ok(url);
         }
-        let fact = format!("has its interface at another host, `{}`", url.host_str().unwrap_or_default());
-        let help = "pass the address of the card at that host; credentials are sent to one host only";
+        let fact = format!(
+            "has its interface at another host, `{}`",
+            url.host_str().unwrap_or_default()
+        );
+        let help =
+            "pass the address of the card at that host; credentials are sent to one host only";
         Err(Failure::new(RemoteErrorKind::Refused, fact, help))
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
-        let request = request.header(VERSION_HEADER, VERSION).headers(self.headers.clone());
+        let request = request
+            .header(VERSION_HEADER, VERSION)
+            .headers(self.headers.clone());
         request.send().await.map_err(Failure::from_reqwest)
     }
 
@@ -159,14 +209,17 @@ impl Connection {
         timeout: Option<Duration>,
     ) -> Result<Response, Failure> {
         let endpoint = self.endpoint().await?;
-        let mut params = serde_json::to_value(params)
-            .map_err(|error| Failure::invalid(format!("cannot get parameters that are not JSON: {error}")))?;
+        let mut params = serde_json::to_value(params).map_err(|error| {
+            Failure::invalid(format!("cannot get parameters that are not JSON: {error}"))
+        })?;
         if !endpoint.tenant.is_empty() {
             params["tenant"] = endpoint.tenant.clone().into();
         }
         let request = serde_json::to_vec(&RpcRequest::new(1, method, params)).unwrap_or_default();
         let mut builder = self.client.post(endpoint.url.clone()).body(request);
-        builder = builder.header(CONTENT_TYPE, "application/json").header(ACCEPT, accept);
+        builder = builder
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, accept);
         if let Some(timeout) = timeout {
             builder = builder.timeout(timeout);
         }
@@ -179,15 +232,30 @@ impl Connection {
         params: impl Serialize,
         timeout: Option<Duration>,
     ) -> Result<T, Failure> {
-        let response = self.post(method, params, "application/json", timeout).await?;
+        let response = self
+            .post(method, params, "application/json", timeout)
+            .await?;
         result(read(response).await?)
     }
 
-    pub(crate) async fn stream(&self, method: &str, params: impl Serialize) -> Result<Stream, Failure> {
+    pub(crate) async fn stream(
+        &self,
+        method: &str,
+        params: impl Serialize,
+    ) -> Result<Stream, Failure> {
         let response = self.post(method, params, "text/event-stream", None).await?;
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if kind.is_some_and(|kind| kind.starts_with("text/event-stream")) && response.status().is_success() {
-            return Ok(Stream { response, events: Events::default(), ready: VecDeque::new() });
+        let kind = response
+            .headers()
+            .get(CONTENT_TYPE)
+            .and_then(|kind| kind.to_str().ok());
+        if kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
+            && response.status().is_success()
+        {
+            return Ok(Stream {
+                response,
+                events: Events::default(),
+                ready: VecDeque::new(),
+            });
         }
         match result::<Value>(read(response).await?) {
             Err(failure) => Err(failure),
@@ -212,7 +280,8 @@ impl Stream {
                 return Ok(None);
             };
             let events = self.events.push(&bytes);
-            let too_large = || Failure::invalid(format!("sent an event of more than {} bytes", sse::MOST));
+            let too_large =
+                || Failure::invalid(format!("sent an event of more than {} bytes", sse::MOST));
             self.ready.extend(events.ok_or_else(too_large)?);
         }
     }
@@ -224,7 +293,10 @@ async fn body(mut response: Response) -> Result<Vec<u8>, Failure> {
     while let Some(bytes) = response.chunk().await.map_err(Failure::from_reqwest)? {
         body.extend_from_slice(&bytes);
         if body.len() > sse::MOST {
-            return Err(Failure::invalid(format!("sent a response of more than {} bytes", sse::MOST)));
+            return Err(Failure::invalid(format!(
+                "sent a response of more than {} bytes",
+                sse::MOST
+            )));
         }
     }
     Ok(body)
@@ -236,10 +308,16 @@ async fn read(response: Response) -> Result<RpcResponse, Failure> {
     let parsed = parse(&body(response).await?);
     match parsed {
         Ok(answer) if status.is_success() => Ok(answer),
-        Ok(RpcResponse { error: Some(error), .. }) => {
+        Ok(RpcResponse {
+            error: Some(error), ..
+        }) => {
             let Failure { kind, help, .. } = Failure::from_status(status);
             let rpc_failure = Failure::from_rpc(error);
-            Err(Failure { kind, help, ..rpc_failure })
+            Err(Failure {
+                kind,
+                help,
+                ..rpc_failure
+            })
         }
         _ if !status.is_success() => Err(Failure::from_status(status)),
         other => other,
@@ -254,7 +332,8 @@ fn parse(bytes: &[u8]) -> Result<RpcResponse, Failure> {
 fn result<T: DeserializeOwned>(response: RpcResponse) -> Result<T, Failure> {
     match response.error {
         Some(error) => Err(Failure::from_rpc(error)),
-        None => serde_json::from_value(response.result.unwrap_or_default())
-            .map_err(|error| Failure::invalid(format!("returned a result that is not valid A2A: {error}"))),
+        None => serde_json::from_value(response.result.unwrap_or_default()).map_err(|error| {
+            Failure::invalid(format!("returned a result that is not valid A2A: {error}"))
+        }),
     }
 }

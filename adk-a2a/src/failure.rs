@@ -18,7 +18,13 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(kind: RemoteErrorKind, fact: impl Into<String>, help: &'static str) -> Self {
-        Self { kind: ErrorKind::Remote(kind), fact: fact.into(), help, code: None, is_unsent: false }
+        Self {
+            kind: ErrorKind::Remote(kind),
+            fact: fact.into(),
+            help,
+            code: None,
+            is_unsent: false,
+        }
     }
 
     pub(crate) fn invalid(fact: impl Into<String>) -> Self {
@@ -28,7 +34,10 @@ impl Failure {
 
     /// Returns whether the same request may succeed later.
     pub(crate) fn is_transient(&self) -> bool {
-        matches!(self.kind, ErrorKind::Remote(RemoteErrorKind::Unavailable) | ErrorKind::Timeout)
+        matches!(
+            self.kind,
+            ErrorKind::Remote(RemoteErrorKind::Unavailable) | ErrorKind::Timeout
+        )
     }
 
     /// Converts an error of the HTTP client. The text omits the address.
@@ -39,7 +48,10 @@ impl Failure {
         } else if error.is_timeout() {
             let help = "set a longer `.timeout(...)` for the remote agent, or run it again";
             let failure = Self::new(RemoteErrorKind::Unavailable, "did not reply in time", help);
-            return Self { kind: ErrorKind::Timeout, ..failure };
+            return Self {
+                kind: ErrorKind::Timeout,
+                ..failure
+            };
         } else if error.is_builder() {
             return Self::invalid("has an invalid address in its card");
         } else {
@@ -53,20 +65,32 @@ impl Failure {
             source = error.source();
         }
         let help = "check the address and the network, or run it again";
-        Self { is_unsent, ..Self::new(RemoteErrorKind::Unavailable, fact + &words, help) }
+        Self {
+            is_unsent,
+            ..Self::new(RemoteErrorKind::Unavailable, fact + &words, help)
+        }
     }
 
     pub(crate) fn from_status(status: StatusCode) -> Self {
         let fact = format!("replied with the status {status}");
         let (kind, help) = match status.as_u16() {
-            401 | 403 => (RemoteErrorKind::Unauthorized, "pass a valid token with `.bearer(...)`"),
+            401 | 403 => (
+                RemoteErrorKind::Unauthorized,
+                "pass a valid token with `.bearer(...)`",
+            ),
             408 | 429 | 500 | 502..=504 => (RemoteErrorKind::Unavailable, "run it again later"),
             300..=399 => (
                 RemoteErrorKind::Refused,
                 "pass the address of the redirect; the client does not follow redirects",
             ),
-            404 | 405 => (RemoteErrorKind::Refused, "check the address; it has no agent"),
-            _ => (RemoteErrorKind::Refused, "check the address and the request"),
+            404 | 405 => (
+                RemoteErrorKind::Refused,
+                "check the address; it has no agent",
+            ),
+            _ => (
+                RemoteErrorKind::Refused,
+                "check the address and the request",
+            ),
         };
         Self::new(kind, fact, help)
     }
@@ -79,11 +103,20 @@ impl Failure {
         } else if is(ErrorCode::VersionNotSupported) {
             (RemoteErrorKind::Refused, "use an agent with A2A 1.0")
         } else if is(ErrorCode::TaskNotFound) {
-            (RemoteErrorKind::Failed, "start a new run; the agent has no such task any more")
+            (
+                RemoteErrorKind::Failed,
+                "start a new run; the agent has no such task any more",
+            )
         } else {
-            (RemoteErrorKind::Refused, "compare the message with the card of the agent")
+            (
+                RemoteErrorKind::Refused,
+                "compare the message with the card of the agent",
+            )
         };
         let fact = format!("refused the request: {message} (code {code})");
-        Self { code: Some(code), ..Self::new(kind, fact, help) }
+        Self {
+            code: Some(code),
+            ..Self::new(kind, fact, help)
+        }
     }
 }

@@ -6,7 +6,8 @@ use crate::failure::Failure;
 use crate::rpc::ErrorCode;
 use crate::types::joined_text;
 use crate::{
-    Message, SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskRequest, TaskState,
+    Message, SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskRequest,
+    TaskState,
 };
 use adk_core::{ErrorKind, RemoteErrorKind};
 use std::collections::HashSet;
@@ -32,20 +33,33 @@ pub(crate) async fn send(
         return_immediately: true,
         ..SendMessageConfiguration::default()
     };
-    let request =
-        SendMessageRequest { message, configuration: Some(configuration), ..SendMessageRequest::default() };
+    let request = SendMessageRequest {
+        message,
+        configuration: Some(configuration),
+        ..SendMessageRequest::default()
+    };
     let mut pauses = Pauses::default();
     loop {
         // An agent may ignore `return_immediately` and reply at the end of the task.
-        match connection.call("SendMessage", &request, Some(longest)).await {
+        match connection
+            .call("SendMessage", &request, Some(longest))
+            .await
+        {
             Ok(StreamResponse::Task(task)) => {
-                return check_state(&connection, *task).map(|task| StreamResponse::Task(Box::new(task)));
+                return check_state(&connection, *task)
+                    .map(|task| StreamResponse::Task(Box::new(task)));
             }
             Ok(StreamResponse::Message(message)) => return Ok(StreamResponse::Message(message)),
-            Ok(_) => return Err(Failure::invalid("replied with neither a task nor a message")),
+            Ok(_) => {
+                return Err(Failure::invalid(
+                    "replied with neither a task nor a message",
+                ));
+            }
             // Only the workflow may repeat a request that the agent may have received.
             Err(failure) if failure.is_unsent && pauses.wait_after_failure().await => {}
-            Err(failure) => return find_answered_task(&connection, &request.message.task_id, failure).await,
+            Err(failure) => {
+                return find_answered_task(&connection, &request.message.task_id, failure).await;
+            }
         }
     }
 }
@@ -95,19 +109,31 @@ pub(crate) async fn settle(
     match tokio::time::timeout(longest, settled).await {
         Ok(settled) => settled.and_then(|task| check_state(&connection, task)),
         Err(_) => {
-            let request = TaskRequest { id, ..TaskRequest::default() };
+            let request = TaskRequest {
+                id,
+                ..TaskRequest::default()
+            };
             // Best effort: an agent that cannot cancel the task continues it.
-            let _ = connection.call::<Task>("CancelTask", request, Some(ANSWER)).await;
+            let _ = connection
+                .call::<Task>("CancelTask", request, Some(ANSWER))
+                .await;
             let help = "set a longer `.timeout(...)` for the remote agent";
             let fact = format!("did not end its task in {longest:?}, its `timeout`");
             let failure = Failure::new(RemoteErrorKind::Unavailable, fact, help);
-            Err(Failure { kind: ErrorKind::Timeout, ..failure })
+            Err(Failure {
+                kind: ErrorKind::Timeout,
+                ..failure
+            })
         }
     }
 }
 
 pub(crate) async fn get(connection: &Connection, id: &str) -> Result<Task, Failure> {
-    let request = TaskRequest { id: id.to_owned(), history_length: Some(0), ..TaskRequest::default() };
+    let request = TaskRequest {
+        id: id.to_owned(),
+        history_length: Some(0),
+        ..TaskRequest::default()
+    };
     connection.call("GetTask", request, Some(ANSWER)).await
 }
 
@@ -121,11 +147,16 @@ async fn stream(
     if !connection.endpoint().await?.streams {
         return Ok(());
     }
-    let request = TaskRequest { id: id.to_owned(), ..TaskRequest::default() };
+    let request = TaskRequest {
+        id: id.to_owned(),
+        ..TaskRequest::default()
+    };
     let mut events = match connection.stream("SubscribeToTask", request).await {
         Ok(events) => events,
         // The task has ended.
-        Err(failure) if failure.code == Some(ErrorCode::UnsupportedOperation as i64) => return Ok(()),
+        Err(failure) if failure.code == Some(ErrorCode::UnsupportedOperation as i64) => {
+            return Ok(());
+        }
         Err(failure) => return Err(failure),
     };
     while let Some(event) = events.next().await? {
@@ -160,21 +191,37 @@ async fn stream(
 fn check_state(connection: &Connection, task: Task) -> Result<Task, Failure> {
     use RemoteErrorKind::{Failed, Refused, Unauthorized};
     let (kind, fact, help) = match task.status.state {
-        TaskState::Failed => {
-            (Failed, "has failed", "ask its operator, or resume the run to send the message again")
-        }
-        TaskState::Canceled => (Failed, "has cancelled its task", "resume the run to send the message again"),
-        TaskState::Rejected => {
-            (Refused, "rejected the task", "compare the message with the card of the agent")
-        }
-        TaskState::AuthRequired => {
-            (Unauthorized, "requires authorization", "pass a valid token with `.bearer(...)`")
-        }
+        TaskState::Failed => (
+            Failed,
+            "has failed",
+            "ask its operator, or resume the run to send the message again",
+        ),
+        TaskState::Canceled => (
+            Failed,
+            "has cancelled its task",
+            "resume the run to send the message again",
+        ),
+        TaskState::Rejected => (
+            Refused,
+            "rejected the task",
+            "compare the message with the card of the agent",
+        ),
+        TaskState::AuthRequired => (
+            Unauthorized,
+            "requires authorization",
+            "pass a valid token with `.bearer(...)`",
+        ),
         _ => return Ok(task),
     };
-    let text = task.status.message.map(|message| joined_text(&message.parts)).filter(|text| !text.is_empty());
-    let fact =
-        text.map_or_else(|| fact.to_owned(), |text| format!("{fact}: {}", connection.redact_short(&text)));
+    let text = task
+        .status
+        .message
+        .map(|message| joined_text(&message.parts))
+        .filter(|text| !text.is_empty());
+    let fact = text.map_or_else(
+        || fact.to_owned(),
+        |text| format!("{fact}: {}", connection.redact_short(&text)),
+    );
     Err(Failure::new(kind, fact, help))
 }
 

@@ -22,9 +22,9 @@ pub use agent::{RemoteAgent, RemoteAgentBuilder, remote};
 pub use card::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill};
 pub use types::{
     Artifact, AuthenticationInfo, ListTaskPushNotificationConfigsResponse, ListTasksRequest,
-    ListTasksResponse, Message, Part, PartContent, PushConfigRequest, Role, SendMessageConfiguration,
-    SendMessageRequest, StreamResponse, Task, TaskArtifactUpdateEvent, TaskPushNotificationConfig,
-    TaskRequest, TaskState, TaskStatus, TaskStatusUpdateEvent,
+    ListTasksResponse, Message, Part, PartContent, PushConfigRequest, Role,
+    SendMessageConfiguration, SendMessageRequest, StreamResponse, Task, TaskArtifactUpdateEvent,
+    TaskPushNotificationConfig, TaskRequest, TaskState, TaskStatus, TaskStatusUpdateEvent,
 };
 
 /// The version of the protocol, sent in the header [`VERSION_HEADER`].

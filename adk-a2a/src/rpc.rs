@@ -24,7 +24,12 @@ pub struct RpcRequest {
 impl RpcRequest {
     /// Creates a request.
     pub fn new(id: impl Into<Value>, method: &str, params: Value) -> Self {
-        Self { jsonrpc: "2.0".to_owned(), id: id.into(), method: method.to_owned(), params }
+        Self {
+            jsonrpc: "2.0".to_owned(),
+            id: id.into(),
+            method: method.to_owned(),
+            params,
+        }
     }
 }
 
@@ -51,7 +56,12 @@ impl RpcResponse {
             Ok(result) => (Some(result), None),
             Err(error) => (None, Some(error)),
         };
-        Self { jsonrpc: "2.0".to_owned(), id, result, error }
+        Self {
+            jsonrpc: "2.0".to_owned(),
+            id,
+            result,
+            error,
+        }
     }
 }
 
@@ -79,7 +89,11 @@ impl RpcError {
         if let Some(help) = help {
             info["metadata"] = json!({"help": help});
         }
-        Self { code: code as i64, message: message.into(), data: Some(json!([info])) }
+        Self {
+            code: code as i64,
+            message: message.into(),
+            data: Some(json!([info])),
+        }
     }
 }
 

@@ -57,7 +57,11 @@ mod tests {
                 .chunks(size)
                 .flat_map(|chunk| events.push(chunk).expect("the events are small"))
                 .collect();
-            assert_eq!(all, [b"{\"a\":\n\"\xc3\xa4\"}".to_vec(), b"2".to_vec()], "{size}");
+            assert_eq!(
+                all,
+                [b"{\"a\":\n\"\xc3\xa4\"}".to_vec(), b"2".to_vec()],
+                "{size}"
+            );
         }
         assert!(Events::default().push(&vec![b'x'; MOST + 1]).is_none());
     }

@@ -81,7 +81,12 @@ impl Part {
 
     fn new(content: PartContent, media_type: &str) -> Self {
         let (filename, metadata) = Default::default();
-        Self { content, media_type: media_type.to_owned(), filename, metadata }
+        Self {
+            content,
+            media_type: media_type.to_owned(),
+            filename,
+            metadata,
+        }
     }
 
     /// Returns the text of a text part.
@@ -177,7 +182,10 @@ pub enum TaskState {
 impl TaskState {
     /// Returns whether the task has ended.
     pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Canceled | Self::Rejected)
+        matches!(
+            self,
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected
+        )
     }
 
     /// Returns whether the task has ended or waits for the client.

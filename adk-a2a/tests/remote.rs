@@ -38,7 +38,10 @@ workflow! {
 }
 
 fn writer(agent: &Agent) -> RemoteAgentBuilder {
-    remote(agent.url()).name("writer").reads::<String>("topic").writes::<String>("text")
+    remote(agent.url())
+        .name("writer")
+        .reads::<String>("topic")
+        .writes::<String>("text")
 }
 
 fn writing(agent: RemoteAgentBuilder) -> Writing {
@@ -53,19 +56,30 @@ async fn run(agent: RemoteAgentBuilder) -> adk::Result<String> {
 #[tokio::test]
 async fn an_agent_sends_a_text_and_writes_the_answer() {
     let agent = Agent::new(false, |_, _| {
-        let message =
-            json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "A cat "}, {"text": "sat."}]});
+        let message = json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "A cat "}, {"text": "sat."}]});
         Reply::Result(json!({ "message": message }))
     });
     let agent = agent.await;
-    assert_eq!(run(writer(&agent).bearer("sesame")).await.unwrap(), "A cat sat.");
+    assert_eq!(
+        run(writer(&agent).bearer("sesame")).await.unwrap(),
+        "A cat sat."
+    );
     let calls = agent.calls();
     assert_eq!(calls.len(), 1);
     let (method, params, headers) = &calls[0];
     assert_eq!(method, "SendMessage");
-    assert_eq!(params["message"]["parts"], json!([{"text": "cats", "mediaType": "text/plain"}]));
-    assert_eq!((&params["message"]["role"], &params["tenant"]), (&json!("ROLE_USER"), &json!("t")));
-    assert_eq!(params["configuration"], json!({"historyLength": 0, "returnImmediately": true}));
+    assert_eq!(
+        params["message"]["parts"],
+        json!([{"text": "cats", "mediaType": "text/plain"}])
+    );
+    assert_eq!(
+        (&params["message"]["role"], &params["tenant"]),
+        (&json!("ROLE_USER"), &json!("t"))
+    );
+    assert_eq!(
+        params["configuration"],
+        json!({"historyLength": 0, "returnImmediately": true})
+    );
     assert_eq!(
         (&headers["a2a-version"], &headers["authorization"]),
         (&"1.0".parse().unwrap(), &"Bearer sesame".parse().unwrap())
@@ -85,14 +99,27 @@ async fn several_keys_are_sent_as_data() {
         }
     });
     let agent = agent.await;
-    let judge = remote(agent.url()).name("judge").reads::<String>("topic").reads::<u32>("times");
+    let judge = remote(agent.url())
+        .name("judge")
+        .reads::<String>("topic")
+        .reads::<u32>("times");
     let judge = judge.writes::<Verdict>("verdict").build().unwrap();
     let runner = Runner::builder().build().unwrap();
-    let input = JudgingInput { topic: "cats".into(), times: 3 };
-    let output = runner.run(&Judging::new(Arc::new(judge)).unwrap(), input).await.unwrap().output;
+    let input = JudgingInput {
+        topic: "cats".into(),
+        times: 3,
+    };
+    let output = runner
+        .run(&Judging::new(Arc::new(judge)).unwrap(), input)
+        .await
+        .unwrap()
+        .output;
     assert_eq!(output, Verdict { score: 0.5 });
     assert_eq!(agent.methods(), ["SendMessage", "GetTask"]);
-    assert_eq!(agent.calls()[0].1["message"]["parts"][0]["data"], json!({"topic": "cats", "times": 3}));
+    assert_eq!(
+        agent.calls()[0].1["message"]["parts"][0]["data"],
+        json!({"topic": "cats", "times": 3})
+    );
 }
 
 #[tokio::test]
@@ -122,8 +149,18 @@ async fn text_is_emitted_as_it_arrives() {
             texts.push((event.partial, event.text()));
         }
     }
-    assert_eq!(texts, [(true, "A cat".into()), (true, " sat.".into()), (false, "A cat sat.".into())]);
-    assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask"]);
+    assert_eq!(
+        texts,
+        [
+            (true, "A cat".into()),
+            (true, " sat.".into()),
+            (false, "A cat sat.".into())
+        ]
+    );
+    assert_eq!(
+        agent.methods(),
+        ["SendMessage", "SubscribeToTask", "GetTask"]
+    );
 }
 
 #[tokio::test]
@@ -160,7 +197,16 @@ async fn a_lost_connection_is_reestablished() {
         }
     }
     assert_eq!(pieces, ["A cat", " sat."]);
-    assert_eq!(agent.methods(), ["SendMessage", "SubscribeToTask", "GetTask", "SubscribeToTask", "GetTask"]);
+    assert_eq!(
+        agent.methods(),
+        [
+            "SendMessage",
+            "SubscribeToTask",
+            "GetTask",
+            "SubscribeToTask",
+            "GetTask"
+        ]
+    );
 }
 
 /// Returns the error for an agent with these replies. The address and the token of the client are
@@ -168,8 +214,13 @@ async fn a_lost_connection_is_reestablished() {
 async fn failure(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Error {
     let agent = Agent::new(false, move |method, _| answer(method)).await;
     let url = agent.url().replace("http://", "http://ann:sesame-1@") + "?key=sesame-2";
-    let agent = remote(url).bearer("sesame-3").header("x-key", "sesame-4").name("writer");
-    run(agent.reads::<String>("topic").writes::<String>("text")).await.unwrap_err()
+    let agent = remote(url)
+        .bearer("sesame-3")
+        .header("x-key", "sesame-4")
+        .name("writer");
+    run(agent.reads::<String>("topic").writes::<String>("text"))
+        .await
+        .unwrap_err()
 }
 
 #[tokio::test]
@@ -221,17 +272,23 @@ async fn errors_name_the_agent_and_a_remedy_and_contain_no_secret() {
         assert!(text.contains(words) && text.contains("help: ") && !text.contains("sesame"), "{text}");
     }
     let gone = remote("http://ann:sesame-1@127.0.0.1:1/?key=sesame-2").name("writer");
-    let error = run(gone.reads::<String>("topic").writes::<String>("text")).await.unwrap_err();
+    let error = run(gone.reads::<String>("topic").writes::<String>("text"))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Remote(Unavailable));
     assert!(
-        format!("{error:?}").contains("cannot be reached") && !format!("{error:?}").contains("sesame"),
+        format!("{error:?}").contains("cannot be reached")
+            && !format!("{error:?}").contains("sesame"),
         "{error:?}"
     );
 
     for (url, header) in [("writer", "x"), ("ftp://h/", "x"), ("http://h/", "a b")] {
         let error = remote(url).header(header, "sesame-1").build().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config);
-        assert!(error.help().is_some() && !format!("{error:?}").contains("sesame"), "{error:?}");
+        assert!(
+            error.help().is_some() && !format!("{error:?}").contains("sesame"),
+            "{error:?}"
+        );
     }
 }
 
@@ -242,11 +299,20 @@ async fn an_answer_of_another_type_is_refused() {
         Reply::Result(json!({ "message": message }))
     };
     let agent = Agent::new(false, answer).await;
-    let judge = remote(agent.url()).name("judge").reads::<String>("topic").reads::<u32>("times");
+    let judge = remote(agent.url())
+        .name("judge")
+        .reads::<String>("topic")
+        .reads::<u32>("times");
     let judge = judge.writes::<Verdict>("verdict").build().unwrap();
     let runner = Runner::builder().build().unwrap();
-    let input = JudgingInput { topic: "cats".into(), times: 3 };
-    let error = runner.run(&Judging::new(Arc::new(judge)).unwrap(), input).await.unwrap_err();
+    let input = JudgingInput {
+        topic: "cats".into(),
+        times: 3,
+    };
+    let error = runner
+        .run(&Judging::new(Arc::new(judge)).unwrap(), input)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::OutputInvalid, "{error}");
     assert!(error.to_string().contains("for `verdict`"), "{error}");
 }
@@ -259,9 +325,14 @@ async fn a_task_that_exceeds_its_timeout_is_cancelled() {
         _ => Reply::Hang,
     });
     let agent = agent.await;
-    let error = run(writer(&agent).timeout(Duration::from_secs(1))).await.unwrap_err();
+    let error = run(writer(&agent).timeout(Duration::from_secs(1)))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
-    assert!(error.is_retryable() && error.to_string().contains("`.timeout(...)`"), "{error}");
+    assert!(
+        error.is_retryable() && error.to_string().contains("`.timeout(...)`"),
+        "{error}"
+    );
     assert_eq!(agent.methods(), ["SendMessage", "GetTask", "CancelTask"]);
 }
 
@@ -290,8 +361,12 @@ async fn a_resumed_run_asks_for_its_task() {
     let (first, second) = (runner(), runner());
     let session = first.session("ann", "s");
     let workflow = writing(writer(&agent));
-    let killed =
-        tokio::spawn(async move { session.run(&workflow, "cats").await.map(|outcome| outcome.output) });
+    let killed = tokio::spawn(async move {
+        session
+            .run(&workflow, "cats")
+            .await
+            .map(|outcome| outcome.output)
+    });
     // The run records the task before it subscribes to it.
     agent.wait_for("SubscribeToTask").await;
     killed.abort();
@@ -301,7 +376,11 @@ async fn a_resumed_run_asks_for_its_task() {
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.len(), 1);
     recovered.into_iter().next().unwrap().result.unwrap();
-    let sent = agent.methods().into_iter().filter(|method| method == "SendMessage").count();
+    let sent = agent
+        .methods()
+        .into_iter()
+        .filter(|method| method == "SendMessage")
+        .count();
     assert_eq!(sent, 1, "{:?}", agent.methods());
     let run = &second.runs(&RunFilter::finished()).await.unwrap()[0];
     assert_eq!(run.workflow, "writing");
@@ -309,25 +388,46 @@ async fn a_resumed_run_asks_for_its_task() {
 
 #[tokio::test]
 async fn a_retried_run_sends_the_message_of_a_failed_task_again() {
-    let agent = Agent::new(false, |method, params| match (method, params["id"].as_str()) {
-        ("SendMessage", _) => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
-        _ => Reply::Count(Box::new(|count| {
-            // The task has failed in the first run and after the resume; the repeated message
-            // succeeds.
-            let mut now = task(if count < 2 { "TASK_STATE_FAILED" } else { "TASK_STATE_COMPLETED" });
-            now["status"]["message"] =
-                json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "done"}]});
-            now
-        })),
+    let agent = Agent::new(false, |method, params| {
+        match (method, params["id"].as_str()) {
+            ("SendMessage", _) => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
+            _ => Reply::Count(Box::new(|count| {
+                // The task has failed in the first run and after the resume; the repeated message
+                // succeeds.
+                let mut now = task(if count < 2 {
+                    "TASK_STATE_FAILED"
+                } else {
+                    "TASK_STATE_COMPLETED"
+                });
+                now["status"]["message"] =
+                    json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "done"}]});
+                now
+            })),
+        }
     });
     let agent = agent.await;
-    let runner =
-        Runner::builder().engine(MemoryJournal::new()).workflow(writing(writer(&agent))).build().unwrap();
-    let error = runner.run(&writing(writer(&agent)), "cats").await.unwrap_err();
+    let runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .workflow(writing(writer(&agent)))
+        .build()
+        .unwrap();
+    let error = runner
+        .run(&writing(writer(&agent)), "cats")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Remote(RemoteErrorKind::Failed));
     let run = runner.runs(&RunFilter::failed()).await.unwrap()[0].run_id;
     runner.retry(run).await.unwrap().result.unwrap();
-    assert_eq!(agent.methods(), ["SendMessage", "GetTask", "GetTask", "SendMessage", "GetTask"]);
+    assert_eq!(
+        agent.methods(),
+        [
+            "SendMessage",
+            "GetTask",
+            "GetTask",
+            "SendMessage",
+            "GetTask"
+        ]
+    );
     let ids: Vec<_> = agent
         .calls()
         .iter()
@@ -373,18 +473,27 @@ async fn answer_a_question(reply: fn() -> Reply) {
             .build()
             .unwrap()
     };
-    let error = runner().run(&writing(writer(&agent)), "cats").await.unwrap_err();
+    let error = runner()
+        .run(&writing(writer(&agent)), "cats")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     let later = runner();
     let wait = later.waiting().await.unwrap().remove(0);
-    assert_eq!((&*wait.question, &wait.schema), ("Which cat?", &json!({"type": "string", "minLength": 3})));
+    assert_eq!(
+        (&*wait.question, &wait.schema),
+        ("Which cat?", &json!({"type": "string", "minLength": 3}))
+    );
     later.answer(&wait.id, 7).await.unwrap_err();
     later.answer(&wait.id, "Tom").await.unwrap();
     later.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(agent.methods(), ["SendMessage", "SendMessage", "GetTask"]);
     let calls = agent.calls();
     let (first, second) = (&calls[0].1["message"], &calls[1].1["message"]);
-    assert_eq!((&second["taskId"], &second["contextId"]), (&json!("t1"), &json!("c1")));
+    assert_eq!(
+        (&second["taskId"], &second["contextId"]),
+        (&json!("t1"), &json!("c1"))
+    );
     assert_eq!(second["parts"][0]["text"], "Tom");
     assert_ne!(first["messageId"], second["messageId"]);
 }

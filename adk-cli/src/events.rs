@@ -45,7 +45,9 @@ impl Events {
                 return opened.close().await;
             }
             if run.is_ready && !has_noted {
-                eprintln!("note: no process drives the run; it continues when a process resumes it");
+                eprintln!(
+                    "note: no process drives the run; it continues when a process resumes it"
+                );
                 has_noted = true;
             }
             tokio::time::sleep(EVERY).await;
@@ -61,10 +63,21 @@ impl Events {
                 self.output.json(event)?;
                 continue;
             }
-            let path = self.output.paint(&printable(&event.path.to_string()), Style::Bold);
-            let author = if event.author == *event.path.name() { "" } else { &*event.author };
-            let author = if author.is_empty() { String::new() } else { format!(" ({})", printable(author)) };
-            self.output.line(format!("{} {path}{author}", date(event.timestamp)))?;
+            let path = self
+                .output
+                .paint(&printable(&event.path.to_string()), Style::Bold);
+            let author = if event.author == *event.path.name() {
+                ""
+            } else {
+                &*event.author
+            };
+            let author = if author.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", printable(author))
+            };
+            self.output
+                .line(format!("{} {path}{author}", date(event.timestamp)))?;
             for line in summary(event).iter().flat_map(|text| text.lines()) {
                 self.output.line(format!("    {}", printable(line)))?;
             }
@@ -88,7 +101,11 @@ pub async fn events_of(
         None => EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(run.created)),
     };
     let key = &run.session;
-    let session = opened.runner.session(&key.user, &key.id).get(&filter).await?;
+    let session = opened
+        .runner
+        .session(&key.user, &key.id)
+        .get(&filter)
+        .await?;
     let mut session = session.ok_or_else(|| key.missing())?;
     let mut events = std::mem::take(&mut session.events);
     events.retain(|event| event.invocation_id == run.run_id);
@@ -100,7 +117,11 @@ pub fn summary(event: &Event) -> Vec<String> {
     let mut lines = vec![event.text()];
     let calls = event.function_calls();
     lines.extend(calls.map(|call| {
-        format!("calls {}({})", call.name, short(&serde_json::json!(call.args).to_string(), LONGEST))
+        format!(
+            "calls {}({})",
+            call.name,
+            short(&serde_json::json!(call.args).to_string(), LONGEST)
+        )
     }));
     let answers = event.function_responses();
     lines.extend(answers.map(|answer| {
@@ -111,15 +132,30 @@ pub fn summary(event: &Event) -> Vec<String> {
         )
     }));
     let state = event.actions.state_delta.iter();
-    lines.extend(state.map(|(key, value)| format!("{key} = {}", short(&value.to_string(), LONGEST))));
+    lines.extend(
+        state.map(|(key, value)| format!("{key} = {}", short(&value.to_string(), LONGEST))),
+    );
     let files = event.actions.artifact_delta.iter();
     lines.extend(files.map(|(name, version)| format!("saves {name}, version {version}")));
-    lines.extend(event.actions.transfer_to_agent.iter().map(|agent| format!("hands over to {agent}")));
-    lines.extend(event.actions.escalates().then(|| "ends its loop".to_owned()));
-    let error = event
-        .details
-        .as_ref()
-        .and_then(|details| details.error_message.as_ref().or(details.error_code.as_ref()));
+    lines.extend(
+        event
+            .actions
+            .transfer_to_agent
+            .iter()
+            .map(|agent| format!("hands over to {agent}")),
+    );
+    lines.extend(
+        event
+            .actions
+            .escalates()
+            .then(|| "ends its loop".to_owned()),
+    );
+    let error = event.details.as_ref().and_then(|details| {
+        details
+            .error_message
+            .as_ref()
+            .or(details.error_code.as_ref())
+    });
     lines.extend(error.map(|error| format!("error: {error}")));
     lines.retain(|line| !line.is_empty());
     lines

@@ -83,7 +83,8 @@ async fn main() -> ExitCode {
 }
 
 fn is_broken_pipe(error: &Error) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
+    let source =
+        std::error::Error::source(error).and_then(|source| source.downcast_ref::<std::io::Error>());
     source.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
@@ -105,7 +106,9 @@ fn with_cli_help(error: &Error) -> String {
 fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Config | ErrorKind::IdInvalid => 2,
-        ErrorKind::UnknownRun | ErrorKind::UnknownWait | ErrorKind::Store(StoreErrorKind::Missing) => 3,
+        ErrorKind::UnknownRun
+        | ErrorKind::UnknownWait
+        | ErrorKind::Store(StoreErrorKind::Missing) => 3,
         _ => 1,
     }
 }

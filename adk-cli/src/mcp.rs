@@ -64,7 +64,10 @@ impl Pull {
         if let Some(only) = self.only.clone() {
             let offered = offered.clone();
             toolset = toolset.filter(move |tool| {
-                offered.lock().unwrap_or_else(PoisonError::into_inner).push(tool.to_owned());
+                offered
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(tool.to_owned());
                 only.iter().any(|one| one == tool)
             });
         }
@@ -72,8 +75,16 @@ impl Pull {
             toolset = toolset.prefix(prefix);
         }
         let tools = toolset.all_tools().await?;
-        let offered = offered.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(missing) = self.only.iter().flatten().find(|one| !offered.contains(one)) {
+        let offered = offered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        if let Some(missing) = self
+            .only
+            .iter()
+            .flatten()
+            .find(|one| !offered.contains(one))
+        {
             let message = format!("the server of `{}` has no tool `{missing}`", self.name);
             let help = format!("it has `{}`", offered.join("`, `"));
             return Err(Error::new(ErrorKind::Config, message).with_help(help));

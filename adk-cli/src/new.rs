@@ -55,7 +55,10 @@ impl New {
         ] {
             fs::write(folder.join(file), text)?;
         }
-        println!("created the project `{0}`; to run it:\n\n  cd {0}\n  cargo run", self.name);
+        println!(
+            "created the project `{0}`; to run it:\n\n  cd {0}\n  cargo run",
+            self.name
+        );
         Ok(())
     }
 
@@ -64,14 +67,20 @@ impl New {
         let Some(path) = &self.path else {
             return Ok(format!("\"{}\"", env!("CARGO_PKG_VERSION")));
         };
-        let checkout = path.canonicalize().ok().filter(|path| path.join("adk-core/Cargo.toml").is_file());
+        let checkout = path
+            .canonicalize()
+            .ok()
+            .filter(|path| path.join("adk-core/Cargo.toml").is_file());
         let checkout = checkout.ok_or_else(|| {
             let message = format!("`{}` is not a checkout of adk-workflow", path.display());
             Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
                 .with_help("pass the folder that contains `adk-core`")
         })?;
         // A JSON string is also a TOML string.
-        Ok(format!("{{ path = {} }}", serde_json::to_string(&checkout)?))
+        Ok(format!(
+            "{{ path = {} }}",
+            serde_json::to_string(&checkout)?
+        ))
     }
 }
 
@@ -90,9 +99,12 @@ fn create_package(name: &str) -> Result<()> {
     if name == "adk-workflow" {
         return Err(name_error("its dependency has this name"));
     }
-    let output = Command::new(cargo).args(["new", "--quiet", "--bin", "--vcs", "none", "--", name]).output();
+    let output = Command::new(cargo)
+        .args(["new", "--quiet", "--bin", "--vcs", "none", "--", name])
+        .output();
     let output = output.map_err(|error| {
-        Error::other(format!("cannot start `cargo`: {error}")).with_help("install Rust, or set `CARGO`")
+        Error::other(format!("cannot start `cargo`: {error}"))
+            .with_help("install Rust, or set `CARGO`")
     })?;
     if output.status.success() {
         return Ok(());

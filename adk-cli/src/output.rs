@@ -33,7 +33,10 @@ pub struct Cell {
 
 impl Cell {
     pub fn new(text: impl Into<String>, style: Style) -> Self {
-        Self { text: printable(&text.into()), style }
+        Self {
+            text: printable(&text.into()),
+            style,
+        }
     }
 
     pub fn text(&self) -> &str {
@@ -75,7 +78,11 @@ impl Output {
         for row in rows {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
-                let width = if column + 1 < N { widths[column] + 2 } else { 0 };
+                let width = if column + 1 < N {
+                    widths[column] + 2
+                } else {
+                    0
+                };
                 let gap = width.saturating_sub(cell.text.chars().count());
                 line += &format!("{}{:gap$}", self.paint(&cell.text, cell.style), "");
             }
@@ -104,7 +111,9 @@ impl Output {
 
 /// Replaces control characters, because models and users write the text and a terminal obeys them.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { ' ' } else { char }).collect()
+    text.chars()
+        .map(|char| if char.is_control() { ' ' } else { char })
+        .collect()
 }
 
 /// Returns the first `most` characters of a text on one line.
@@ -123,13 +132,20 @@ pub fn seconds(micros: u64) -> f64 {
 
 /// Formats microseconds since 1970 as a date, such as `2026-11-26T15:12:14Z`.
 pub fn date(micros: u64) -> String {
-    let date = i64::try_from(micros).ok().and_then(DateTime::from_timestamp_micros);
-    date.map_or_else(|| micros.to_string(), |date| date.to_rfc3339_opts(SecondsFormat::Secs, true))
+    let date = i64::try_from(micros)
+        .ok()
+        .and_then(DateTime::from_timestamp_micros);
+    date.map_or_else(
+        || micros.to_string(),
+        |date| date.to_rfc3339_opts(SecondsFormat::Secs, true),
+    )
 }
 
 /// Formats the time since a point, given in microseconds since 1970, such as `3m`.
 pub fn age(micros: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     let age = now.saturating_sub(Duration::from_micros(micros)).as_secs();
     match age {
         0..60 => format!("{age}s"),

@@ -63,7 +63,8 @@ pub struct RunArgs {
 
 /// Parses the id of a run.
 pub fn run_id(text: &str) -> Result<RunId, String> {
-    text.parse().map_err(|_| "not a run id; help: `adk runs` lists the ids".to_owned())
+    text.parse()
+        .map_err(|_| "not a run id; help: `adk runs` lists the ids".to_owned())
 }
 
 /// The JSON of a run.
@@ -144,12 +145,14 @@ impl Runs {
         let has_more = runs.len() > self.limit;
         runs.truncate(self.limit);
         if self.output.json {
-            self.output.json(&runs.iter().map(RunJson::from).collect::<Vec<_>>())?;
+            self.output
+                .json(&runs.iter().map(RunJson::from).collect::<Vec<_>>())?;
             return opened.close().await;
         }
         let rows = runs.iter().map(|run| {
-            let tokens =
-                run.usage.map_or(String::new(), |used| (used.input_tokens + used.output_tokens).to_string());
+            let tokens = run.usage.map_or(String::new(), |used| {
+                (used.input_tokens + used.output_tokens).to_string()
+            });
             [
                 run.run_id.to_string().into(),
                 Cell::from(&*run.workflow),
@@ -160,7 +163,9 @@ impl Runs {
                 Cell::from(&*run.session.id),
             ]
         });
-        let heads = ["RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"];
+        let heads = [
+            "RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION",
+        ];
         self.output.table(heads, rows.collect())?;
         if has_more {
             eprintln!("note: more runs exist; a higher `--limit` lists them");
@@ -191,8 +196,17 @@ impl RunArgs {
         let steps = steps(&events);
         if self.output.json {
             let waiting = waiting.iter().map(WaitJson::from).collect();
-            let state = session.state.iter().map(|(key, value)| (&**key, &**value)).collect();
-            self.output.json(&RunDetails { run: (&run).into(), waiting, steps, state })?;
+            let state = session
+                .state
+                .iter()
+                .map(|(key, value)| (&**key, &**value))
+                .collect();
+            self.output.json(&RunDetails {
+                run: (&run).into(),
+                waiting,
+                steps,
+                state,
+            })?;
         } else {
             self.print_details(&run, &waiting, &steps, &session.state)?;
         }
@@ -204,12 +218,16 @@ impl RunArgs {
         let status = opened.runner.cancel(self.run).await?;
         if status != RunStatus::Cancelled {
             let (status, _) = status.to_row();
-            let message = format!("run `{}` cannot be cancelled: it has ended ({status})", self.run);
+            let message = format!(
+                "run `{}` cannot be cancelled: it has ended ({status})",
+                self.run
+            );
             return Err(Error::new(ErrorKind::Agent, message)
                 .with_help("`adk runs --status unfinished` lists the runs that can be cancelled"));
         }
         if self.output.json {
-            self.output.json(&RunJson::from(&opened.find(self.run).await?))?;
+            self.output
+                .json(&RunJson::from(&opened.find(self.run).await?))?;
         } else {
             self.output.line(format!("run {} is cancelled", self.run))?;
         }
@@ -230,18 +248,30 @@ impl RunArgs {
             ["app".into(), Cell::from(&*run.session.app)],
             ["user".into(), Cell::from(&*run.session.user)],
             ["session".into(), Cell::from(&*run.session.id)],
-            ["began".into(), format!("{} ({} ago)", date(run.created), age(run.created)).into()],
-            ["updated".into(), format!("{} ({} ago)", date(run.updated), age(run.updated)).into()],
+            [
+                "began".into(),
+                format!("{} ({} ago)", date(run.created), age(run.created)).into(),
+            ],
+            [
+                "updated".into(),
+                format!("{} ({} ago)", date(run.updated), age(run.updated)).into(),
+            ],
         ];
-        rows.extend(run.usage.map(|usage| ["used".into(), usage_text(&usage).into()]));
+        rows.extend(
+            run.usage
+                .map(|usage| ["used".into(), usage_text(&usage).into()]),
+        );
         if let RunStatus::Failed(error) = &run.status {
             rows.push(["error".into(), Cell::new(error, Style::Red)]);
         }
         for wait in waiting {
             rows.push(["waits".into(), Cell::new(&wait.id, Style::Yellow)]);
-            let until = wait.deadline.map(|deadline| ["  until".into(), date(deadline).into()]);
+            let until = wait
+                .deadline
+                .map(|deadline| ["  until".into(), date(deadline).into()]);
             let question = question(wait);
-            let question = (!question.is_empty()).then(|| ["  asks".into(), Cell::from(&*question)]);
+            let question =
+                (!question.is_empty()).then(|| ["  asks".into(), Cell::from(&*question)]);
             rows.extend(question.into_iter().chain(until));
             rows.push(["  schema".into(), wait.schema.to_string().into()]);
         }
@@ -256,11 +286,17 @@ impl RunArgs {
                 Cell::from(&*step.last),
             ]
         });
-        self.output.table(["STEP", "EVENTS", "LAST"], rows.collect())?;
+        self.output
+            .table(["STEP", "EVENTS", "LAST"], rows.collect())?;
         self.output.line("")?;
         let mut rows: Vec<_> = state
             .iter()
-            .map(|(key, value)| [Cell::from(&**key), short(&value.to_string(), LONGEST).into()])
+            .map(|(key, value)| {
+                [
+                    Cell::from(&**key),
+                    short(&value.to_string(), LONGEST).into(),
+                ]
+            })
             .collect();
         rows.sort_by(|[left, _], [right, _]| left.text().cmp(right.text()));
         self.output.table(["STATE", "VALUE"], rows)
@@ -268,8 +304,19 @@ impl RunArgs {
 }
 
 fn usage_text(usage: &Usage) -> String {
-    let Usage { calls, input_tokens, output_tokens, tool_calls, cost, .. } = usage;
-    let cost = if cost.is_zero() { String::new() } else { format!(", cost {cost} USD") };
+    let Usage {
+        calls,
+        input_tokens,
+        output_tokens,
+        tool_calls,
+        cost,
+        ..
+    } = usage;
+    let cost = if cost.is_zero() {
+        String::new()
+    } else {
+        format!(", cost {cost} USD")
+    };
     format!(
         "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out {output_tokens}{cost}"
     )
@@ -282,12 +329,21 @@ fn steps(events: &[Arc<Event>]) -> Vec<Step> {
     let mut nodes: HashMap<String, (Vec<usize>, Step)> = HashMap::new();
     for event in events {
         let path = event.path.to_string();
-        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        let ends = path
+            .match_indices('/')
+            .map(|(end, _)| end)
+            .chain([path.len()]);
         let mut numbers = Vec::new();
         for node in ends.map(|end| &path[..end]) {
             numbers.push(nodes.len());
-            let step = || Step { path: node.to_owned(), events: 0, last: String::new() };
-            let (known, _) = nodes.entry(node.to_owned()).or_insert_with(|| (numbers.clone(), step()));
+            let step = || Step {
+                path: node.to_owned(),
+                events: 0,
+                last: String::new(),
+            };
+            let (known, _) = nodes
+                .entry(node.to_owned())
+                .or_insert_with(|| (numbers.clone(), step()));
             numbers.clone_from(known);
         }
         if let Some((_, step)) = nodes.get_mut(&path) {

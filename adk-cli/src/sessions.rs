@@ -41,8 +41,14 @@ impl Export {
 impl Import {
     pub async fn run(self) -> Result<()> {
         let opened = self.place.open_with(true).await?;
-        let lines = BufReader::new(stdin()).lines().map(|line| line.map_err(Error::from));
-        opened.runner.session(self.user, self.session).import(lines).await?;
+        let lines = BufReader::new(stdin())
+            .lines()
+            .map(|line| line.map_err(Error::from));
+        opened
+            .runner
+            .session(self.user, self.session)
+            .import(lines)
+            .await?;
         opened.close().await
     }
 }

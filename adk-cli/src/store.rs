@@ -40,7 +40,9 @@ impl Place {
     pub async fn open_with(&self, create: bool) -> Result<Opened> {
         let store = match self.store.split_once("://") {
             Some(("postgres" | "postgresql", _)) => {
-                let options = adk_postgres::Options::default().connections(2).create(create);
+                let options = adk_postgres::Options::default()
+                    .connections(2)
+                    .create(create);
                 Store::Postgres(PostgresStore::connect_with(&self.store, options).await?)
             }
             // The error omits the rest of the address, which may contain a password.
@@ -74,7 +76,8 @@ fn runner(store: impl adk_core::Store, app: String) -> Result<Runner> {
     let runner = Runner::builder().app_name(app).store(store);
     // `build` fails only if the name is invalid.
     runner.build().map_err(|error| {
-        Error::new(error.kind(), error.message()).with_help("pass the app of the store with `--app`")
+        Error::new(error.kind(), error.message())
+            .with_help("pass the app of the store with `--app`")
     })
 }
 
@@ -96,7 +99,11 @@ impl Opened {
     /// # Errors
     /// [`ErrorKind::UnknownRun`] if the app has no run with this id.
     pub async fn find(&self, run: RunId) -> Result<RunInfo> {
-        self.runner.runs(&RunFilter::of_run(run)).await?.pop().ok_or_else(|| refuse::unknown_run(run))
+        self.runner
+            .runs(&RunFilter::of_run(run))
+            .await?
+            .pop()
+            .ok_or_else(|| refuse::unknown_run(run))
     }
 
     /// Closes the connections to the store.

@@ -40,8 +40,9 @@ pub struct Answer {
 }
 
 fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text)
-        .map_err(|error| format!("invalid JSON: {error}; help: write quotes around a text, as in '\"yes\"'"))
+    serde_json::from_str(text).map_err(|error| {
+        format!("invalid JSON: {error}; help: write quotes around a text, as in '\"yes\"'")
+    })
 }
 
 /// The JSON of a wait.
@@ -103,7 +104,8 @@ impl List {
         filter.user = self.user;
         let waits = opened.runner.waiting_of(&filter).await?;
         if self.output.json {
-            self.output.json(&waits.iter().map(WaitJson::from).collect::<Vec<_>>())?;
+            self.output
+                .json(&waits.iter().map(WaitJson::from).collect::<Vec<_>>())?;
         } else {
             let rows = waits.iter().map(|wait| {
                 [
@@ -113,7 +115,8 @@ impl List {
                     short(&question(wait), 80).into(),
                 ]
             });
-            self.output.table(["WAIT", "USER", "UNTIL", "QUESTION"], rows.collect())?;
+            self.output
+                .table(["WAIT", "USER", "UNTIL", "QUESTION"], rows.collect())?;
         }
         opened.close().await
     }
@@ -124,11 +127,16 @@ impl Answer {
         let opened = self.place.open().await?;
         let mut answerer = self.user.map_or_else(Answerer::default, Answerer::user);
         answerer.roles = self.roles;
-        opened.runner.answer_as(&self.wait, &self.answer, &answerer).await?;
+        opened
+            .runner
+            .answer_as(&self.wait, &self.answer, &answerer)
+            .await?;
         if self.output.json {
-            self.output.json(&serde_json::json!({"id": self.wait, "answer": self.answer}))?;
+            self.output
+                .json(&serde_json::json!({"id": self.wait, "answer": self.answer}))?;
         } else {
-            self.output.line("answered: the program that resumes the run continues it")?;
+            self.output
+                .line("answered: the program that resumes the run continues it")?;
         }
         opened.close().await
     }

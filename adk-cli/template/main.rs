@@ -36,7 +36,9 @@ async fn main() -> Result<()> {
     // `Rehearsal` needs no model. With the feature `genai`, use `.model("gemini-2.5-flash")` and
     // set its key. To keep runs, add the feature `sqlite` and
     // `.store(adk::sqlite::SqliteStore::open("runs.db").await?)`.
-    let runner = Runner::builder().model(Rehearsal::new().with_tool_calls()).build()?;
+    let runner = Runner::builder()
+        .model(Rehearsal::new().with_tool_calls())
+        .build()?;
     let workflow = Writing::default();
     let mut stream = runner.run(&workflow, topic).stream();
     while let Some(event) = stream.next().await {
@@ -72,7 +74,11 @@ mod tests {
 
         assert_eq!(outcome.output, "Cats sleep all day.");
         assert_eq!(outcome.loops[0].rounds, 2);
-        assert!(model.requests_of("writer")[2].system_instruction.contains("Mind this: Too short."));
+        assert!(
+            model.requests_of("writer")[2]
+                .system_instruction
+                .contains("Mind this: Too short.")
+        );
         Ok(())
     }
 }

@@ -18,8 +18,8 @@ pub use crate::models::model;
 #[cfg(adk_counts)]
 pub use crate::sync::LOCKS;
 pub use crate::{
-    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Out, Result, Spec, Tool,
-    ToolArgs, ToolContext, ToolError, ToolMeta, spec,
+    Agent, AgentKind, AgentMeta, Context, DynAgent, Error, Flow, KeySpec, Name, Out, Result, Spec,
+    Tool, ToolArgs, ToolContext, ToolError, ToolMeta, spec,
 };
 pub use adk_spec::__private::{self as check, key, stub_if};
 pub use generated::{Behavior, GeneratedAgent, GeneratedWorkflow};

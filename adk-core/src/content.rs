@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The speaker of a message in the conversation with a model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// The model.
@@ -88,11 +90,11 @@ pub struct FunctionCall {
     /// The signature that the provider expects back with the call.
     #[serde(skip)]
     pub signature: Option<String>,
-    /// The arguments as the model wrote them, if they are not a JSON object; a description of them,
-    /// if they are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A malformed call must not be
-    /// executed: the runtime answers it with an error result that explains the mistake to the
-    /// model. The field is written to the JSON, which then differs from ADK's, because a resumed
-    /// run must not mistake the call for one without arguments.
+    /// The arguments as the model wrote them, if they are not a JSON object; a description of
+    /// them, if they are nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A malformed call
+    /// must not be executed: the runtime answers it with an error result that explains the
+    /// mistake to the model. The field is written to the JSON, which then differs from ADK's,
+    /// because a resumed run must not mistake the call for one without arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
 }
@@ -106,7 +108,8 @@ pub struct FunctionResponse {
     /// The name of the tool.
     #[serde(default)]
     pub name: String,
-    /// The result. A result that is not an object is stored under `result`, an error under `error`.
+    /// The result. A result that is not an object is stored under `result`, an error under
+    /// `error`.
     #[serde(default)]
     pub response: Map<String, Value>,
 }
@@ -137,12 +140,18 @@ pub struct FileData {
 impl Content {
     /// Creates a message of the user with one text.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, parts: vec![Part::Text(text.into())] }
+        Self {
+            role: Role::User,
+            parts: vec![Part::Text(text.into())],
+        }
     }
 
     /// Creates a message of the model with one text.
     pub fn model(text: impl Into<String>) -> Self {
-        Self { role: Role::Model, parts: vec![Part::Text(text.into())] }
+        Self {
+            role: Role::Model,
+            parts: vec![Part::Text(text.into())],
+        }
     }
 
     /// Creates a message of several parts.
@@ -199,12 +208,19 @@ impl Part {
 
     /// Creates a part of bytes with their MIME type, such as `image/png`.
     pub fn inline_data(mime_type: impl Into<String>, data: impl Into<Arc<[u8]>>) -> Self {
-        Self::from(Blob { mime_type: mime_type.into(), data: data.into(), display_name: None })
+        Self::from(Blob {
+            mime_type: mime_type.into(),
+            data: data.into(),
+            display_name: None,
+        })
     }
 
     /// Creates a part for a file, by its address and MIME type.
     pub fn file_data(file_uri: impl Into<String>, mime_type: impl Into<String>) -> Self {
-        Self::from(FileData { file_uri: file_uri.into(), mime_type: mime_type.into() })
+        Self::from(FileData {
+            file_uri: file_uri.into(),
+            mime_type: mime_type.into(),
+        })
     }
 
     /// Returns the text if the part is text and not a thought.

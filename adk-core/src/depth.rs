@@ -26,7 +26,11 @@ pub(crate) struct TooDeep(usize);
 
 impl fmt::Display for TooDeep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "nested {} levels deep, above the limit of {MAX_DEPTH}", self.0)
+        write!(
+            f,
+            "nested {} levels deep, above the limit of {MAX_DEPTH}",
+            self.0
+        )
     }
 }
 

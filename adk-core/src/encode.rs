@@ -55,12 +55,17 @@ enum PathStep {
 
 impl EncodeError {
     fn new(reason: Reason) -> Self {
-        Self(Box::new(EncodeErrorData { reason, steps: Vec::new() }))
+        Self(Box::new(EncodeErrorData {
+            reason,
+            steps: Vec::new(),
+        }))
     }
 
     /// Returns the error of a run. `what` names the value.
     pub(crate) fn into_error(self, kind: ErrorKind, what: impl Display) -> Error {
-        Error::new(kind, format!("{what} {self}")).with_help(self.help()).with_source(self)
+        Error::new(kind, format!("{what} {self}"))
+            .with_help(self.help())
+            .with_source(self)
     }
 
     /// Returns the remedy.
@@ -107,12 +112,20 @@ impl Display for EncodeError {
             place => format!(" at `{place}`"),
         };
         match &self.0.reason {
-            Reason::NotFinite(float) => write!(f, "holds {float}{place}, which JSON has no form for"),
+            Reason::NotFinite(float) => {
+                write!(f, "holds {float}{place}, which JSON has no form for")
+            }
             Reason::TooLarge(digits) => {
                 let (least, most) = (i64::MIN, u64::MAX);
-                write!(f, "holds {digits}{place}, and integers are kept from {least} to {most}")
+                write!(
+                    f,
+                    "holds {digits}{place}, and integers are kept from {least} to {most}"
+                )
             }
-            Reason::Key => write!(f, "holds a map{place} whose keys are neither text nor numbers"),
+            Reason::Key => write!(
+                f,
+                "holds a map{place} whose keys are neither text nor numbers"
+            ),
             Reason::Other(why) => write!(f, "has no form in JSON{place}: {why}"),
         }
     }
@@ -164,7 +177,9 @@ impl Serializer for Encoder {
     }
 
     fn serialize_i128(self, value: i128) -> Result<Value, EncodeError> {
-        let small = u64::try_from(value).map(Value::from).or_else(|_| i64::try_from(value).map(Value::from));
+        let small = u64::try_from(value)
+            .map(Value::from)
+            .or_else(|_| i64::try_from(value).map(Value::from));
         small.map_err(|_| EncodeError::new(Reason::TooLarge(value.to_string())))
     }
     fn serialize_u128(self, value: u128) -> Result<Value, EncodeError> {
@@ -220,12 +235,19 @@ impl Serializer for Encoder {
         Ok(wrap_variant(variant, value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<ListEncoder, EncodeError> {
-        Ok(ListEncoder { items: Vec::with_capacity(len.unwrap_or(0)), variant: None })
+        Ok(ListEncoder {
+            items: Vec::with_capacity(len.unwrap_or(0)),
+            variant: None,
+        })
     }
     fn serialize_tuple(self, len: usize) -> Result<ListEncoder, EncodeError> {
         self.serialize_seq(Some(len))
     }
-    fn serialize_tuple_struct(self, _: &'static str, len: usize) -> Result<ListEncoder, EncodeError> {
+    fn serialize_tuple_struct(
+        self,
+        _: &'static str,
+        len: usize,
+    ) -> Result<ListEncoder, EncodeError> {
         self.serialize_seq(Some(len))
     }
     fn serialize_tuple_variant(
@@ -235,15 +257,28 @@ impl Serializer for Encoder {
         variant: &'static str,
         len: usize,
     ) -> Result<ListEncoder, EncodeError> {
-        Ok(ListEncoder { items: Vec::with_capacity(len), variant: Some(variant) })
+        Ok(ListEncoder {
+            items: Vec::with_capacity(len),
+            variant: Some(variant),
+        })
     }
     fn serialize_map(self, len: Option<usize>) -> Result<ObjectEncoder, EncodeError> {
         let fields = Map::with_capacity(len.unwrap_or(0));
-        Ok(ObjectEncoder { fields, next_key: None, variant: None })
+        Ok(ObjectEncoder {
+            fields,
+            next_key: None,
+            variant: None,
+        })
     }
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<StructEncoder, EncodeError> {
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        len: usize,
+    ) -> Result<StructEncoder, EncodeError> {
         if name.starts_with(PRIVATE_STRUCT) {
-            Ok(StructEncoder::Private(JsonSerializer.serialize_struct(name, len)?))
+            Ok(StructEncoder::Private(
+                JsonSerializer.serialize_struct(name, len)?,
+            ))
         } else {
             self.serialize_map(Some(len)).map(StructEncoder::Object)
         }
@@ -255,7 +290,11 @@ impl Serializer for Encoder {
         variant: &'static str,
         len: usize,
     ) -> Result<ObjectEncoder, EncodeError> {
-        Ok(ObjectEncoder { fields: Map::with_capacity(len), next_key: None, variant: Some(variant) })
+        Ok(ObjectEncoder {
+            fields: Map::with_capacity(len),
+            next_key: None,
+            variant: Some(variant),
+        })
     }
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<Value, EncodeError> {
         Ok(Value::String(value.to_string()))
@@ -316,7 +355,11 @@ struct ObjectEncoder {
 }
 
 impl ObjectEncoder {
-    fn insert(&mut self, key: String, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+    fn insert(
+        &mut self,
+        key: String,
+        encoded: Result<Value, EncodeError>,
+    ) -> Result<(), EncodeError> {
         match encoded {
             Ok(value) => drop(self.fields.insert(key, value)),
             Err(error) => return Err(error.at_step(PathStep::Field(key))),
@@ -326,7 +369,8 @@ impl ObjectEncoder {
 
     fn insert_value(&mut self, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
         let key = self.next_key.take();
-        let key = key.ok_or_else(|| EncodeError::custom("a value of a map comes before its key"))?;
+        let key =
+            key.ok_or_else(|| EncodeError::custom("a value of a map comes before its key"))?;
         self.insert(key, encoded)
     }
 
@@ -376,12 +420,18 @@ enum StructEncoder {
 }
 
 impl StructEncoder {
-    fn insert(&mut self, key: &'static str, encoded: Result<Value, EncodeError>) -> Result<(), EncodeError> {
+    fn insert(
+        &mut self,
+        key: &'static str,
+        encoded: Result<Value, EncodeError>,
+    ) -> Result<(), EncodeError> {
         match self {
             Self::Object(object) => object.insert(key.to_owned(), encoded),
             // The only field is text. It is passed on as a `Value`, because otherwise
             // `serde_json`'s serializer would also be compiled for the types of all fields.
-            Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(inner, key, &encoded?)?),
+            Self::Private(inner) => Ok(ser::SerializeStruct::serialize_field(
+                inner, key, &encoded?,
+            )?),
         }
     }
 }
@@ -414,7 +464,11 @@ fn no_key<T>() -> Result<T, EncodeError> {
 }
 
 fn float_key(is_finite: bool, value: impl Serialize) -> Result<String, EncodeError> {
-    if is_finite { Ok(serde_json::to_string(&value)?) } else { no_key() }
+    if is_finite {
+        Ok(serde_json::to_string(&value)?)
+    } else {
+        no_key()
+    }
 }
 
 macro_rules! display {
@@ -546,15 +600,32 @@ mod tests {
         };
         let rest = BTreeMap::from([('x', Wrapped(-0.0)), ('y', Wrapped(f64::MAX))]);
         let json = json!({"b": [1, -2, 3.5, null, true], "a": {"": u64::MAX}});
-        let outer = Outer { kinds: kinds(), rest, tuple: (-1, 'c', "d"), json };
-        let (own, theirs) = (to_json(&outer).unwrap(), serde_json::to_value(&outer).unwrap());
+        let outer = Outer {
+            kinds: kinds(),
+            rest,
+            tuple: (-1, 'c', "d"),
+            json,
+        };
+        let (own, theirs) = (
+            to_json(&outer).unwrap(),
+            serde_json::to_value(&outer).unwrap(),
+        );
         assert_eq!(own.to_string(), theirs.to_string());
         for (own, theirs) in [
-            (to_json(&BTreeMap::from([(-1, 2)])).unwrap(), json!({"-1": 2})),
-            (to_json(&BTreeMap::from([(true, 2)])).unwrap(), json!({"true": 2})),
+            (
+                to_json(&BTreeMap::from([(-1, 2)])).unwrap(),
+                json!({"-1": 2}),
+            ),
+            (
+                to_json(&BTreeMap::from([(true, 2)])).unwrap(),
+                json!({"true": 2}),
+            ),
             (to_json(&i128::from(u64::MAX)).unwrap(), json!(u64::MAX)),
             (to_json(&i128::from(i64::MIN)).unwrap(), json!(i64::MIN)),
-            (to_json(&std::net::Ipv4Addr::LOCALHOST).unwrap(), json!("127.0.0.1")),
+            (
+                to_json(&std::net::Ipv4Addr::LOCALHOST).unwrap(),
+                json!("127.0.0.1"),
+            ),
         ] {
             assert_eq!(own.to_string(), theirs.to_string());
         }
@@ -562,12 +633,19 @@ mod tests {
 
     #[test]
     fn an_error_names_the_place_of_the_part_without_a_json_form() {
-        let nested =
-            |value: f32| BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])]);
+        let nested = |value: f32| {
+            BTreeMap::from([("k", vec![EncodedEnum::Unit, EncodedEnum::Tuple(1, value)])])
+        };
         for (error, message) in [
             (to_json(&f64::NAN), "holds NaN, which JSON has no form for"),
-            (to_json(&Wrapped(f64::NEG_INFINITY)), "holds -inf, which JSON has no form for"),
-            (to_json(&nested(f32::INFINITY)), "holds inf at `k[1][1]`, which JSON has no form for"),
+            (
+                to_json(&Wrapped(f64::NEG_INFINITY)),
+                "holds -inf, which JSON has no form for",
+            ),
+            (
+                to_json(&nested(f32::INFINITY)),
+                "holds inf at `k[1][1]`, which JSON has no form for",
+            ),
             (
                 to_json(&[u128::MAX]),
                 "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \

@@ -242,7 +242,13 @@ pub enum StoreErrorKind {
 impl Error {
     /// Creates an error of a kind; the runtime adds the place where the error is raised.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(ErrorData { kind, message: message.into(), help: None, path: None, source: None }))
+        Self(Box::new(ErrorData {
+            kind,
+            message: message.into(),
+            help: None,
+            path: None,
+            source: None,
+        }))
     }
 
     /// Wraps any error of an agent. `?` does it for the errors of the standard library and of JSON;
@@ -290,9 +296,21 @@ impl Error {
 
     /// Copies the error without its source.
     pub(crate) fn copy(&self) -> Self {
-        let ErrorData { kind, message, help, path, .. } = &*self.0;
+        let ErrorData {
+            kind,
+            message,
+            help,
+            path,
+            ..
+        } = &*self.0;
         let (message, help, path) = (message.clone(), help.clone(), path.clone());
-        Self(Box::new(ErrorData { kind: *kind, message, help, path, source: None }))
+        Self(Box::new(ErrorData {
+            kind: *kind,
+            message,
+            help,
+            path,
+            source: None,
+        }))
     }
 
     /// Returns the kind.
@@ -324,7 +342,14 @@ impl Error {
         matches!(
             self.0.kind,
             ErrorKind::Store(
-                Corrupt | Fenced | Full | Locked | Misplaced | OutcomeUnknown | ReadOnly | Unavailable
+                Corrupt
+                    | Fenced
+                    | Full
+                    | Locked
+                    | Misplaced
+                    | OutcomeUnknown
+                    | ReadOnly
+                    | Unavailable
             )
         )
     }
@@ -333,8 +358,8 @@ impl Error {
     /// about the step that failed.
     pub(crate) fn is_of_run(&self) -> bool {
         use ErrorKind::{
-            BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused, RunBusy,
-            TopologyChanged,
+            BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused,
+            RunBusy, TopologyChanged,
         };
         self.is_of_store()
             || matches!(
@@ -359,7 +384,9 @@ impl Error {
                 | ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
                 | ErrorKind::Remote(RemoteErrorKind::Unavailable)
                 | ErrorKind::Store(
-                    StoreErrorKind::Locked | StoreErrorKind::OutcomeUnknown | StoreErrorKind::Unavailable
+                    StoreErrorKind::Locked
+                        | StoreErrorKind::OutcomeUnknown
+                        | StoreErrorKind::Unavailable
                 )
                 | ErrorKind::Model(RateLimited | Unavailable | Connection | Timeout | BrokenStream)
         )
@@ -414,9 +441,9 @@ impl From<ModelError> for Error {
             Connection => Some("check the network and the address of the provider"),
             BrokenStream => Some("run it again; half an answer cannot be continued"),
             Timeout => Some("give the agent a longer `timeout`"),
-            InvalidRequest => {
-                Some("compare the agent's settings, tools and output type with what the model supports")
-            }
+            InvalidRequest => Some(
+                "compare the agent's settings, tools and output type with what the model supports",
+            ),
             InvalidResponse => {
                 Some("check that the address is that of the provider, or choose another model")
             }
@@ -455,19 +482,36 @@ mod tests {
     #[test]
     fn an_error_of_a_model_shows_its_remedy_once() {
         let error = Error::from(ModelError::new(ModelErrorKind::Unavailable, "overloaded"));
-        assert!(error.help().is_some_and(|help| help.contains("try again later")), "{error}");
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("try again later")),
+            "{error}"
+        );
 
         let model = ModelError::new(ModelErrorKind::MissingKey, "no key").with_help("set `X_KEY`");
         assert_eq!(model.to_string(), "no key; help: set `X_KEY`");
         let error = Error::from(model);
-        assert_eq!((error.message(), error.help()), ("no key", Some("set `X_KEY`")));
+        assert_eq!(
+            (error.message(), error.help()),
+            ("no key", Some("set `X_KEY`"))
+        );
         // The source adds no new text.
         assert_eq!(format!("{error:?}"), "no key; help: set `X_KEY`");
     }
 
     #[test]
     fn the_error_for_a_missing_provider_names_the_feature_to_add() {
-        let error = NoProvider.model("gemini-2.5-flash").map(drop).map_err(Error::from).unwrap_err();
-        assert!(error.help().is_some_and(|help| help.contains("the feature `genai`")), "{error}");
+        let error = NoProvider
+            .model("gemini-2.5-flash")
+            .map(drop)
+            .map_err(Error::from)
+            .unwrap_err();
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("the feature `genai`")),
+            "{error}"
+        );
     }
 }

@@ -107,13 +107,29 @@ mod tests {
     fn the_end_of_a_loop_reads_well() {
         let path = Path::root("writing").child("refinement".into(), At::Once);
         let by = path.child("refiner".into(), At::Once);
-        let shown = |reason| LoopEnd { path: path.clone(), rounds: 2, reason }.to_string();
-        assert_eq!(shown(LoopEndReason::Escalated { by }), "writing/refinement ended in round 2, by refiner");
-        assert_eq!(shown(LoopEndReason::Max), "writing/refinement ended in round 2, its last");
+        let shown = |reason| {
+            LoopEnd {
+                path: path.clone(),
+                rounds: 2,
+                reason,
+            }
+            .to_string()
+        };
+        assert_eq!(
+            shown(LoopEndReason::Escalated { by }),
+            "writing/refinement ended in round 2, by refiner"
+        );
+        assert_eq!(
+            shown(LoopEndReason::Max),
+            "writing/refinement ended in round 2, its last"
+        );
         assert_eq!(
             shown(LoopEndReason::Until),
             "writing/refinement ended in round 2, since its `until` key is true"
         );
-        assert_eq!(shown(LoopEndReason::Break), "writing/refinement ended in round 2, by a `break`");
+        assert_eq!(
+            shown(LoopEndReason::Break),
+            "writing/refinement ended in round 2, by a `break`"
+        );
     }
 }

@@ -76,7 +76,9 @@ impl RunId {
     /// Creates the id of a run that begins now.
     #[allow(clippy::new_without_default, reason = "the default is nil")]
     pub fn new() -> Self {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         IdSeed::new().run(u64::try_from(now.as_micros()).unwrap_or(u64::MAX))
     }
 
@@ -88,7 +90,11 @@ impl RunId {
     /// Returns the text of the id without the formatting machinery, because each run without a
     /// session makes a session id from it.
     pub(crate) fn text(self) -> String {
-        ["e-", self.0.hyphenated().encode_lower(&mut Uuid::encode_buffer())].concat()
+        [
+            "e-",
+            self.0.hyphenated().encode_lower(&mut Uuid::encode_buffer()),
+        ]
+        .concat()
     }
 }
 
@@ -97,7 +103,9 @@ impl RunId {
 fn hash(text: &str) -> Uuid {
     const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
     const START: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-    Uuid::from_u128(text.bytes().fold(START, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME)))
+    Uuid::from_u128(text.bytes().fold(START, |hash, byte| {
+        (hash ^ u128::from(byte)).wrapping_mul(PRIME)
+    }))
 }
 
 impl EventId {
@@ -144,10 +152,14 @@ impl FromStr for EventId {
 impl FromStr for RunId {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.strip_prefix("e-").unwrap_or(text).parse().map(Self).map_err(|_| {
-            Error::other(format!("`{text}` is not the id of a run"))
-                .with_help("list the runs with `runner.runs(...)`")
-        })
+        text.strip_prefix("e-")
+            .unwrap_or(text)
+            .parse()
+            .map(Self)
+            .map_err(|_| {
+                Error::other(format!("`{text}` is not the id of a run"))
+                    .with_help("list the runs with `runner.runs(...)`")
+            })
     }
 }
 
@@ -180,7 +192,13 @@ mod tests {
     #[test]
     fn ids_sort_by_time_then_number_and_survive_text() {
         let seed = IdSeed::new();
-        let places = [(1_000_000, 7), (1_000_000, 8), (1_000_001, 0), (1_000_999, MOST - 1), (1_001_000, 0)];
+        let places = [
+            (1_000_000, 7),
+            (1_000_000, 8),
+            (1_000_001, 0),
+            (1_000_999, MOST - 1),
+            (1_001_000, 0),
+        ];
         let ids = places.map(|(micros, nth)| IdSeed::new().event(micros, nth));
         assert!(ids.is_sorted());
         assert_eq!(ids[0].to_string().parse(), Ok(ids[0]));

@@ -34,7 +34,8 @@ pub use builders::{build, fluent};
 pub use content::{Blob, Content, FileData, FunctionCall, FunctionResponse, Part, Role, Thought};
 pub use depth::MAX_DEPTH;
 pub use error::{
-    BoxError, Error, ErrorKind, NoAnswerKind, RemoteErrorKind, Result, StoreErrorKind, ToolsetErrorKind,
+    BoxError, Error, ErrorKind, NoAnswerKind, RemoteErrorKind, Result, StoreErrorKind,
+    ToolsetErrorKind,
 };
 pub use flow::Flow;
 pub use id::{EventId, RunId};
@@ -47,12 +48,14 @@ pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};
 pub use runtime::run::memory;
 pub use runtime::run::{
-    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt, FolderArtifacts,
-    History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd, LoopEndReason,
-    MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns, State,
-    StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt,
+    FolderArtifacts, History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEnd,
+    LoopEndReason, MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig,
+    SessionTurns, State, StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
 };
-pub use runtime::runner::{InMemoryStore, IntoInput, RunEnd, RunRequest, RunStream, Runner, Store, Watch};
+pub use runtime::runner::{
+    InMemoryStore, IntoInput, RunEnd, RunRequest, RunStream, Runner, Store, Watch,
+};
 pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};

@@ -46,7 +46,13 @@ pub enum ModelErrorKind {
 impl ModelError {
     /// Creates an error with the provider's message.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), help: None, retry_after: None, source: None }
+        Self {
+            kind,
+            message: message.into(),
+            help: None,
+            retry_after: None,
+            source: None,
+        }
     }
 
     /// Adds a remedy, if it is more specific than the remedy of the kind.
@@ -65,7 +71,10 @@ impl ModelError {
 
     /// Adds the cause.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub fn with_source(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         self.source = Some(source.into());
         self
     }
@@ -88,7 +97,13 @@ impl ModelError {
     /// Returns an error with another message and this error as its cause.
     pub(crate) fn with_message(self, message: String) -> Self {
         let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
-        Self { kind, message, help, retry_after, source: Some(self.into()) }
+        Self {
+            kind,
+            message,
+            help,
+            retry_after,
+            source: Some(self.into()),
+        }
     }
 
     /// Returns the time that the provider asks to wait.
@@ -98,7 +113,10 @@ impl ModelError {
 
     /// Returns whether the provider refused the call because of load.
     pub(crate) fn is_load(&self) -> bool {
-        matches!(self.kind, ModelErrorKind::RateLimited | ModelErrorKind::Unavailable)
+        matches!(
+            self.kind,
+            ModelErrorKind::RateLimited | ModelErrorKind::Unavailable
+        )
     }
 
     /// Returns whether the same call may succeed later.

@@ -44,7 +44,8 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 /// Returns the message of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
 }
 
 #[cfg(test)]
@@ -54,14 +55,23 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_its_message() {
         assert_eq!(catch_panic(async { 1 }).await, Ok(1));
-        assert_eq!(catch_panic(async { panic!("no {}", 1) }).await, Err::<(), _>("no 1".to_owned()));
+        assert_eq!(
+            catch_panic(async { panic!("no {}", 1) }).await,
+            Err::<(), _>("no 1".to_owned())
+        );
         let later = async {
             tokio::task::yield_now().await;
             panic!("later")
         };
         assert_eq!(catch_panic(later).await, Err::<(), _>("later".to_owned()));
-        assert_eq!(run_blocking(|| -> u8 { panic!("there") }).await, Err("there".to_owned()));
+        assert_eq!(
+            run_blocking(|| -> u8 { panic!("there") }).await,
+            Err("there".to_owned())
+        );
         let odd = async { std::panic::panic_any(7) };
-        assert_eq!(catch_panic(odd).await, Err::<(), _>("no message".to_owned()));
+        assert_eq!(
+            catch_panic(odd).await,
+            Err::<(), _>("no message".to_owned())
+        );
     }
 }

@@ -92,14 +92,24 @@ impl Path {
     }
 
     fn node(parent: Path, name: Name, at: At) -> Self {
-        Self(Some(Arc::new(Node { parent, name, at, branch: None })))
+        Self(Some(Arc::new(Node {
+            parent,
+            name,
+            at,
+            branch: None,
+        })))
     }
 
     /// Returns the path with the number of a branch, for the parallel block that this node is.
     pub(crate) fn in_branch(&self, branch: u32) -> Self {
         let parent = self.parent().cloned().unwrap_or_default();
         let (name, at) = (self.name().clone(), self.at());
-        Self(Some(Arc::new(Node { parent, name, at, branch: Some(branch) })))
+        Self(Some(Arc::new(Node {
+            parent,
+            name,
+            at,
+            branch: Some(branch),
+        })))
     }
 
     /// Returns the number of the branch or the element that this node leads into.
@@ -115,7 +125,9 @@ impl Path {
     /// the part.
     pub(crate) fn parts(&self) -> Vec<(&Path, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
-        let mut parts: Vec<_> = nodes.filter_map(|node| Some((node, node.part()?))).collect();
+        let mut parts: Vec<_> = nodes
+            .filter_map(|node| Some((node, node.part()?)))
+            .collect();
         parts.reverse();
         parts
     }
@@ -129,9 +141,14 @@ impl Path {
     /// number in source order. The text of a path does not contain them.
     pub(crate) fn branches(&self) -> Vec<(u32, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
-        let mut branches: Vec<_> = nodes.map(|node| node.0.as_ref().and_then(|node| node.branch)).collect();
+        let mut branches: Vec<_> = nodes
+            .map(|node| node.0.as_ref().and_then(|node| node.branch))
+            .collect();
         branches.reverse();
-        (0..).zip(branches).filter_map(|(depth, branch)| Some((depth, branch?))).collect()
+        (0..)
+            .zip(branches)
+            .filter_map(|(depth, branch)| Some((depth, branch?)))
+            .collect()
     }
 
     /// Returns the path with these branches.
@@ -140,9 +157,17 @@ impl Path {
         nodes.reverse();
         let mut path = Self::default();
         for (depth, node) in (0..).zip(nodes) {
-            let branch = branches.iter().find(|(at, _)| *at == depth).map(|(_, branch)| *branch);
+            let branch = branches
+                .iter()
+                .find(|(at, _)| *at == depth)
+                .map(|(_, branch)| *branch);
             let (name, at) = (node.name().clone(), node.at());
-            path = Self(Some(Arc::new(Node { parent: path, name, at, branch })));
+            path = Self(Some(Arc::new(Node {
+                parent: path,
+                name,
+                at,
+                branch,
+            })));
         }
         path
     }
@@ -160,7 +185,10 @@ impl Path {
 
     /// Returns the enclosing node.
     pub fn parent(&self) -> Option<&Path> {
-        self.0.as_ref().map(|node| &node.parent).filter(|parent| parent.0.is_some())
+        self.0
+            .as_ref()
+            .map(|node| &node.parent)
+            .filter(|parent| parent.0.is_some())
     }
 
     /// Returns the round of the innermost enclosing loop, or the attempt of a `try` inside the
@@ -262,7 +290,9 @@ mod tests {
     fn a_path_shows_rounds_and_elements() {
         let root = Path::root("writing");
         let round = root.child("refinement".into(), At::Round(2));
-        let item = round.child("each_1".into(), At::Item(0)).child("critic".into(), At::Once);
+        let item = round
+            .child("each_1".into(), At::Item(0))
+            .child("critic".into(), At::Once);
         assert_eq!(item.to_string(), "writing/refinement#2/each_1[0]/critic");
         assert_eq!(item.to_string().parse::<Path>().unwrap(), item);
         let again = round.child("triage".into(), At::Turn(2));
@@ -272,7 +302,10 @@ mod tests {
         assert_eq!(item.iteration(), Some(1));
         assert_eq!(root.iteration(), None);
         let nowhere = Path::default();
-        assert_eq!((nowhere.to_string(), nowhere.parent()), (String::new(), None));
+        assert_eq!(
+            (nowhere.to_string(), nowhere.parent()),
+            (String::new(), None)
+        );
         assert_eq!("".parse::<Path>().unwrap(), nowhere);
         assert_eq!(nowhere.child("a".into(), At::Once).to_string(), "/a");
     }

@@ -109,7 +109,10 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
         }
         // serde's message would contain the value.
         let read = WrittenSecret::deserialize(deserializer).map_err(|_| {
-            D::Error::custom(format_args!("the value is not a secret `{}`", type_name::<T>()))
+            D::Error::custom(format_args!(
+                "the value is not a secret `{}`",
+                type_name::<T>()
+            ))
         })?;
         Ok(Self(read.value))
     }
@@ -136,7 +139,11 @@ pub(crate) fn wrap(value: &Value) -> Value {
 
 /// Returns a value in a form that may be shown.
 pub(crate) fn redact(value: &Value) -> Value {
-    if has_secret(value) || reference(value).is_some() { REDACTED.into() } else { value.clone() }
+    if has_secret(value) || reference(value).is_some() {
+        REDACTED.into()
+    } else {
+        value.clone()
+    }
 }
 
 /// Returns the name under which a run keeps a secret that was written at a path, and the reference
@@ -151,12 +158,18 @@ pub(crate) fn keep(key: &str, path: &Path) -> (Name, Value) {
 pub(crate) fn kept_name<'v>(key: &str, value: &'v Value) -> Option<&'v str> {
     let name = reference(value)?;
     // A forged reference must not lead to the secret of another key.
-    name[PREFIX.len()..].strip_prefix(key)?.starts_with('@').then_some(name)
+    name[PREFIX.len()..]
+        .strip_prefix(key)?
+        .starts_with('@')
+        .then_some(name)
 }
 
 fn reference(value: &Value) -> Option<&str> {
     let fields = value.as_object().filter(|fields| fields.len() == 1)?;
-    fields.get(KEPT)?.as_str().filter(|name| name.starts_with(PREFIX))
+    fields
+        .get(KEPT)?
+        .as_str()
+        .filter(|name| name.starts_with(PREFIX))
 }
 
 #[cfg(test)]
@@ -185,11 +198,22 @@ mod tests {
     fn only_the_runtime_writes_a_secret_and_reads_what_it_wrote() {
         let read = |value: Value| serde_json::from_value::<Secret<u8>>(value);
         let written = to_json(&[Some(Secret::new(7_u8))]).unwrap();
-        assert!(has_secret(&written) && redact(&written) == REDACTED, "{written}");
+        assert!(
+            has_secret(&written) && redact(&written) == REDACTED,
+            "{written}"
+        );
         assert_eq!(read(written[0].clone()).unwrap().into_inner(), 7);
-        for value in [json!(7), json!(Secret::new(7)), json!({SECRET: 1234}), json!({KEPT: "secret:k@w"})] {
+        for value in [
+            json!(7),
+            json!(Secret::new(7)),
+            json!({SECRET: 1234}),
+            json!({KEPT: "secret:k@w"}),
+        ] {
             assert!(!has_secret(&value) || value[SECRET] == 1234);
-            assert_eq!(read(value).unwrap_err().to_string(), "the value is not a secret `u8`");
+            assert_eq!(
+                read(value).unwrap_err().to_string(),
+                "the value is not a secret `u8`"
+            );
         }
     }
 }

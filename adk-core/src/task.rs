@@ -6,7 +6,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Runs a future in a separate task. Dropping this future aborts the task.
-pub(crate) async fn spawn_scoped<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+pub(crate) async fn spawn_scoped<T: Send + 'static>(
+    future: impl Future<Output = T> + Send + 'static,
+) -> T {
     struct Task<T>(JoinHandle<T>);
     impl<T> Drop for Task<T> {
         fn drop(&mut self) {

@@ -31,7 +31,12 @@ struct Run<'c> {
 type Exit<'a> = Option<&'a str>;
 
 impl Run<'_> {
-    fn steps<'a>(&mut self, steps: &'a [Step<'a>], range: std::ops::Range<usize>, weight: u64) -> Exit<'a> {
+    fn steps<'a>(
+        &mut self,
+        steps: &'a [Step<'a>],
+        range: std::ops::Range<usize>,
+        weight: u64,
+    ) -> Exit<'a> {
         let mut at = range.start;
         while at < range.end {
             let step = &steps[at];
@@ -40,8 +45,9 @@ impl Run<'_> {
             let exit = match step.kind {
                 StepKind::Agent { meta, .. } => {
                     self.agent(meta, false, weight);
-                    let exits =
-                        self.exits && (meta.may_exit || !meta.exits.is_empty()) && (self.choose)(2) == 1;
+                    let exits = self.exits
+                        && (meta.may_exit || !meta.exits.is_empty())
+                        && (self.choose)(2) == 1;
                     exits.then(|| meta.exits.first().copied().unwrap_or_default())
                 }
                 StepKind::Break { target } => self.exits.then(|| target.unwrap_or_default()),
@@ -111,18 +117,28 @@ impl Run<'_> {
             let exit = self.steps(meta.steps, 0..meta.steps.len(), weight);
             assert_eq!(exit, None, "an exit never leaves a workflow");
         }
-        meta.transfer.iter().for_each(|target| self.agent(target, true, weight));
+        meta.transfer
+            .iter()
+            .for_each(|target| self.agent(target, true, weight));
     }
 }
 
 /// Returns the first steps of branches or arms.
-fn children<'a>(steps: &'a [Step<'a>], inside: std::ops::Range<usize>) -> impl Iterator<Item = usize> + 'a {
+fn children<'a>(
+    steps: &'a [Step<'a>],
+    inside: std::ops::Range<usize>,
+) -> impl Iterator<Item = usize> + 'a {
     let next = move |at: usize| Some(at).filter(|at| *at < inside.end);
     std::iter::successors(next(inside.start), move |at| next(steps[*at].end + 1))
 }
 
 fn run(spec: &Spec<'_>, exits: bool, choose: &mut dyn FnMut(u64) -> u64) -> (u64, u64) {
-    let mut run = Run { choose, exits, calls: 0, rounds: 0 };
+    let mut run = Run {
+        choose,
+        exits,
+        calls: 0,
+        rounds: 0,
+    };
     run.steps(spec.steps, 0..spec.steps.len(), 1);
     (run.calls, run.rounds)
 }
@@ -161,7 +177,9 @@ fn the_worst_run_equals_the_bounds() {
     for seed in 0..20_000 {
         let spec = Grow::new(seed, 10, 4, 3).spec();
         let bounds = spec.bounds();
-        let Some((calls, rounds)) = worst(&spec) else { continue };
+        let Some((calls, rounds)) = worst(&spec) else {
+            continue;
+        };
         assert_eq!(
             (bounds.model_calls, bounds.rounds),
             (finite_or_none(calls), finite_or_none(rounds)),
@@ -170,7 +188,10 @@ fn the_worst_run_equals_the_bounds() {
         checked += 1;
         finite += u32::from(bounds.model_calls.is_some_and(|calls| calls > 3));
     }
-    assert!(checked > 19_000 && finite > 1_000, "{checked} checked, {finite} finite");
+    assert!(
+        checked > 19_000 && finite > 1_000,
+        "{checked} checked, {finite} finite"
+    );
 }
 
 #[test]
@@ -182,7 +203,10 @@ fn no_run_exceeds_the_bounds() {
         for _ in 0..20 {
             let (calls, rounds) = run(&spec, true, &mut |most| random.below(most));
             let fits = |bound: Option<u64>, cost| bound.is_none_or(|bound| cost <= bound);
-            assert!(fits(bounds.model_calls, calls) && fits(bounds.rounds, rounds), "seed {seed}:\n{spec}");
+            assert!(
+                fits(bounds.model_calls, calls) && fits(bounds.rounds, rounds),
+                "seed {seed}:\n{spec}"
+            );
         }
     }
 }

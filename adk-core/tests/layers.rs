@@ -68,7 +68,9 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
 fn code(file: &Path) -> String {
     let text = fs::read_to_string(file).expect("a source");
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -130,7 +132,9 @@ fn exports(root: &Path) -> HashMap<String, Vec<String>> {
     for export in lib.split("pub use ").skip(1) {
         expand(export, &[], &mut all);
     }
-    all.into_iter().map(|path| (path.last().expect("a name").clone(), path)).collect()
+    all.into_iter()
+        .map(|path| (path.last().expect("a name").clone(), path))
+        .collect()
 }
 
 /// Returns all dependencies between rooms, each with the files that contain it.
@@ -141,8 +145,14 @@ fn arrows() -> BTreeMap<(String, String), BTreeSet<String>> {
     sources(&root, &mut files);
     let mut arrows: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for file in files {
-        let inside = file.strip_prefix(&root).expect("below the sources").with_extension("");
-        let module: Vec<_> = inside.iter().map(|part| part.to_str().expect("a name").to_owned()).collect();
+        let inside = file
+            .strip_prefix(&root)
+            .expect("below the sources")
+            .with_extension("");
+        let module: Vec<_> = inside
+            .iter()
+            .map(|part| part.to_str().expect("a name").to_owned())
+            .collect();
         if module == ["lib"] || module.ends_with(&["tests".to_owned()]) {
             continue;
         }
@@ -154,7 +164,10 @@ fn arrows() -> BTreeMap<(String, String), BTreeSet<String>> {
             };
             let used = room(&path);
             if used != own {
-                arrows.entry((own.clone(), used)).or_default().insert(inside.display().to_string());
+                arrows
+                    .entry((own.clone(), used))
+                    .or_default()
+                    .insert(inside.display().to_string());
             }
         }
     }
@@ -180,7 +193,10 @@ fn no_room_uses_a_room_above_it() {
 fn paths_are_resolved_to_rooms() {
     let module = ["runtime", "run", "context"].map(str::to_owned);
     let code = "use super::{Run, state::{State, decode}}; use crate::{Name, store::event::Event}; super::super::live::f(); crate::Agent::x";
-    let found: Vec<_> = paths(code, &module).iter().map(|path| path.join("::")).collect();
+    let found: Vec<_> = paths(code, &module)
+        .iter()
+        .map(|path| path.join("::"))
+        .collect();
     let expected = [
         "Name",
         "store::event::Event",

@@ -18,7 +18,10 @@ struct Memory(Arc<MemoryStore>, MemoryJournal);
 impl limits::Opens for Memory {
     async fn runner(&self, model: ScriptedModel) -> Runner {
         let sessions: Arc<dyn SessionStore> = self.0.clone();
-        let runner = Runner::builder().app_name("app").model(model).session_store(sessions);
+        let runner = Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(sessions);
         runner.engine(self.1.clone()).build().unwrap()
     }
 }

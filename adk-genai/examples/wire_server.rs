@@ -16,9 +16,17 @@ use wire_server::{Reply, WireServer};
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
-    let address = arguments.next().unwrap_or_else(|| "127.0.0.1:4010".to_owned());
-    let text = arguments.next().unwrap_or_else(|| "No major issues found.".to_owned());
-    let server = WireServer::listen(&address, [Reply::text(&text).usage(10, 5).split(6).forever()]).await;
+    let address = arguments
+        .next()
+        .unwrap_or_else(|| "127.0.0.1:4010".to_owned());
+    let text = arguments
+        .next()
+        .unwrap_or_else(|| "No major issues found.".to_owned());
+    let server = WireServer::listen(
+        &address,
+        [Reply::text(&text).usage(10, 5).split(6).forever()],
+    )
+    .await;
     println!("listening on {}", server.url());
     for count in 1.. {
         server.arrived(count).await;

@@ -165,11 +165,17 @@ impl Family {
             Self::OpenAiChat | Self::OpenAiResponses => SchemaMode::OpenAi,
             // Sonnet 4.5 and Opus 4.1 introduced structured outputs.
             Self::Anthropic if kind == Anthropic || kind == Vertex => {
-                let old = ["claude-2", "claude-3", "claude-instant"].iter().any(|old| bare.starts_with(old))
+                let old = ["claude-2", "claude-3", "claude-instant"]
+                    .iter()
+                    .any(|old| bare.starts_with(old))
                     || ["sonnet-4-0", "opus-4-0", "sonnet-4-2025", "opus-4-2025"]
                         .iter()
                         .any(|old| bare.contains(old));
-                if old { SchemaMode::Prompt } else { SchemaMode::Anthropic }
+                if old {
+                    SchemaMode::Prompt
+                } else {
+                    SchemaMode::Anthropic
+                }
             }
             Self::Gemini => SchemaMode::Gemini,
             Self::Anthropic | Self::Ollama | Self::Other => SchemaMode::Prompt,

@@ -21,14 +21,21 @@ pub(crate) fn mark_cache(
     system: &str,
     messages: &mut [ChatMessage],
 ) -> Option<Vec<ChatMessage>> {
-    if !matches!(plan.kind, AdapterKind::Anthropic | AdapterKind::Vertex) || plan.family != Family::Anthropic
+    if !matches!(plan.kind, AdapterKind::Anthropic | AdapterKind::Vertex)
+        || plan.family != Family::Anthropic
     {
         return None;
     }
-    let tool =
-        |tool: &adk_core::model::ToolDeclaration| tool.description.len() + tool.parameters.to_string().len();
+    let tool = |tool: &adk_core::model::ToolDeclaration| {
+        tool.description.len() + tool.parameters.to_string().len()
+    };
     let tools: usize = request.tools.iter().map(tool).sum();
-    let said: usize = request.contents.iter().flat_map(|content| &content.parts).map(len).sum();
+    let said: usize = request
+        .contents
+        .iter()
+        .flat_map(|content| &content.parts)
+        .map(len)
+        .sum();
     // An agent that makes one request would write a cache that is never read.
     let goes_on = request.contents.len() > 1 || !request.tools.is_empty();
     if goes_on

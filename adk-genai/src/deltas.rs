@@ -21,7 +21,9 @@ struct CallDelta {
 
 impl CallDeltas {
     pub(crate) fn add(&mut self, chunk: &Value) {
-        let pieces = chunk.pointer("/choices/0/delta/tool_calls").and_then(Value::as_array);
+        let pieces = chunk
+            .pointer("/choices/0/delta/tool_calls")
+            .and_then(Value::as_array);
         for piece in pieces.into_iter().flatten() {
             self.add_piece(CallDelta::of(piece));
         }
@@ -72,12 +74,19 @@ impl CallDeltas {
                 && next.id == call.id
                 && next.name == call.name
         });
-        self.0.into_iter().map(|CallDelta { id, name, arguments, .. }| ToolCall {
-            call_id: id,
-            fn_name: name,
-            fn_arguments: serde_json::from_str(&arguments).unwrap_or(Value::String(arguments)),
-            thought_signatures: None,
-        })
+        self.0.into_iter().map(
+            |CallDelta {
+                 id,
+                 name,
+                 arguments,
+                 ..
+             }| ToolCall {
+                call_id: id,
+                fn_name: name,
+                fn_arguments: serde_json::from_str(&arguments).unwrap_or(Value::String(arguments)),
+                thought_signatures: None,
+            },
+        )
     }
 }
 
@@ -166,7 +175,10 @@ mod tests {
     fn a_last_piece_that_repeats_the_name_is_not_a_call() {
         for id in ["x", ""] {
             let named = |arguments: &str| piece(&json!(0), Some(id), Some("f"), arguments);
-            assert_eq!(calls(&[named("{\"a\": 1}"), named("")]), [format!("{id} f {{\"a\":1}}")]);
+            assert_eq!(
+                calls(&[named("{\"a\": 1}"), named("")]),
+                [format!("{id} f {{\"a\":1}}")]
+            );
         }
     }
 
@@ -193,7 +205,10 @@ mod tests {
     #[test]
     fn an_id_of_each_piece_and_arguments_that_are_an_object() {
         let zero = json!(0);
-        let pieces = [piece(&zero, Some("x"), Some("f"), "{\"a\""), piece(&zero, Some("y"), None, ": 1}")];
+        let pieces = [
+            piece(&zero, Some("x"), Some("f"), "{\"a\""),
+            piece(&zero, Some("y"), None, ": 1}"),
+        ];
         assert_eq!(calls(&pieces), ["x f {\"a\":1}"]);
         let object = json!({"id": "x", "function": {"name": "f", "arguments": {"a": 1}}});
         assert_eq!(calls(&[object]), ["x f {\"a\":1}"]);

@@ -34,12 +34,17 @@ pub(crate) fn namespace_base_url(model: &str) -> Option<&'static str> {
 /// not the URL itself, which may contain credentials.
 pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<String, ModelError> {
     let given = given.trim();
-    let (url, query) = given.split_once('?').map_or((given, None), |(url, query)| (url, Some(query)));
+    let (url, query) = given
+        .split_once('?')
+        .map_or((given, None), |(url, query)| (url, Some(query)));
     let mut url = url.trim_end_matches('/').to_owned();
     if kind == AdapterKind::Ollama {
         url = ollama_host(&url);
     }
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).unwrap_or_default();
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))
+        .unwrap_or_default();
     if rest.is_empty() || rest.starts_with('/') || rest.contains(char::is_whitespace) {
         let message = format!("the base URL in `{from}` is not an `http` or `https` URL");
         let error = ModelError::new(ModelErrorKind::InvalidRequest, message);
@@ -49,12 +54,17 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
     let last = path.and_then(|path| path.rsplit('/').next());
     let append = match kind {
         // The SDKs of these providers append the version to any base URL.
-        AdapterKind::Anthropic | AdapterKind::MiniMax => (!last.is_some_and(is_version)).then_some("v1"),
-        AdapterKind::Gemini | AdapterKind::GeminiIx => (!last.is_some_and(is_version)).then_some("v1beta"),
-        // The user provides the whole path.
-        AdapterKind::Vertex | AdapterKind::BedrockApi | AdapterKind::Ollama | AdapterKind::OllamaCloud => {
-            None
+        AdapterKind::Anthropic | AdapterKind::MiniMax => {
+            (!last.is_some_and(is_version)).then_some("v1")
         }
+        AdapterKind::Gemini | AdapterKind::GeminiIx => {
+            (!last.is_some_and(is_version)).then_some("v1beta")
+        }
+        // The user provides the whole path.
+        AdapterKind::Vertex
+        | AdapterKind::BedrockApi
+        | AdapterKind::Ollama
+        | AdapterKind::OllamaCloud => None,
         // OpenAI's SDK expects the version in the base URL, so only a URL without a path is
         // incomplete.
         _ => path.is_none().then_some("v1"),
@@ -77,15 +87,24 @@ fn is_version(segment: &str) -> bool {
 /// Completes Ollama's variable, which may lack the scheme, the port or the host. Removes `/v1` or
 /// `/api` at its end, which other tools require.
 fn ollama_host(given: &str) -> String {
-    let given = given.strip_suffix("/v1").or_else(|| given.strip_suffix("/api")).unwrap_or(given);
+    let given = given
+        .strip_suffix("/v1")
+        .or_else(|| given.strip_suffix("/api"))
+        .unwrap_or(given);
     let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
-    let (authority, path) = rest.split_once('/').map_or((rest, String::new()), |(a, p)| (a, format!("/{p}")));
+    let (authority, path) = rest
+        .split_once('/')
+        .map_or((rest, String::new()), |(a, p)| (a, format!("/{p}")));
     let (host, port) = match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
     };
     // A server may bind to these addresses, but a client cannot connect to them.
-    let host = if matches!(host, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { host };
+    let host = if matches!(host, "" | "0.0.0.0" | "[::]") {
+        "127.0.0.1"
+    } else {
+        host
+    };
     match (port, scheme) {
         (Some(port), _) => format!("{scheme}://{host}:{port}{path}"),
         (None, "https") => format!("https://{host}{path}"),
@@ -96,19 +115,25 @@ fn ollama_host(given: &str) -> String {
 /// Reports whether a URL leads to this machine, which requires no key.
 pub(crate) fn is_local(url: &str) -> bool {
     let authority = split(url).1;
-    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let authority = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
     let host = match authority.strip_prefix('[') {
         Some(v6) => v6.split(']').next().unwrap_or_default(),
         None => authority.split(':').next().unwrap_or_default(),
     };
     host == "localhost"
-        || host.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback() || ip.is_unspecified())
 }
 
 /// Splits a URL into scheme with `://`, authority, and rest.
 fn split(url: &str) -> (&str, &str, &str) {
     let start = url.find("://").map_or(0, |at| at + 3);
-    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    let end = url[start..]
+        .find(['/', '?', '#'])
+        .map_or(url.len(), |at| start + at);
     (&url[..start], &url[start..end], &url[end..])
 }
 
@@ -131,14 +156,28 @@ pub(crate) fn secrets(url: &str) -> Vec<String> {
     let mut secrets = Vec::new();
     if let Some((user, _)) = authority.rsplit_once('@') {
         // Without a password, the user name is the key.
-        secrets.push(user.split_once(':').map_or(user, |(_, password)| password).to_owned());
-        let pair = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
+        secrets.push(
+            user.split_once(':')
+                .map_or(user, |(_, password)| password)
+                .to_owned(),
+        );
+        let pair = if user.contains(':') {
+            user.to_owned()
+        } else {
+            format!("{user}:")
+        };
         // The value of the authorization header.
         secrets.push(STANDARD.encode(unescape(&pair)));
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
-    secrets.extend(parameters.filter(|(name, _)| is_secret(name)).map(|(_, value)| value.to_owned()));
+    let parameters = query
+        .split('&')
+        .filter_map(|parameter| parameter.split_once('='));
+    secrets.extend(
+        parameters
+            .filter(|(name, _)| is_secret(name))
+            .map(|(_, value)| value.to_owned()),
+    );
     let unescaped: Vec<_> = secrets.iter().map(|secret| unescape(secret)).collect();
     secrets.extend(unescaped);
     secrets
@@ -149,7 +188,10 @@ fn unescape(text: &str) -> String {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
     while let [byte, tail @ ..] = rest {
-        let hex = tail.get(..2).filter(|_| *byte == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
+        let hex = tail
+            .get(..2)
+            .filter(|_| *byte == b'%')
+            .and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(escaped) => {
                 out.push(escaped);
@@ -173,30 +215,77 @@ mod tests {
     fn a_version_is_appended_like_the_sdk_of_the_provider() {
         for (kind, given, whole) in [
             (OpenAI, "http://127.0.0.1:4010", "http://127.0.0.1:4010/v1/"),
-            (OpenAI, "http://127.0.0.1:4010/", "http://127.0.0.1:4010/v1/"),
-            (OpenAI, "http://127.0.0.1:4010/v1", "http://127.0.0.1:4010/v1/"),
+            (
+                OpenAI,
+                "http://127.0.0.1:4010/",
+                "http://127.0.0.1:4010/v1/",
+            ),
+            (
+                OpenAI,
+                "http://127.0.0.1:4010/v1",
+                "http://127.0.0.1:4010/v1/",
+            ),
             (OpenAI, "https://gate/openai", "https://gate/openai/"),
-            (OpenAIResp, "https://az/v1/?api-version=2", "https://az/v1/?api-version=2"),
+            (
+                OpenAIResp,
+                "https://az/v1/?api-version=2",
+                "https://az/v1/?api-version=2",
+            ),
             (Groq, "http://127.0.0.1:4010", "http://127.0.0.1:4010/v1/"),
-            (Anthropic, "http://127.0.0.1:4010", "http://127.0.0.1:4010/v1/"),
-            (Anthropic, "http://127.0.0.1:4010/v1", "http://127.0.0.1:4010/v1/"),
-            (Anthropic, "https://gate/anthropic", "https://gate/anthropic/v1/"),
-            (Gemini, "http://127.0.0.1:4010", "http://127.0.0.1:4010/v1beta/"),
-            (Gemini, "http://127.0.0.1:4010/v1", "http://127.0.0.1:4010/v1/"),
-            (Gemini, "http://127.0.0.1:4010/v1beta/", "http://127.0.0.1:4010/v1beta/"),
+            (
+                Anthropic,
+                "http://127.0.0.1:4010",
+                "http://127.0.0.1:4010/v1/",
+            ),
+            (
+                Anthropic,
+                "http://127.0.0.1:4010/v1",
+                "http://127.0.0.1:4010/v1/",
+            ),
+            (
+                Anthropic,
+                "https://gate/anthropic",
+                "https://gate/anthropic/v1/",
+            ),
+            (
+                Gemini,
+                "http://127.0.0.1:4010",
+                "http://127.0.0.1:4010/v1beta/",
+            ),
+            (
+                Gemini,
+                "http://127.0.0.1:4010/v1",
+                "http://127.0.0.1:4010/v1/",
+            ),
+            (
+                Gemini,
+                "http://127.0.0.1:4010/v1beta/",
+                "http://127.0.0.1:4010/v1beta/",
+            ),
             (Ollama, "127.0.0.1", "http://127.0.0.1:11434/"),
             (Ollama, "0.0.0.0:1234", "http://127.0.0.1:1234/"),
             (Ollama, ":1234", "http://127.0.0.1:1234/"),
             (Ollama, "http://127.0.0.1:4010/v1", "http://127.0.0.1:4010/"),
             (Ollama, "https://box.example", "https://box.example/"),
         ] {
-            assert_eq!(complete(kind, given, "here").unwrap(), whole, "{kind} {given}");
+            assert_eq!(
+                complete(kind, given, "here").unwrap(),
+                whole,
+                "{kind} {given}"
+            );
         }
     }
 
     #[test]
     fn an_invalid_url_is_refused() {
-        for given in ["", "127.0.0.1:4010", "ftp://x", "http://", "http:///v1", "http://a b"] {
+        for given in [
+            "",
+            "127.0.0.1:4010",
+            "ftp://x",
+            "http://",
+            "http:///v1",
+            "http://a b",
+        ] {
             let error = complete(OpenAI, given, "here").unwrap_err();
             assert_eq!(error.kind(), ModelErrorKind::InvalidRequest, "{given}");
         }
@@ -206,7 +295,10 @@ mod tests {
     fn output_of_a_url_contains_no_credentials() {
         for (url, text) in [
             ("https://api.example/v1/", "https://api.example/v1/"),
-            ("https://me:pass@api.example:81/v1/?key=x", "https://***@api.example:81/v1/?***"),
+            (
+                "https://me:pass@api.example:81/v1/?key=x",
+                "https://***@api.example:81/v1/?***",
+            ),
             ("http://a:b@c@host", "http://***@host"),
             ("me:pass@proxy", "***@proxy"),
         ] {
@@ -216,15 +308,22 @@ mod tests {
         for secret in ["p%40ss", "p@ss", "k%2B1", "k+1", "bWU6cEBzcw=="] {
             assert!(found.iter().any(|found| found == secret), "{found:?}");
         }
-        assert!(!found.iter().any(|found| found == "2" || found == "me"), "{found:?}");
+        assert!(
+            !found.iter().any(|found| found == "2" || found == "me"),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn local_urls_are_recognized() {
         assert!(
-            ["http://127.0.0.1:1/v1", "http://localhost/", "http://[::1]:80/"]
-                .iter()
-                .all(|url| is_local(url))
+            [
+                "http://127.0.0.1:1/v1",
+                "http://localhost/",
+                "http://[::1]:80/"
+            ]
+            .iter()
+            .all(|url| is_local(url))
         );
         assert!(!is_local("https://localhost.example/"));
     }

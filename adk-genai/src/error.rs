@@ -29,7 +29,12 @@ const LONGEST: usize = 400;
 impl ErrorContext<'_> {
     /// Returns an error that names provider and model.
     pub(crate) fn error(&self, kind: Kind, what: &str, detail: &str) -> ModelError {
-        let mut message = format!("{} (model `{}`): {}", self.provider, self.model, self.clean(what));
+        let mut message = format!(
+            "{} (model `{}`): {}",
+            self.provider,
+            self.model,
+            self.clean(what)
+        );
         // Remove secrets before shortening, because a truncated key would not be found.
         let detail = short(&self.clean(detail));
         if !detail.is_empty() {
@@ -69,12 +74,17 @@ impl ErrorContext<'_> {
                             `Genai::builder().base_url(...)`";
                 self.error(Kind::InvalidResponse, &what, "").with_help(help)
             }
-            Failure::Status { status, body, headers } => self.status(status, &body, &headers),
+            Failure::Status {
+                status,
+                body,
+                headers,
+            } => self.status(status, &body, &headers),
             Failure::Incomplete => self.incomplete(),
             Failure::Page { body } => {
                 let what = "the provider, or a proxy before it, answered with a web page instead of a model's answer";
                 let help = "check the base URL, and whether a proxy or a login page intercepts the request";
-                self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body)).with_help(help)
+                self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body))
+                    .with_help(help)
             }
             Failure::TooLong { what, limit } => {
                 let what = format!("{what} exceeds the limit of {limit} bytes");
@@ -95,19 +105,32 @@ impl ErrorContext<'_> {
     /// incomplete.
     pub(crate) fn incomplete(&self) -> ModelError {
         if self.spoke {
-            self.error(Kind::BrokenStream, "the provider ended its answer before it was complete", "")
+            self.error(
+                Kind::BrokenStream,
+                "the provider ended its answer before it was complete",
+                "",
+            )
         } else {
             let what = "the provider ended its answer before the first content";
-            self.error(Kind::Connection, what, "").with_help("try again later, or raise `retry` of the agent")
+            self.error(Kind::Connection, what, "")
+                .with_help("try again later, or raise `retry` of the agent")
         }
     }
 
     /// Returns the error for a connection that ended before the answer was complete.
     pub(crate) fn broken(&self, detail: &str) -> ModelError {
         if self.spoke {
-            self.error(Kind::BrokenStream, "the connection broke in the middle of the answer", detail)
+            self.error(
+                Kind::BrokenStream,
+                "the connection broke in the middle of the answer",
+                detail,
+            )
         } else {
-            self.error(Kind::Connection, "the connection broke before the answer", detail)
+            self.error(
+                Kind::Connection,
+                "the connection broke before the answer",
+                detail,
+            )
         }
     }
 
@@ -117,37 +140,46 @@ impl ErrorContext<'_> {
                 Ok(inner) => self.sort(*inner),
                 Err(error) => match error.downcast::<reqwest::Error>() {
                     Ok(error) => self.transport(*error),
-                    Err(_) => self.error(Kind::InvalidResponse, "the stream cannot be read", &cause),
+                    Err(_) => {
+                        self.error(Kind::InvalidResponse, "the stream cannot be read", &cause)
+                    }
                 },
             },
-            GenaiError::WebModelCall { webc_error, .. } | GenaiError::WebAdapterCall { webc_error, .. } => {
-                self.web(webc_error)
-            }
+            GenaiError::WebModelCall { webc_error, .. }
+            | GenaiError::WebAdapterCall { webc_error, .. } => self.web(webc_error),
             GenaiError::ChatResponse { body, .. } => self.in_band(&body),
             GenaiError::ChatResponseGeneration { cause, .. } => {
                 self.error(Kind::InvalidResponse, "the answer cannot be read", &cause)
             }
-            GenaiError::StreamParse { serde_error, .. } => {
-                self.error(Kind::InvalidResponse, "the stream cannot be read", &serde_error.to_string())
-            }
+            GenaiError::StreamParse { serde_error, .. } => self.error(
+                Kind::InvalidResponse,
+                "the stream cannot be read",
+                &serde_error.to_string(),
+            ),
             error @ (GenaiError::NoChatResponse { .. }
             | GenaiError::InvalidJsonResponseElement { .. }
             | GenaiError::JsonValueExt(_)
-            | GenaiError::SerdeJson(_)) => {
-                self.error(Kind::InvalidResponse, "the answer cannot be read", &error.to_string())
-            }
+            | GenaiError::SerdeJson(_)) => self.error(
+                Kind::InvalidResponse,
+                "the answer cannot be read",
+                &error.to_string(),
+            ),
             error @ (GenaiError::RequiresApiKey { .. }
             | GenaiError::NoAuthResolver { .. }
             | GenaiError::NoAuthData { .. }
-            | GenaiError::Resolver { .. }) => self.error(Kind::MissingKey, "no key", &error.to_string()),
+            | GenaiError::Resolver { .. }) => {
+                self.error(Kind::MissingKey, "no key", &error.to_string())
+            }
             error @ (GenaiError::ChatReqHasNoMessages { .. }
             | GenaiError::LastChatMessageIsNotUser { .. }
             | GenaiError::MessageRoleNotSupported { .. }
             | GenaiError::MessageContentTypeNotSupported { .. }
             | GenaiError::JsonModeWithoutInstruction
-            | GenaiError::AdapterNotSupported { .. }) => {
-                self.error(Kind::InvalidRequest, "the request cannot be sent", &error.to_string())
-            }
+            | GenaiError::AdapterNotSupported { .. }) => self.error(
+                Kind::InvalidRequest,
+                "the request cannot be sent",
+                &error.to_string(),
+            ),
             error => self.error(Kind::Other, "the call failed", &error.to_string()),
         }
     }
@@ -157,7 +189,11 @@ impl ErrorContext<'_> {
         if body.get("error").is_some_and(|error| !error.is_null()) {
             return self.in_band(body);
         }
-        self.error(Kind::InvalidResponse, "the answer cannot be read", &body.to_string())
+        self.error(
+            Kind::InvalidResponse,
+            "the answer cannot be read",
+            &body.to_string(),
+        )
     }
 
     fn web(&self, error: WebError) -> ModelError {
@@ -171,12 +207,16 @@ impl ErrorContext<'_> {
                 let what = format!("the answer is `{content_type}` and not JSON");
                 self.error(Kind::InvalidResponse, &what, &body)
             }
-            WebError::ResponseFailedInvalidJson { cause, .. } => {
-                self.error(Kind::InvalidResponse, "the answer is not valid JSON", &cause)
-            }
-            WebError::JsonValueExt(error) => {
-                self.error(Kind::InvalidResponse, "the answer cannot be read", &error.to_string())
-            }
+            WebError::ResponseFailedInvalidJson { cause, .. } => self.error(
+                Kind::InvalidResponse,
+                "the answer is not valid JSON",
+                &cause,
+            ),
+            WebError::JsonValueExt(error) => self.error(
+                Kind::InvalidResponse,
+                "the answer cannot be read",
+                &error.to_string(),
+            ),
         }
     }
 
@@ -229,13 +269,26 @@ impl ErrorContext<'_> {
                 Some(Value::Number(number)) => Some(number.to_string()),
                 _ => None,
             };
-            body.get("error").and_then(text).or_else(|| text(body)).unwrap_or_default()
+            body.get("error")
+                .and_then(text)
+                .or_else(|| text(body))
+                .unwrap_or_default()
         };
         let marks = [field("type"), field("code"), field("status")];
-        let has = |words: &[&str]| words.iter().any(|word| marks.iter().any(|mark| mark.contains(word)));
+        let has = |words: &[&str]| {
+            words
+                .iter()
+                .any(|word| marks.iter().any(|mark| mark.contains(word)))
+        };
         let kind = if has(&["rate_limit", "resource_exhausted", "429"]) {
             Kind::RateLimited
-        } else if has(&["authentication", "permission", "unauthenticated", "401", "403"]) {
+        } else if has(&[
+            "authentication",
+            "permission",
+            "unauthenticated",
+            "401",
+            "403",
+        ]) {
             Kind::Unauthorized
         } else if has(&["invalid_request", "invalid_argument", "400"]) {
             Kind::InvalidRequest
@@ -244,7 +297,11 @@ impl ErrorContext<'_> {
             Kind::Unavailable
         };
         if self.spoke {
-            self.error(Kind::BrokenStream, "the provider broke off its answer with an error", &detail)
+            self.error(
+                Kind::BrokenStream,
+                "the provider broke off its answer with an error",
+                &detail,
+            )
         } else {
             self.error(kind, "the provider answered with an error", &detail)
         }
@@ -254,16 +311,25 @@ impl ErrorContext<'_> {
 /// Returns the provider's text in the body of an error.
 fn words(body: &Value) -> Option<String> {
     let body = body.get(0).unwrap_or(body);
-    ["/error/message", "/error/error/message", "/message", "/error", "/detail", "/detail/0/msg"]
-        .iter()
-        .find_map(|path| body.pointer(path)?.as_str())
-        .map(str::to_owned)
+    [
+        "/error/message",
+        "/error/error/message",
+        "/message",
+        "/error",
+        "/detail",
+        "/detail/0/msg",
+    ]
+    .iter()
+    .find_map(|path| body.pointer(path)?.as_str())
+    .map(str::to_owned)
 }
 
 /// Returns the title of a web page.
 fn page(body: &str) -> Option<&str> {
     let (_, rest) = body.split_once("<title>")?;
-    rest.split_once("</title>").map(|(title, _)| title.trim()).filter(|title| !title.is_empty())
+    rest.split_once("</title>")
+        .map(|(title, _)| title.trim())
+        .filter(|title| !title.is_empty())
 }
 
 /// Shortens a text to one line of limited length.
@@ -296,7 +362,12 @@ mod tests {
     use serde_json::json;
 
     fn context<'a>(secrets: &'a [SecretString], spoke: bool) -> ErrorContext<'a> {
-        ErrorContext { provider: "openai", model: "m", secrets, spoke }
+        ErrorContext {
+            provider: "openai",
+            model: "m",
+            secrets,
+            spoke,
+        }
     }
 
     #[test]
@@ -310,7 +381,11 @@ mod tests {
             ),
             (401, "", Kind::Unauthorized),
             (403, "", Kind::Unauthorized),
-            (404, r#"{"error":{"message":"The model `x` does not exist"}}"#, Kind::UnknownModel),
+            (
+                404,
+                r#"{"error":{"message":"The model `x` does not exist"}}"#,
+                Kind::UnknownModel,
+            ),
             (404, "page not found", Kind::InvalidRequest),
             (408, "", Kind::Timeout),
             (422, "", Kind::InvalidRequest),
@@ -323,15 +398,17 @@ mod tests {
         for (status, body, kind) in cases {
             let error = context(&[], false).status(status, body, &HeaderMap::new());
             assert_eq!(error.kind(), kind, "{status} {body}");
-            assert!(error.to_string().starts_with("openai (model `m`): "), "{error}");
+            assert!(
+                error.to_string().starts_with("openai (model `m`): "),
+                "{error}"
+            );
         }
     }
 
     #[test]
     fn messages_are_short_and_contain_no_key() {
         let secrets = ["sk-secret-123".into()];
-        let body =
-            json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
+        let body = json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
         let error = context(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());
         assert!(error.to_string().contains("Incorrect key ***."), "{error}");
         assert!(error.to_string().len() < 600);
@@ -344,17 +421,30 @@ mod tests {
                 json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
                 Kind::Unavailable,
             ),
-            (json!({"message": "slow down", "type": "rate_limit_error"}), Kind::RateLimited),
+            (
+                json!({"message": "slow down", "type": "rate_limit_error"}),
+                Kind::RateLimited,
+            ),
             (
                 json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "q"}}),
                 Kind::RateLimited,
             ),
-            (json!({"error": {"code": 503, "status": "UNAVAILABLE"}}), Kind::Unavailable),
-            (json!({"message": "bad", "type": "invalid_request_error"}), Kind::InvalidRequest),
+            (
+                json!({"error": {"code": 503, "status": "UNAVAILABLE"}}),
+                Kind::Unavailable,
+            ),
+            (
+                json!({"message": "bad", "type": "invalid_request_error"}),
+                Kind::InvalidRequest,
+            ),
         ];
         for (body, kind) in cases {
             assert_eq!(context(&[], false).in_band(&body).kind(), kind, "{body}");
-            assert_eq!(context(&[], true).in_band(&body).kind(), Kind::BrokenStream, "{body}");
+            assert_eq!(
+                context(&[], true).in_band(&body).kind(),
+                Kind::BrokenStream,
+                "{body}"
+            );
         }
     }
 }

@@ -89,15 +89,24 @@ impl ChatFrameSink for Frames {
         if let Some(stop) = json.get("response").and_then(stop) {
             seen.stop = Some(stop);
         }
-        let of_responses = json.get("delta").filter(|_| json["type"] == "response.refusal.delta");
+        let of_responses = json
+            .get("delta")
+            .filter(|_| json["type"] == "response.refusal.delta");
         let delta = json.pointer("/choices/0/delta/refusal").or(of_responses);
-        if let Some(more) = delta.and_then(Value::as_str).filter(|more| !more.is_empty()) {
-            let refusal = seen.refusal.get_or_insert_with(|| Refusal::new(String::new()));
+        if let Some(more) = delta
+            .and_then(Value::as_str)
+            .filter(|more| !more.is_empty())
+        {
+            let refusal = seen
+                .refusal
+                .get_or_insert_with(|| Refusal::new(String::new()));
             refusal.message.push_str(more);
         } else if let Some(refusal) = refusal(&json) {
             seen.refusal = Some(refusal);
         }
-        let error = json.pointer("/response/error").or(json.get("error").filter(|_| is_error));
+        let error = json
+            .pointer("/response/error")
+            .or(json.get("error").filter(|_| is_error));
         if let Some(error) = error.filter(|error| !error.is_null()) {
             seen.error = Some(error.clone());
         }
@@ -106,39 +115,58 @@ impl ChatFrameSink for Frames {
 
 impl Refusal {
     fn new(message: String) -> Self {
-        Self { code: "REFUSAL".to_owned(), message }
+        Self {
+            code: "REFUSAL".to_owned(),
+            message,
+        }
     }
 }
 
 /// Returns the version of the model that answered, from any format.
 pub(crate) fn version(body: &Value) -> Option<String> {
-    ["/modelVersion", "/model", "/message/model", "/response/model"]
-        .iter()
-        .find_map(|path| body.pointer(path)?.as_str())
-        .filter(|version| !version.is_empty())
-        .map(str::to_owned)
+    [
+        "/modelVersion",
+        "/model",
+        "/message/model",
+        "/response/model",
+    ]
+    .iter()
+    .find_map(|path| body.pointer(path)?.as_str())
+    .filter(|version| !version.is_empty())
+    .map(str::to_owned)
 }
 
 /// Returns the reason of a withheld answer: Gemini's blocked prompt or finish message, or OpenAI's
 /// refusal.
 pub(crate) fn refusal(body: &Value) -> Option<Refusal> {
-    let text = |path: &str| body.pointer(path).and_then(Value::as_str).map(str::to_owned);
+    let text = |path: &str| {
+        body.pointer(path)
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
     if let Some(code) = text("/promptFeedback/blockReason") {
-        let message =
-            text("/promptFeedback/blockReasonMessage").unwrap_or_else(|| "the prompt was blocked".into());
+        let message = text("/promptFeedback/blockReasonMessage")
+            .unwrap_or_else(|| "the prompt was blocked".into());
         return Some(Refusal { code, message });
     }
-    if let (Some(code), Some(message)) =
-        (text("/candidates/0/finishReason"), text("/candidates/0/finishMessage"))
-    {
+    if let (Some(code), Some(message)) = (
+        text("/candidates/0/finishReason"),
+        text("/candidates/0/finishMessage"),
+    ) {
         return Some(Refusal { code, message });
     }
     if let Some(message) = text("/choices/0/message/refusal") {
         return Some(Refusal::new(message));
     }
     // A whole answer of OpenAI's responses API.
-    let items = body.get("output").and_then(Value::as_array).into_iter().flatten();
-    let mut parts = items.filter_map(|item| item.get("content")?.as_array()).flatten();
+    let items = body
+        .get("output")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let mut parts = items
+        .filter_map(|item| item.get("content")?.as_array())
+        .flatten();
     let refused = parts.find(|part| part["type"] == "refusal")?;
     Some(Refusal::new(refused["refusal"].as_str()?.to_owned()))
 }
@@ -150,17 +178,28 @@ pub(crate) fn stop(response: &Value) -> Option<StopReason> {
 }
 
 fn gemini_parts(frame: &Value) -> impl Iterator<Item = &Value> {
-    frame.pointer("/candidates/0/content/parts").and_then(Value::as_array).into_iter().flatten()
+    frame
+        .pointer("/candidates/0/content/parts")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }
 
 fn image(part: &Value) -> Option<ContentPart> {
     let text = |key: &str| part["inlineData"][key].as_str();
-    Some(ContentPart::Binary(Binary::from_base64(text("mimeType")?, text("data")?, None)))
+    Some(ContentPart::Binary(Binary::from_base64(
+        text("mimeType")?,
+        text("data")?,
+        None,
+    )))
 }
 
 /// Returns the thoughts of a frame except the last one.
 fn earlier_thoughts(frame: &Value) -> String {
     let thoughts = gemini_parts(frame).filter(|part| part["thought"] == true);
     let texts: Vec<_> = thoughts.filter_map(|part| part["text"].as_str()).collect();
-    texts.split_last().map(|(_, earlier)| earlier.concat()).unwrap_or_default()
+    texts
+        .split_last()
+        .map(|(_, earlier)| earlier.concat())
+        .unwrap_or_default()
 }

@@ -53,7 +53,9 @@ pub(crate) struct Inner {
 
 impl GenaiModel {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// Returns the provider.
@@ -91,7 +93,10 @@ impl Model for GenaiModel {
     /// model that gets the schema in the instruction ignores it when tools are present.
     fn answers_in_schema_beside_tools(&self) -> bool {
         let Inner { kind, name, .. } = &*self.inner;
-        matches!(Family::of(*kind, name).schema_mode(*kind, name), SchemaMode::OpenAi | SchemaMode::Anthropic)
+        matches!(
+            Family::of(*kind, name).schema_mode(*kind, name),
+            SchemaMode::OpenAi | SchemaMode::Anthropic
+        )
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
@@ -116,7 +121,12 @@ struct Prepared {
 impl Inner {
     fn context(&self, spoke: bool) -> ErrorContext<'_> {
         let provider = self.kind.as_lower_str();
-        ErrorContext { provider, model: &self.name, secrets: &self.secrets, spoke }
+        ErrorContext {
+            provider,
+            model: &self.name,
+            secrets: &self.secrets,
+            spoke,
+        }
     }
 
     async fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
@@ -131,10 +141,20 @@ impl Inner {
         let chat = request::translate(request, &plan, &self.context(false))?;
         let mut options = plan.options(request, self.thoughts, &self.context(false))?;
         let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
-        let relay = Relay::new(&self.http, &base_url, &self.secrets, framing, end_mark, plan.mend()).await;
+        let relay = Relay::new(
+            &self.http,
+            &base_url,
+            &self.secrets,
+            framing,
+            end_mark,
+            plan.mend(),
+        )
+        .await;
         let relay = relay.map_err(|failure| self.context(false).failure(failure))?;
         // genai requires plain text; its copies live as long as the call.
-        let plain = |(name, value): &(String, SecretString)| (name.clone(), value.expose_secret().to_owned());
+        let plain = |(name, value): &(String, SecretString)| {
+            (name.clone(), value.expose_secret().to_owned())
+        };
         let mut headers: Vec<_> = self.headers.iter().map(plain).collect();
         headers.push((TOKEN.to_owned(), relay.token.clone()));
         // Servers on this machine require a key but ignore its value.
@@ -146,8 +166,18 @@ impl Inner {
         };
         options.extra_headers = Some(Headers::from(headers));
         let model = ModelIden::new(kind, self.name.as_str());
-        let target = ServiceTarget { model, auth, endpoint: Endpoint::from_owned(relay.url.clone()) };
-        Ok(Prepared { relay, plan, target, chat, options })
+        let target = ServiceTarget {
+            model,
+            auth,
+            endpoint: Endpoint::from_owned(relay.url.clone()),
+        };
+        Ok(Prepared {
+            relay,
+            plan,
+            target,
+            chat,
+            options,
+        })
     }
 }
 
@@ -158,25 +188,44 @@ fn override_address(plan: &Plan, url: &str, key: &str, headers: &[(String, Strin
     let (path, mut all) = match plan.family {
         Family::Anthropic => (
             "messages",
-            vec![header("x-api-key", key.to_owned()), header("anthropic-version", "2023-06-01".to_owned())],
+            vec![
+                header("x-api-key", key.to_owned()),
+                header("anthropic-version", "2023-06-01".to_owned()),
+            ],
         ),
-        _ => ("chat/completions", vec![header("Authorization", format!("Bearer {key}"))]),
+        _ => (
+            "chat/completions",
+            vec![header("Authorization", format!("Bearer {key}"))],
+        ),
     };
     all.extend_from_slice(headers);
-    AuthData::RequestOverride { url: format!("{url}{path}"), headers: Headers::from(all) }
+    AuthData::RequestOverride {
+        url: format!("{url}{path}"),
+        headers: Headers::from(all),
+    }
 }
 
 async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, ModelError> {
-    let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
+    let Prepared {
+        relay,
+        plan,
+        target,
+        chat,
+        options,
+    } = inner.prepare(request).await?;
     let context = inner.context(false);
-    let called = relay.serve(inner.client.exec_chat(target, chat, Some(&options))).await;
+    let called = relay
+        .serve(inner.client.exec_chat(target, chat, Some(&options)))
+        .await;
     let answer = match called.map_err(|failure| context.failure(failure))? {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
             // genai accepts any JSON as an empty answer in these formats.
             let holds_one = match plan.kind {
                 AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
-                _ => plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some(),
+                _ => {
+                    plan.family != Family::OpenAiChat || raw.pointer("/choices/0/message").is_some()
+                }
             };
             if !holds_one {
                 return Err(context.no_answer(&raw));
@@ -193,9 +242,11 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
         Err(GenaiError::ChatResponseGeneration { response_body, .. }) => {
             match (repair::read(&response_body), refusal(&response_body)) {
                 (Some(answer), _) => answer,
-                (None, Some(refusal)) => {
-                    Answer { refusal: Some(refusal), version: version(&response_body), ..Answer::default() }
-                }
+                (None, Some(refusal)) => Answer {
+                    refusal: Some(refusal),
+                    version: version(&response_body),
+                    ..Answer::default()
+                },
                 (None, None) => return Err(context.no_answer(&response_body)),
             }
         }
@@ -235,8 +286,8 @@ struct Reading {
     /// Reason why the relay ended before the answer.
     failure: Option<Failure>,
     frames: Arc<Frames>,
-    /// Gemini's calls as they arrived, each with its own signature. The end of genai's stream mixes
-    /// them up.
+    /// Gemini's calls as they arrived, each with its own signature. The end of genai's stream
+    /// mixes them up.
     calls: Vec<ContentPart>,
     thoughts: String,
     spoke: bool,
@@ -289,11 +340,22 @@ fn pop(mut rest: VecDeque<Result<ModelChunk, ModelError>>) -> Next {
 
 impl Reading {
     async fn open(inner: Arc<Inner>, request: &ModelRequest) -> Result<Self, ModelError> {
-        let Prepared { relay, plan, target, chat, options } = inner.prepare(request).await?;
+        let Prepared {
+            relay,
+            plan,
+            target,
+            chat,
+            options,
+        } = inner.prepare(request).await?;
         let frames = Arc::new(Frames::default());
         let options = options.with_raw_frame_sink_arc(frames.clone());
-        let opened = inner.client.exec_chat_stream(target, chat, Some(&options)).await;
-        let stream = opened.map_err(|error| inner.context(false).sort(error))?.stream;
+        let opened = inner
+            .client
+            .exec_chat_stream(target, chat, Some(&options))
+            .await;
+        let stream = opened
+            .map_err(|error| inner.context(false).sort(error))?
+            .stream;
         let relay: BoxFuture<'static, _> = Box::pin(relay.run());
         Ok(Self {
             inner,
@@ -334,16 +396,23 @@ impl Reading {
         let seen = self.frames.take();
         // For a stream that just stops, genai synthesizes an end without a stop reason in some
         // formats. An empty reason counts as missing.
-        let says = |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
+        let says =
+            |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
         let reason = end.captured_stop_reason.filter(says);
         if reason.is_none() && !seen.finished && seen.refusal.is_none() {
             let error = match seen.error {
-                Some(error) => self.inner.context(self.spoke).in_band(&Value::from_iter([("error", error)])),
+                Some(error) => self
+                    .inner
+                    .context(self.spoke)
+                    .in_band(&Value::from_iter([("error", error)])),
                 None => self.early_end_error(),
             };
             return [Err(error)].into();
         }
-        let mut parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
+        let mut parts = end
+            .captured_content
+            .map(genai::chat::MessageContent::into_parts)
+            .unwrap_or_default();
         if self.plan.family == Family::Gemini {
             parts.retain(|part| !part.is_tool_call());
             parts.extend(seen.images);
@@ -380,7 +449,11 @@ impl Reading {
         let error = match (error, seen.refusal, seen.error) {
             // genai reports a blocked prompt as an error without text.
             (GenaiError::ChatResponse { .. }, Some(refusal), _) => {
-                let answer = Answer { refusal: Some(refusal), version: seen.version, ..Answer::default() };
+                let answer = Answer {
+                    refusal: Some(refusal),
+                    version: seen.version,
+                    ..Answer::default()
+                };
                 return [answer.finish(&self.plan, &context).map(ModelChunk::Done)].into();
             }
             (GenaiError::StreamParse { .. }, _, Some(error)) => {

@@ -29,7 +29,11 @@ const PREFIXES: &[(&str, &str)] = &[
 ];
 
 /// Namespaces of genai that are not names of adapters.
-const SPECIAL_NAMESPACES: &[&str] = &["zai_coding", "baidu-coding-openai", "baidu-coding-anthropic"];
+const SPECIAL_NAMESPACES: &[&str] = &[
+    "zai_coding",
+    "baidu-coding-openai",
+    "baidu-coding-anthropic",
+];
 
 /// Returns the part after `namespace::`.
 pub(crate) fn without_namespace(name: &str) -> &str {
@@ -43,7 +47,9 @@ pub(crate) fn resolve(name: &str) -> Result<AdapterKind, ModelError> {
         ModelError::new(ModelErrorKind::UnknownModel, message).with_help(help)
     };
     if name.trim() != name || without_namespace(name).is_empty() {
-        return Err(unknown("write the name as the provider spells it, such as `gemini-2.5-flash`".into()));
+        return Err(unknown(
+            "write the name as the provider spells it, such as `gemini-2.5-flash`".into(),
+        ));
     }
     let Ok(kind) = AdapterKind::from_model(name) else {
         return Err(unknown("write `PROVIDER::NAME`".into()));
@@ -51,38 +57,51 @@ pub(crate) fn resolve(name: &str) -> Result<AdapterKind, ModelError> {
     match name.split_once("::") {
         // genai uses the prefix of the name if it does not know the namespace.
         Some((namespace, bare)) => {
-            let known =
-                AdapterKind::from_lower_str(namespace).is_some() || SPECIAL_NAMESPACES.contains(&namespace);
+            let known = AdapterKind::from_lower_str(namespace).is_some()
+                || SPECIAL_NAMESPACES.contains(&namespace);
             if known {
                 return Ok(kind);
             }
             let names = Adapter::all().map(Adapter::name);
             Err(unknown(match nearest(namespace, names) {
                 Some(near) => format!("did you mean `{near}::{bare}`?"),
-                None => format!("`{namespace}` is not a provider; the providers are {}", list_adapters()),
+                None => format!(
+                    "`{namespace}` is not a provider; the providers are {}",
+                    list_adapters()
+                ),
             }))
         }
-        None if kind == AdapterKind::Ollama || split_slash(name).is_some() => Err(unknown(suggest(name))),
+        None if kind == AdapterKind::Ollama || split_slash(name).is_some() => {
+            Err(unknown(suggest(name)))
+        }
         None => Ok(kind),
     }
 }
 
 /// Splits a name with a slash, such as `gemini/gemini-2.5-flash`, which other frameworks use.
 fn split_slash(name: &str) -> Option<(&str, &str)> {
-    name.split_once('/').filter(|(before, _)| AdapterKind::from_lower_str(before).is_some())
+    name.split_once('/')
+        .filter(|(before, _)| AdapterKind::from_lower_str(before).is_some())
 }
 
 fn suggest(name: &str) -> String {
-    let known = PREFIXES.iter().map(|(prefix, _)| *prefix).collect::<Vec<_>>().join("`, `");
-    let rules =
-        format!("names begin with `{known}`, or are written `PROVIDER::NAME`; `ollama::{name}` asks Ollama");
+    let known = PREFIXES
+        .iter()
+        .map(|(prefix, _)| *prefix)
+        .collect::<Vec<_>>()
+        .join("`, `");
+    let rules = format!(
+        "names begin with `{known}`, or are written `PROVIDER::NAME`; `ollama::{name}` asks Ollama"
+    );
     if let Some((before, after)) = split_slash(name) {
         return format!("did you mean `{before}::{after}`? {rules}");
     }
     if let Some(after) = name.strip_prefix("models/") {
         return format!("did you mean `{after}`? {rules}");
     }
-    let end = name.find(|c: char| !c.is_alphabetic()).unwrap_or(name.len());
+    let end = name
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(name.len());
     let (head, tail) = name.split_at(end);
     if AdapterKind::from_lower_str(head).is_some() {
         return format!("did you mean `{head}::{name}`? {rules}");
@@ -94,7 +113,9 @@ fn suggest(name: &str) -> String {
 }
 
 fn list_adapters() -> String {
-    let names: Vec<_> = Adapter::all().map(|adapter| format!("`{adapter}`")).collect();
+    let names: Vec<_> = Adapter::all()
+        .map(|adapter| format!("`{adapter}`"))
+        .collect();
     names.join(", ")
 }
 
@@ -133,9 +154,18 @@ mod tests {
             ("llama3.2", "names begin with `gpt`"),
             ("gmini-2.5-flash", "did you mean `gemini-2.5-flash`?"),
             ("cluade-sonnet-4-5", "did you mean `claude-sonnet-4-5`?"),
-            ("gemini/gemini-2.5-flash", "did you mean `gemini::gemini-2.5-flash`?"),
-            ("models/gemini-2.5-flash", "did you mean `gemini-2.5-flash`?"),
-            ("mistral-large-4", "did you mean `mistral::mistral-large-4`?"),
+            (
+                "gemini/gemini-2.5-flash",
+                "did you mean `gemini::gemini-2.5-flash`?",
+            ),
+            (
+                "models/gemini-2.5-flash",
+                "did you mean `gemini-2.5-flash`?",
+            ),
+            (
+                "mistral-large-4",
+                "did you mean `mistral::mistral-large-4`?",
+            ),
             ("opnai::gpt-4o", "did you mean `openai::gpt-4o`?"),
             ("zzzz::gpt-4o", "`zzzz` is not a provider"),
             ("", "as the provider spells it"),

@@ -56,18 +56,30 @@ impl Plan {
                 .tools
                 .iter()
                 .filter(|tool| {
-                    schema::is_object(&tool.parameters) && schema::strict(&tool.parameters).is_some()
+                    schema::is_object(&tool.parameters)
+                        && schema::strict(&tool.parameters).is_some()
                 })
                 .map(|tool| (tool.name.to_string(), tool.parameters.clone()))
                 .collect(),
             _ => HashMap::new(),
         };
-        Self { kind, family, answer, strict_tools }
+        Self {
+            kind,
+            family,
+            answer,
+            strict_tools,
+        }
     }
 
     fn answer(mode: SchemaMode, canonical: &Arc<Value>) -> AnswerFormat {
         let wrap = !schema::is_object(canonical);
-        let whole = || if wrap { schema::wrap(canonical) } else { Value::clone(canonical) };
+        let whole = || {
+            if wrap {
+                schema::wrap(canonical)
+            } else {
+                Value::clone(canonical)
+            }
+        };
         let (wrapped, nulls, sent) = match mode {
             SchemaMode::OpenAi => match schema::strict(&whole()) {
                 Some(strict) => (wrap, true, Sent::Format(strict)),
@@ -80,7 +92,12 @@ impl Plan {
             SchemaMode::Gemini => (false, false, Sent::Format(schema::gemini(canonical))),
             SchemaMode::Prompt => (false, false, Sent::Prompt),
         };
-        AnswerFormat::Schema { canonical: canonical.clone(), wrapped, nulls, sent }
+        AnswerFormat::Schema {
+            canonical: canonical.clone(),
+            wrapped,
+            nulls,
+            sent,
+        }
     }
 
     pub(crate) fn framing(&self, stream: bool) -> Framing {
@@ -97,11 +114,19 @@ impl Plan {
     /// Returns a mark that is appended to a stream, for servers that omit the end mark after the
     /// stop reason. An answer without a stop reason still counts as broken.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
-        if stream && self.family == Family::OpenAiChat { "data: [DONE]\n\n" } else { "" }
+        if stream && self.family == Family::OpenAiChat {
+            "data: [DONE]\n\n"
+        } else {
+            ""
+        }
     }
 
     pub(crate) fn mend(&self) -> fn(Vec<u8>) -> Vec<u8> {
-        if self.family == Family::Gemini { results::as_objects } else { |body| body }
+        if self.family == Family::Gemini {
+            results::as_objects
+        } else {
+            |body| body
+        }
     }
 
     /// Reports whether the answer is a JSON value.
@@ -132,7 +157,12 @@ impl Plan {
 
     /// Returns the system instruction, with the schema if the provider has no field for it.
     pub(crate) fn system(&self, instruction: &str) -> String {
-        let AnswerFormat::Schema { canonical, sent: Sent::Prompt, .. } = &self.answer else {
+        let AnswerFormat::Schema {
+            canonical,
+            sent: Sent::Prompt,
+            ..
+        } = &self.answer
+        else {
             return instruction.to_owned();
         };
         let gap = if instruction.is_empty() { "" } else { "\n\n" };
@@ -150,9 +180,19 @@ impl Plan {
     /// Converts the text of the answer to the canonical schema. Text that is not valid JSON stays
     /// unchanged, so that the caller's error can show it.
     pub(crate) fn settle_text(&self, text: String) -> String {
-        let AnswerFormat::Schema { canonical, wrapped, nulls, .. } = &self.answer else { return text };
+        let AnswerFormat::Schema {
+            canonical,
+            wrapped,
+            nulls,
+            ..
+        } = &self.answer
+        else {
+            return text;
+        };
         let inner = unfence(&text);
-        let Ok(mut value) = serde_json::from_str::<Value>(inner) else { return text };
+        let Ok(mut value) = serde_json::from_str::<Value>(inner) else {
+            return text;
+        };
         let mut changed = inner.len() != text.len();
         if *wrapped
             && let Some(object) = value.as_object_mut().filter(|object| object.len() == 1)
@@ -199,10 +239,13 @@ impl Plan {
         options.max_tokens = config.max_output_tokens;
         options.stop_sequences.clone_from(&config.stop);
         // Seeds are signed on the wire; OpenAI's responses API rejects them.
-        options.seed = config.seed.filter(|_| !responses).map(|seed| match self.family {
-            Family::Gemini => seed & (i32::MAX as u64),
-            _ => seed & (i64::MAX as u64),
-        });
+        options.seed = config
+            .seed
+            .filter(|_| !responses)
+            .map(|seed| match self.family {
+                Family::Gemini => seed & (i32::MAX as u64),
+                _ => seed & (i64::MAX as u64),
+            });
         if let AnswerFormat::Schema { sent, .. } = &self.answer {
             match sent {
                 Sent::Format(schema) => {
@@ -232,7 +275,12 @@ impl Plan {
 /// Removes a byte order mark and a Markdown fence around the whole text.
 fn unfence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
-    let Some(inner) = text.strip_prefix("```").and_then(|text| text.strip_suffix("```")) else { return text };
+    let Some(inner) = text
+        .strip_prefix("```")
+        .and_then(|text| text.strip_suffix("```"))
+    else {
+        return text;
+    };
     inner.strip_prefix("json").unwrap_or(inner).trim()
 }
 
@@ -259,14 +307,23 @@ mod tests {
     fn nulls_of_optional_properties_are_removed_and_other_text_is_unchanged() {
         let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
         let plan = plan(AdapterKind::OpenAI, schema);
-        assert_eq!(plan.settle_text(r#"{"a": "x", "b": null}"#.into()), r#"{"a":"x"}"#);
-        assert_eq!(plan.settle_text(r#"{ "a": "x", "b": 1 }"#.into()), r#"{ "a": "x", "b": 1 }"#);
+        assert_eq!(
+            plan.settle_text(r#"{"a": "x", "b": null}"#.into()),
+            r#"{"a":"x"}"#
+        );
+        assert_eq!(
+            plan.settle_text(r#"{ "a": "x", "b": 1 }"#.into()),
+            r#"{ "a": "x", "b": 1 }"#
+        );
     }
 
     #[test]
     fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
         let plan = plan(AdapterKind::DeepSeek, json!({"type": "number"}));
-        assert!(plan.system("Grade it.").starts_with("Grade it.\n\nAnswer with JSON alone"));
+        assert!(
+            plan.system("Grade it.")
+                .starts_with("Grade it.\n\nAnswer with JSON alone")
+        );
         assert_eq!(plan.settle_text("```json\n3.5\n```".into()), "3.5");
     }
 
@@ -274,10 +331,16 @@ mod tests {
     fn gemini_and_anthropic_get_their_own_form() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}}, "required": ["n"]});
         for (kind, property) in [
-            (AdapterKind::Gemini, json!({"type": "integer", "minimum": 0})),
+            (
+                AdapterKind::Gemini,
+                json!({"type": "integer", "minimum": 0}),
+            ),
             (AdapterKind::Anthropic, json!({"type": "integer"})),
         ] {
-            let AnswerFormat::Schema { sent: Sent::Format(sent), .. } = plan(kind, schema.clone()).answer
+            let AnswerFormat::Schema {
+                sent: Sent::Format(sent),
+                ..
+            } = plan(kind, schema.clone()).answer
             else {
                 panic!("{kind} has a field for schemas");
             };

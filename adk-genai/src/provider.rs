@@ -1,7 +1,9 @@
 //! [`Genai`] and [`GenaiBuilder`]: the provider of models, and its settings.
 
 use crate::adapter::Adapter;
-use crate::endpoint::{base_url_variable, complete, is_local, namespace_base_url, redact_url, secrets};
+use crate::endpoint::{
+    base_url_variable, complete, is_local, namespace_base_url, redact_url, secrets,
+};
 use crate::model::{GenaiModel, Inner};
 use crate::names;
 use crate::relay::{Http, is_secret};
@@ -60,7 +62,10 @@ impl Genai {
     pub fn new() -> Self {
         let settings = Self::builder();
         let clients = settings.clients();
-        Self { settings: Arc::new(settings), clients }
+        Self {
+            settings: Arc::new(settings),
+            clients,
+        }
     }
 
     /// Returns a builder with the defaults of [`Genai::new`].
@@ -107,13 +112,19 @@ impl Genai {
     /// sent.
     pub fn get(&self, name: &str) -> Result<GenaiModel, ModelError> {
         let settings = &self.settings;
-        let clients = self.clients.clone().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        let clients = self
+            .clients
+            .clone()
+            .map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
         let mut kind = match settings.adapter {
             Some(adapter) if !name.is_empty() => adapter.kind(),
             _ => names::resolve(name)?,
         };
         let key = settings.key(kind);
-        let own = settings.base_url.clone().map(|url| ("base_url".to_owned(), url));
+        let own = settings
+            .base_url
+            .clone()
+            .map(|url| ("base_url".to_owned(), url));
         let given = own.clone().or_else(|| {
             let variable = match kind {
                 AdapterKind::Custom(n) => format!("GENAI_{n}_ENDPOINT"),
@@ -143,21 +154,27 @@ impl Genai {
                 "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set",
                 kind = kind.as_lower_str()
             );
-            return Err(
-                ModelError::new(ModelErrorKind::MissingKey, message).with_help(format!("set `{first}`"))
-            );
+            return Err(ModelError::new(ModelErrorKind::MissingKey, message)
+                .with_help(format!("set `{first}`")));
         }
-        let headers = settings.headers.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value);
+        let headers = settings
+            .headers
+            .iter()
+            .filter(|(name, _)| is_secret(name))
+            .map(|(_, value)| value);
         let proxies = settings.proxy.iter().cloned().chain(system_proxies());
         let mut secrets: Vec<_> = key.iter().chain(headers).cloned().collect();
-        let in_addresses = proxies.chain([base_url.clone()]).flat_map(|url| self::secrets(&url));
+        let in_addresses = proxies
+            .chain([base_url.clone()])
+            .flat_map(|url| self::secrets(&url));
         secrets.extend(in_addresses.map(SecretString::from));
         // Replace longer secrets first, because one secret may contain another.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Ok(GenaiModel::new(Inner {
             client: clients.genai,
             http: clients.http,
-            sends_elsewhere: given.is_none() && matches!(kind, AdapterKind::Zai | AdapterKind::Baidu),
+            sends_elsewhere: given.is_none()
+                && matches!(kind, AdapterKind::Zai | AdapterKind::Baidu),
             name: name.to_owned(),
             kind,
             base_url,
@@ -238,26 +255,43 @@ impl GenaiBuilder {
     /// with [`ModelErrorKind::Other`] if TLS cannot be set up.
     pub fn build(self) -> Result<Genai, ModelError> {
         if let Some(url) = &self.base_url {
-            complete(self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind), url, "base_url")?;
+            complete(
+                self.adapter.map_or(AdapterKind::OpenAI, Adapter::kind),
+                url,
+                "base_url",
+            )?;
         }
         if let Some(url) = &self.proxy {
             // The URL is not shown because it may contain a password.
             WebConfig::default().with_all_proxy_url(url).map_err(|_| {
-                ModelError::new(ModelErrorKind::InvalidRequest, "the address in `proxy` is not a URL")
-                    .with_help("write a URL such as `http://127.0.0.1:3128`")
+                ModelError::new(
+                    ModelErrorKind::InvalidRequest,
+                    "the address in `proxy` is not a URL",
+                )
+                .with_help("write a URL such as `http://127.0.0.1:3128`")
             })?;
         }
-        let clients = self.clients().map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
-        Ok(Genai { settings: Arc::new(self), clients: Ok(clients) })
+        let clients = self
+            .clients()
+            .map_err(|cause| ModelError::new(ModelErrorKind::Other, cause))?;
+        Ok(Genai {
+            settings: Arc::new(self),
+            clients: Ok(clients),
+        })
     }
 
     fn clients(&self) -> Result<Clients, String> {
         let mut web = WebConfig::default().with_connect_timeout(self.connect_timeout);
         web.read_timeout = self.read_timeout;
         if let Some(url) = &self.proxy {
-            web = web.with_all_proxy_url(url).map_err(|error| error.to_string())?;
+            web = web
+                .with_all_proxy_url(url)
+                .map_err(|error| error.to_string())?;
         }
-        let http = web.apply_to_builder(reqwest::Client::builder()).redirect(Policy::none()).build();
+        let http = web
+            .apply_to_builder(reqwest::Client::builder())
+            .redirect(Policy::none())
+            .build();
         // This client trusts no server, so that a request that an adapter sends past the relay
         // fails.
         let local = reqwest::Client::builder()
@@ -272,7 +306,13 @@ impl GenaiBuilder {
             .build()
             .map_err(|error| error.to_string())?;
         let client = http.map_err(|error| error.to_string())?;
-        Ok(Clients { genai, http: Http { client, limit: self.answer_limit } })
+        Ok(Clients {
+            genai,
+            http: Http {
+                client,
+                limit: self.answer_limit,
+            },
+        })
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -284,9 +324,14 @@ impl GenaiBuilder {
             return Some(key.clone());
         }
         if let AdapterKind::Custom(n) = kind {
-            return self.variable(&format!("GENAI_{n}_API_KEY")).map(SecretString::from);
+            return self
+                .variable(&format!("GENAI_{n}_API_KEY"))
+                .map(SecretString::from);
         }
-        key_variables(kind).iter().find_map(|name| self.variable(name)).map(|key| key.trim().into())
+        key_variables(kind)
+            .iter()
+            .find_map(|name| self.variable(name))
+            .map(|key| key.trim().into())
     }
 }
 
@@ -319,13 +364,24 @@ fn key_variables(kind: AdapterKind) -> &'static [&'static str] {
     }
 }
 
-static KEYS: LazyLock<Vec<Option<&'static str>>> =
-    LazyLock::new(|| AdapterKind::all().iter().map(AdapterKind::default_key_env_name).collect());
+static KEYS: LazyLock<Vec<Option<&'static str>>> = LazyLock::new(|| {
+    AdapterKind::all()
+        .iter()
+        .map(AdapterKind::default_key_env_name)
+        .collect()
+});
 
 fn system_proxies() -> impl Iterator<Item = String> {
-    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
-        .into_iter()
-        .filter_map(|name| std::env::var(name).ok())
+    [
+        "HTTP_PROXY",
+        "http_proxy",
+        "HTTPS_PROXY",
+        "https_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+    ]
+    .into_iter()
+    .filter_map(|name| std::env::var(name).ok())
 }
 
 /// Returns genai's URL of the provider. genai's method is async only for resolvers, which are not
@@ -334,13 +390,18 @@ fn default_base_url(client: &Client, kind: AdapterKind, name: &str) -> Result<St
     if let Some(url) = namespace_base_url(name) {
         return Ok(url.to_owned());
     }
-    let target = client.resolve_service_target(ModelIden::new(kind, name)).now_or_never();
+    let target = client
+        .resolve_service_target(ModelIden::new(kind, name))
+        .now_or_never();
     let url = match &target {
         Some(Ok(target)) => target.endpoint.base_url(),
         _ => "",
     };
     if url.is_empty() {
-        let error = ModelError::new(ModelErrorKind::InvalidRequest, format!("no base URL for `{name}`"));
+        let error = ModelError::new(
+            ModelErrorKind::InvalidRequest,
+            format!("no base URL for `{name}`"),
+        );
         return Err(match kind {
             AdapterKind::Custom(n) => error.with_help(format!("set `GENAI_{n}_ENDPOINT`")),
             _ => error.with_help("set it with `Genai::builder().base_url(...)`"),

@@ -107,14 +107,18 @@ impl Relay {
         end_mark: &'static str,
         mend: fn(Vec<u8>) -> Vec<u8>,
     ) -> Result<Self, Failure> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(Failure::Local)?;
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .map_err(Failure::Local)?;
         let address = listener.local_addr().map_err(Failure::Local)?;
         let (base, query) = match base_url.split_once('?') {
             Some((base, query)) => (base, Some(query.to_owned())),
             None => (base_url, None),
         };
         let authority = base.find("://").map_or(0, |at| at + 3);
-        let path = base[authority..].find('/').map_or(base.len(), |at| authority + at);
+        let path = base[authority..]
+            .find('/')
+            .map_or(base.len(), |at| authority + at);
         // The keys of `RandomState` come from the operating system.
         let random = || RandomState::new().hash_one(address);
         Ok(Self {
@@ -157,7 +161,8 @@ impl Relay {
             let body = start_of(&mut response, next.unwrap_or_default().into()).await;
             return Err(Failure::Page { body });
         }
-        let mut head = b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n".to_vec();
+        let mut head =
+            b"HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n".to_vec();
         if let Some(content_type) = response.headers().get(CONTENT_TYPE) {
             head.extend_from_slice(&[b"content-type: ", content_type.as_bytes(), b"\r\n"].concat());
         }
@@ -173,7 +178,10 @@ impl Relay {
             meter.count(&bytes)?;
             held.extend_from_slice(&bytes);
             let rest = held.split_off(held.len() - meter.event);
-            if send_chunk(&mut socket, &self.mask_secrets(held)).await.is_err() {
+            if send_chunk(&mut socket, &self.mask_secrets(held))
+                .await
+                .is_err()
+            {
                 return Ok(());
             }
             held = rest;
@@ -183,12 +191,19 @@ impl Relay {
         // After an incomplete event, the mark would become part of that event.
         let end_mark = if is_in_event { "" } else { self.end_mark };
         held.extend_from_slice(end_mark.as_bytes());
-        if send_chunk(&mut socket, &self.mask_secrets(held)).await.is_ok() {
+        if send_chunk(&mut socket, &self.mask_secrets(held))
+            .await
+            .is_ok()
+        {
             let _ = socket.write_all(b"0\r\n\r\n").await;
         }
         // genai accepts a last event without an empty line, so this error counts only if genai
         // cannot read the event.
-        if is_in_event { Err(Failure::Incomplete) } else { Ok(()) }
+        if is_in_event {
+            Err(Failure::Incomplete)
+        } else {
+            Ok(())
+        }
     }
 
     /// Replaces secrets in whole events, in case the provider repeats them.
@@ -196,7 +211,10 @@ impl Relay {
         if self.framing == Framing::Whole {
             return events;
         }
-        let secrets = self.secrets.iter().map(|secret| secret.expose_secret().as_bytes());
+        let secrets = self
+            .secrets
+            .iter()
+            .map(|secret| secret.expose_secret().as_bytes());
         for secret in secrets.filter(|secret| secret.len() >= SHORTEST_SECRET) {
             while let Some(at) = events.windows(secret.len()).position(|part| part == secret) {
                 events.splice(at..at + secret.len(), *b"***");
@@ -224,20 +242,35 @@ impl Relay {
             url.push(if url.contains('?') { '&' } else { '?' });
             url.push_str(query);
         }
-        let sent =
-            self.http.client.post(&url).headers(request.headers).body((self.mend)(request.body)).send();
+        let sent = self
+            .http
+            .client
+            .post(&url)
+            .headers(request.headers)
+            .body((self.mend)(request.body))
+            .send();
         let mut response = sent.await.map_err(Failure::Transport)?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
         if status.is_redirection() {
-            let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+            let location = response
+                .headers()
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok());
             let host = location.and_then(|location| host(&url, location));
-            return Err(Failure::Redirect { status: status.as_u16(), host });
+            return Err(Failure::Redirect {
+                status: status.as_u16(),
+                host,
+            });
         }
         let body = start_of(&mut response, Vec::new()).await;
-        Err(Failure::Status { status: status.as_u16(), body, headers: response.headers().clone() })
+        Err(Failure::Status {
+            status: status.as_u16(),
+            body,
+            headers: response.headers().clone(),
+        })
     }
 }
 
@@ -254,7 +287,9 @@ async fn start_of(response: &mut Response, mut body: Vec<u8>) -> String {
 
 /// Reports whether a response is a web page, because no format of a provider begins with `<`.
 fn is_page(headers: &HeaderMap, start: Option<&[u8]>) -> bool {
-    let content_type = headers.get(CONTENT_TYPE).map_or(&[][..], HeaderValue::as_bytes);
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .map_or(&[][..], HeaderValue::as_bytes);
     content_type.to_ascii_lowercase().starts_with(b"text/html")
         || start.is_some_and(|start| start.trim_ascii_start().starts_with(b"<"))
 }
@@ -265,13 +300,17 @@ async fn send_chunk(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<()> {
         return Ok(());
     }
     let size = format!("{:x}\r\n", bytes.len());
-    socket.write_all(&[size.as_bytes(), bytes, b"\r\n"].concat()).await
+    socket
+        .write_all(&[size.as_bytes(), bytes, b"\r\n"].concat())
+        .await
 }
 
 /// Returns scheme, host and port of a redirect's target.
 fn host(url: &str, location: &str) -> Option<String> {
     let target = Url::parse(url).ok()?.join(location).ok()?;
-    target.has_host().then(|| target.origin().ascii_serialization())
+    target
+        .has_host()
+        .then(|| target.origin().ascii_serialization())
 }
 
 /// Reads a request in the form that reqwest writes. Returns `None` if it lacks the token.
@@ -302,7 +341,12 @@ async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
     if headers.remove(TOKEN)? != token {
         return None;
     }
-    let length: usize = headers.remove("content-length")?.to_str().ok()?.parse().ok()?;
+    let length: usize = headers
+        .remove("content-length")?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()?;
     while body.len() < length {
         if socket.read_buf(&mut body).await.ok()? == 0 {
             return None;
@@ -310,12 +354,18 @@ async fn read(socket: &mut TcpStream, token: &str) -> Option<Request> {
     }
     headers.remove("host");
     headers.remove("connection");
-    Some(Request { target, headers, body })
+    Some(Request {
+        target,
+        headers,
+        body,
+    })
 }
 
 pub(crate) fn is_secret(name: &str) -> bool {
     let name = name.to_lowercase();
-    ["auth", "key", "token", "secret", "cookie", "pass", "sig"].iter().any(|word| name.contains(word))
+    ["auth", "key", "token", "secret", "cookie", "pass", "sig"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 struct Meter {
@@ -331,13 +381,23 @@ struct Meter {
 
 impl Meter {
     fn new(limit: usize, framing: Framing) -> Self {
-        Self { limit, framing, total: 0, event: 0, empty_line: true, last: 0 }
+        Self {
+            limit,
+            framing,
+            total: 0,
+            event: 0,
+            empty_line: true,
+            last: 0,
+        }
     }
 
     fn count(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.total = self.total.saturating_add(bytes.len());
         if self.total > self.limit {
-            return Err(Failure::TooLong { what: "the answer", limit: self.limit });
+            return Err(Failure::TooLong {
+                what: "the answer",
+                limit: self.limit,
+            });
         }
         if self.framing == Framing::Whole {
             return Ok(());
@@ -362,7 +422,10 @@ impl Meter {
             }
             self.last = *byte;
             if self.event > limit {
-                return Err(Failure::TooLong { what: "one event of the stream", limit });
+                return Err(Failure::TooLong {
+                    what: "one event of the stream",
+                    limit,
+                });
             }
         }
         Ok(())
@@ -378,15 +441,27 @@ mod tests {
         let fits = |framing, text: &str| {
             let whole = Meter::new(40, framing).count(text.as_bytes()).is_ok();
             let mut meter = Meter::new(40, framing);
-            let pieces = text.as_bytes().chunks(1).all(|piece| meter.count(piece).is_ok());
+            let pieces = text
+                .as_bytes()
+                .chunks(1)
+                .all(|piece| meter.count(piece).is_ok());
             assert_eq!(whole, pieces, "{text:?}");
             whole
         };
         for end in ["\n", "\r\n", "\r"] {
             let text = |lines: &[&str]| lines.join(end);
-            assert!(fits(Framing::Blocks, &text(&["12345", "", "12345", "", "12345"])), "{end:?}");
-            assert!(!fits(Framing::Blocks, &text(&["12345", "12345", "12345"])), "{end:?}");
-            assert!(fits(Framing::Lines, &text(&["12345", "12345", "12345"])), "{end:?}");
+            assert!(
+                fits(Framing::Blocks, &text(&["12345", "", "12345", "", "12345"])),
+                "{end:?}"
+            );
+            assert!(
+                !fits(Framing::Blocks, &text(&["12345", "12345", "12345"])),
+                "{end:?}"
+            );
+            assert!(
+                fits(Framing::Lines, &text(&["12345", "12345", "12345"])),
+                "{end:?}"
+            );
         }
         assert!(!fits(Framing::Lines, "12345678901"));
         assert!(fits(Framing::Whole, &"x".repeat(40)) && !fits(Framing::Whole, &"x".repeat(41)));
@@ -396,7 +471,10 @@ mod tests {
     fn a_redirect_names_only_its_host() {
         let url = "https://me:secret@gate.example/v1/chat";
         for (location, found) in [
-            ("http://other.example:81/x?key=secret", Some("http://other.example:81")),
+            (
+                "http://other.example:81/x?key=secret",
+                Some("http://other.example:81"),
+            ),
             ("//me:secret@other.example/x", Some("https://other.example")),
             ("/v2", Some("https://gate.example")),
             ("http://[", None),

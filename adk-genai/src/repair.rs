@@ -17,7 +17,11 @@ pub(crate) fn read(body: &Value) -> Option<Answer> {
 }
 
 fn text(value: &Value, key: &str) -> Option<String> {
-    value.get(key)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+    value
+        .get(key)?
+        .as_str()
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
 }
 
 /// Converts a call. The arguments stay text here; `response.rs` parses them.
@@ -33,11 +37,19 @@ fn call(id: Option<String>, function: &Value) -> Option<ContentPart> {
 fn chat(body: &Value) -> Option<Answer> {
     let choice = body.pointer("/choices/0")?;
     let message = choice.get("message")?;
-    let mut parts: Vec<ContentPart> =
-        text(message, "content").map(ContentPart::from_text).into_iter().collect();
-    let calls = message.get("tool_calls").and_then(Value::as_array).into_iter().flatten();
+    let mut parts: Vec<ContentPart> = text(message, "content")
+        .map(ContentPart::from_text)
+        .into_iter()
+        .collect();
+    let calls = message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     parts.extend(calls.filter_map(|item| call(text(item, "id"), item.get("function")?)));
-    let usage = body.get("usage").and_then(|usage| serde_json::from_value(usage.clone()).ok());
+    let usage = body
+        .get("usage")
+        .and_then(|usage| serde_json::from_value(usage.clone()).ok());
     Some(Answer {
         parts,
         reasoning: text(message, "reasoning_content").or_else(|| text(message, "reasoning")),
@@ -53,19 +65,35 @@ fn responses(body: &Value) -> Option<Answer> {
     for item in body.get("output")?.as_array()? {
         match item.get("type").and_then(Value::as_str) {
             Some("message") => {
-                let content = item.get("content").and_then(Value::as_array).into_iter().flatten();
-                parts.extend(content.filter_map(|part| text(part, "text")).map(ContentPart::from_text));
+                let content = item
+                    .get("content")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten();
+                parts.extend(
+                    content
+                        .filter_map(|part| text(part, "text"))
+                        .map(ContentPart::from_text),
+                );
             }
             Some("function_call") => parts.extend(call(text(item, "call_id"), item)),
             Some("reasoning") => {
                 parts.extend(text(item, "encrypted_content").map(ContentPart::ThoughtSignature));
-                let summary = item.get("summary").and_then(Value::as_array).into_iter().flatten();
+                let summary = item
+                    .get("summary")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten();
                 reasoning.extend(summary.filter_map(|part| text(part, "text")));
             }
             _ => {}
         }
     }
-    let count = |path: &str| body.pointer(path).and_then(Value::as_i64).and_then(|n| i32::try_from(n).ok());
+    let count = |path: &str| {
+        body.pointer(path)
+            .and_then(Value::as_i64)
+            .and_then(|n| i32::try_from(n).ok())
+    };
     Some(Answer {
         parts,
         reasoning: (!reasoning.is_empty()).then(|| reasoning.join("\n")),

@@ -32,10 +32,23 @@ pub(crate) fn translate(
 ) -> Result<ChatRequest, ModelError> {
     if plan.kind == AdapterKind::Cohere && !request.tools.is_empty() {
         // genai would drop the tools.
-        return Err(context.error(ModelErrorKind::InvalidRequest, "this format does not support tools", ""));
+        return Err(context.error(
+            ModelErrorKind::InvalidRequest,
+            "this format does not support tools",
+            "",
+        ));
     }
-    let mut messages = Messages { plan, context, ids: Ids::default(), out: Vec::new() };
-    if request.contents.first().is_some_and(|content| content.role == Role::Model) {
+    let mut messages = Messages {
+        plan,
+        context,
+        ids: Ids::default(),
+        out: Vec::new(),
+    };
+    if request
+        .contents
+        .first()
+        .is_some_and(|content| content.role == Role::Model)
+    {
         messages.out.push(ChatMessage::user(NOTHING_SAID));
     }
     for content in request.contents.iter() {
@@ -94,8 +107,11 @@ impl Messages<'_> {
                     ))?);
                 }
                 Part::FileData(file) => {
-                    let mime =
-                        if file.mime_type.is_empty() { guess(&file.file_uri) } else { &file.mime_type };
+                    let mime = if file.mime_type.is_empty() {
+                        guess(&file.file_uri)
+                    } else {
+                        &file.mime_type
+                    };
                     said.push(self.file(Binary::from_url(mime, &file.file_uri, None))?);
                 }
                 Part::FunctionResponse(response) => results.push(self.result(response)),
@@ -107,7 +123,8 @@ impl Messages<'_> {
             self.results(results);
         }
         if !said.is_empty() || content.parts.is_empty() {
-            self.out.push(ChatMessage::user(MessageContent::from_parts(said)));
+            self.out
+                .push(ChatMessage::user(MessageContent::from_parts(said)));
         }
         Ok(())
     }
@@ -123,8 +140,8 @@ impl Messages<'_> {
         if let Some(last) = self.out.last_mut()
             && matches!(last.role, genai::chat::ChatRole::Tool)
         {
-            last.content =
-                std::mem::take(&mut last.content).extended(results.into_iter().map(ContentPart::from));
+            last.content = std::mem::take(&mut last.content)
+                .extended(results.into_iter().map(ContentPart::from));
             return;
         }
         self.out.push(ChatMessage::from(results));
@@ -150,7 +167,8 @@ impl Messages<'_> {
             }
         }
         if !parts.is_empty() {
-            self.out.push(ChatMessage::assistant(MessageContent::from_parts(parts)));
+            self.out
+                .push(ChatMessage::assistant(MessageContent::from_parts(parts)));
         }
     }
 
@@ -172,25 +190,39 @@ impl Messages<'_> {
         match &thought.signature {
             // A provider's block that has no form in ADK; see `response.rs`.
             Some(block) if block.starts_with("{\"type\":") => {
-                let Ok(data) = serde_json::from_str::<Value>(block) else { return Vec::new() };
-                let reasoning = data["type"].as_str().is_some_and(|kind| kind.starts_with("reasoning."));
+                let Ok(data) = serde_json::from_str::<Value>(block) else {
+                    return Vec::new();
+                };
+                let reasoning = data["type"]
+                    .as_str()
+                    .is_some_and(|kind| kind.starts_with("reasoning."));
                 let ours = match family {
                     Family::Anthropic => !reasoning,
                     Family::OpenAiChat => reasoning,
                     _ => false,
                 };
-                if ours { vec![ContentPart::from_custom(data, None)] } else { Vec::new() }
+                if ours {
+                    vec![ContentPart::from_custom(data, None)]
+                } else {
+                    Vec::new()
+                }
             }
             Some(signature) => {
                 let signature = ContentPart::ThoughtSignature(signature.clone());
                 match family {
                     // Text and signature form one block in this format, even if the text is empty.
-                    Family::Anthropic => vec![signature, ContentPart::ReasoningContent(thought.text.clone())],
+                    Family::Anthropic => vec![
+                        signature,
+                        ContentPart::ReasoningContent(thought.text.clone()),
+                    ],
                     Family::Gemini | Family::OpenAiResponses => vec![signature],
                     _ => Vec::new(),
                 }
             }
-            None if calls && !thought.text.is_empty() && family.wants_thoughts_back(self.plan.kind) => {
+            None if calls
+                && !thought.text.is_empty()
+                && family.wants_thoughts_back(self.plan.kind) =>
+            {
                 vec![ContentPart::ReasoningContent(thought.text.clone())]
             }
             None => Vec::new(),
@@ -221,9 +253,18 @@ impl Messages<'_> {
         if taken {
             return Ok(ContentPart::Binary(binary));
         }
-        let how = if by_address { "by its address" } else { "as data" };
-        let what = format!("the provider does not accept `{}` {how}", binary.content_type);
-        Err(self.context.error(ModelErrorKind::InvalidRequest, &what, ""))
+        let how = if by_address {
+            "by its address"
+        } else {
+            "as data"
+        };
+        let what = format!(
+            "the provider does not accept `{}` {how}",
+            binary.content_type
+        );
+        Err(self
+            .context
+            .error(ModelErrorKind::InvalidRequest, &what, ""))
     }
 }
 
@@ -266,7 +307,11 @@ fn keeps_id(id: &str, family: Family) -> bool {
 /// Returns an id for a provider. For Gemini it has genai's own form, which genai removes from the
 /// request.
 fn call_id(name: &str, at: usize, family: Family) -> String {
-    if family == Family::Gemini { format!("call#{name}#{at}") } else { format!("call_{name}_{at}") }
+    if family == Family::Gemini {
+        format!("call#{name}#{at}")
+    } else {
+        format!("call_{name}_{at}")
+    }
 }
 
 fn next(counts: &mut HashMap<String, usize>, name: &str) -> usize {
@@ -278,7 +323,10 @@ fn next(counts: &mut HashMap<String, usize>, name: &str) -> usize {
 /// Guesses the media type of a file by the extension of its URL.
 fn guess(uri: &str) -> &'static str {
     let path = uri.split(['?', '#']).next().unwrap_or_default();
-    let end = path.rsplit_once('.').map(|(_, end)| end.to_lowercase()).unwrap_or_default();
+    let end = path
+        .rsplit_once('.')
+        .map(|(_, end)| end.to_lowercase())
+        .unwrap_or_default();
     match end.as_str() {
         "png" => "image/png",
         "jpg" | "jpeg" => "image/jpeg",

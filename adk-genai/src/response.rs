@@ -30,7 +30,11 @@ impl Answer {
     ///
     /// # Errors
     /// Fails if a value of the answer is nested too deeply.
-    pub(crate) fn finish(self, plan: &Plan, context: &ErrorContext<'_>) -> Result<ModelResponse, ModelError> {
+    pub(crate) fn finish(
+        self,
+        plan: &Plan,
+        context: &ErrorContext<'_>,
+    ) -> Result<ModelResponse, ModelError> {
         if let Some(what) = self.too_deep(plan) {
             return Err(context.too_deep(&what));
         }
@@ -39,7 +43,11 @@ impl Answer {
 
     /// Describes a value that is nested too deeply.
     fn too_deep(&self, plan: &Plan) -> Option<String> {
-        let texts = self.parts.iter().filter(|_| plan.has_schema()).filter_map(ContentPart::as_text);
+        let texts = self
+            .parts
+            .iter()
+            .filter(|_| plan.has_schema())
+            .filter_map(ContentPart::as_text);
         if is_text_too_deep(&texts.collect::<String>()) {
             return Some("a value".to_owned());
         }
@@ -49,15 +57,29 @@ impl Answer {
     }
 
     fn convert(self, plan: &Plan) -> ModelResponse {
-        let Self { parts, reasoning, stop, usage, version, refusal } = self;
+        let Self {
+            parts,
+            reasoning,
+            stop,
+            usage,
+            version,
+            refusal,
+        } = self;
         let content = Content::new(Role::Model, convert(parts, reasoning, plan));
         let refused = matches!(&stop, Some(StopReason::ContentFilter(raw)) if raw == "refusal");
         let mut response = ModelResponse::new(content).with_usage(count(&usage));
         response.finish_reason = stop.map(finish_reason);
         response.model_version = version;
         // As in ADK, an answer without content and with a reason has an error code.
-        let empty = !response.content.parts.iter().any(|part| !matches!(part, Part::Thought(_)));
-        let reason = response.finish_reason.as_ref().filter(|reason| **reason != FinishReason::Stop);
+        let empty = !response
+            .content
+            .parts
+            .iter()
+            .any(|part| !matches!(part, Part::Thought(_)));
+        let reason = response
+            .finish_reason
+            .as_ref()
+            .filter(|reason| **reason != FinishReason::Stop);
         if empty {
             if let Some(refusal) = refusal {
                 response.error_code = Some(refusal.code);
@@ -90,10 +112,15 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
         .collect();
     let mut out: Vec<Part> = Vec::new();
     let mut text = String::new();
-    if !parts.iter().any(|part| part.as_reasoning_content().is_some_and(|text| !text.is_empty()))
-        && let Some(reasoning) = reasoning.filter(|reasoning| !reasoning.is_empty())
+    if !parts.iter().any(|part| {
+        part.as_reasoning_content()
+            .is_some_and(|text| !text.is_empty())
+    }) && let Some(reasoning) = reasoning.filter(|reasoning| !reasoning.is_empty())
     {
-        out.push(Part::from(Thought { text: reasoning, signature: None }));
+        out.push(Part::from(Thought {
+            text: reasoning,
+            signature: None,
+        }));
     }
     for part in parts {
         match part {
@@ -106,9 +133,10 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
     }
     flush(&mut text, &mut out, plan, &ContentPart::from_text(""));
     out.retain(|part| match part {
-        Part::Thought(thought) if thought.text.is_empty() => {
-            !thought.signature.as_ref().is_some_and(|signature| on_calls.contains(signature))
-        }
+        Part::Thought(thought) if thought.text.is_empty() => !thought
+            .signature
+            .as_ref()
+            .is_some_and(|signature| on_calls.contains(signature)),
         _ => true,
     });
     out
@@ -121,15 +149,23 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
     }
     match part {
         ContentPart::ThoughtSignature(signature) => {
-            out.push(Part::from(Thought { text: String::new(), signature: Some(signature.clone()) }));
+            out.push(Part::from(Thought {
+                text: String::new(),
+                signature: Some(signature.clone()),
+            }));
         }
         ContentPart::ReasoningContent(reasoning) => match out.last_mut() {
             // genai emits the signature before the text that it signs.
-            Some(Part::Thought(thought)) if thought.text.is_empty() && thought.signature.is_some() => {
+            Some(Part::Thought(thought))
+                if thought.text.is_empty() && thought.signature.is_some() =>
+            {
                 thought.text.clone_from(reasoning);
             }
             _ if reasoning.is_empty() => {}
-            _ => out.push(Part::from(Thought { text: reasoning.clone(), signature: None })),
+            _ => out.push(Part::from(Thought {
+                text: reasoning.clone(),
+                signature: None,
+            })),
         },
         ContentPart::ToolCall(call) => out.push(Part::from(function_call(call, plan))),
         ContentPart::Binary(binary) => {
@@ -146,10 +182,18 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
             if let Some(kind) = custom.data.get("type").cloned() {
                 let mut block = Map::from_iter([("type".to_owned(), kind)]);
                 block.extend(
-                    custom.data.as_object().into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())),
+                    custom
+                        .data
+                        .as_object()
+                        .into_iter()
+                        .flatten()
+                        .map(|(k, v)| (k.clone(), v.clone())),
                 );
                 let signature = Some(Value::Object(block).to_string());
-                out.push(Part::from(Thought { text: String::new(), signature }));
+                out.push(Part::from(Thought {
+                    text: String::new(),
+                    signature,
+                }));
             }
         }
         ContentPart::Text(_) | ContentPart::ToolResponse(_) => {}
@@ -157,7 +201,10 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
 }
 
 fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
-    let mut out = FunctionCall { name: call.fn_name.clone(), ..FunctionCall::default() };
+    let mut out = FunctionCall {
+        name: call.fn_name.clone(),
+        ..FunctionCall::default()
+    };
     // Ids that genai made up repeat from turn to turn; the framework creates unique ones.
     let made_up = call.call_id.starts_with("call#")
         || call
@@ -168,7 +215,10 @@ fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
         out.id.clone_from(&call.call_id);
     }
     if plan.family == Family::Gemini {
-        out.signature = call.thought_signatures.as_ref().and_then(|all| all.first().cloned());
+        out.signature = call
+            .thought_signatures
+            .as_ref()
+            .and_then(|all| all.first().cloned());
     }
     match arguments(&call.fn_arguments) {
         Ok(mut args) => {
@@ -216,15 +266,29 @@ fn finish_reason(stop: StopReason) -> FinishReason {
 }
 
 fn count(usage: &genai::chat::Usage) -> Usage {
-    let number = |count: Option<i32>| count.and_then(|count| u64::try_from(count).ok()).unwrap_or(0);
-    let thoughts =
-        number(usage.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens));
+    let number = |count: Option<i32>| {
+        count
+            .and_then(|count| u64::try_from(count).ok())
+            .unwrap_or(0)
+    };
+    let thoughts = number(
+        usage
+            .completion_tokens_details
+            .as_ref()
+            .and_then(|details| details.reasoning_tokens),
+    );
     let mut out = Usage::new(
         number(usage.prompt_tokens),
-        usage.completion_tokens.map_or(thoughts, |tokens| number(Some(tokens))),
+        usage
+            .completion_tokens
+            .map_or(thoughts, |tokens| number(Some(tokens))),
     );
-    out.cached_tokens =
-        number(usage.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens));
+    out.cached_tokens = number(
+        usage
+            .prompt_tokens_details
+            .as_ref()
+            .and_then(|details| details.cached_tokens),
+    );
     out.thought_tokens = thoughts;
     out
 }
@@ -249,31 +313,59 @@ mod tests {
     }
 
     fn calls(parts: Vec<ContentPart>, kind: AdapterKind) -> Vec<FunctionCall> {
-        let answer = Answer { parts, ..Answer::default() };
-        answer.convert(&plan(kind)).content.function_calls().cloned().collect()
+        let answer = Answer {
+            parts,
+            ..Answer::default()
+        };
+        answer
+            .convert(&plan(kind))
+            .content
+            .function_calls()
+            .cloned()
+            .collect()
     }
 
     #[test]
     fn arguments_are_an_object_or_malformed() {
-        let args = |value: Value| calls(vec![tool("a", value, None)], AdapterKind::OpenAI).remove(0);
-        for nothing in [json!(null), json!(""), json!("  "), json!("null"), json!({})] {
+        let args =
+            |value: Value| calls(vec![tool("a", value, None)], AdapterKind::OpenAI).remove(0);
+        for nothing in [
+            json!(null),
+            json!(""),
+            json!("  "),
+            json!("null"),
+            json!({}),
+        ] {
             let call = args(nothing);
             assert!(call.args.is_empty() && call.malformed.is_none());
         }
         assert_eq!(args(json!("{\"a\": 1}")).args["a"], 1);
-        for (bad, raw) in
-            [(json!("{\"a\": "), "{\"a\": "), (json!([1]), "[1]"), (json!("[1]"), "[1]"), (json!(7), "7")]
-        {
+        for (bad, raw) in [
+            (json!("{\"a\": "), "{\"a\": "),
+            (json!([1]), "[1]"),
+            (json!("[1]"), "[1]"),
+            (json!(7), "7"),
+        ] {
             assert_eq!(args(bad).malformed.as_deref(), Some(raw));
         }
     }
 
     #[test]
     fn ids_that_genai_made_up_are_dropped() {
-        let parts = vec![tool("call#f#0", json!({}), None), tool("call#f#0", json!({}), None)];
-        assert!(calls(parts, AdapterKind::Gemini).iter().all(|call| call.id.is_empty()));
+        let parts = vec![
+            tool("call#f#0", json!({}), None),
+            tool("call#f#0", json!({}), None),
+        ];
+        assert!(
+            calls(parts, AdapterKind::Gemini)
+                .iter()
+                .all(|call| call.id.is_empty())
+        );
         let ids: Vec<_> = calls(
-            vec![tool("call_0", json!({}), None), tool("call_abc", json!({}), None)],
+            vec![
+                tool("call_0", json!({}), None),
+                tool("call_abc", json!({}), None),
+            ],
             AdapterKind::OpenAI,
         )
         .into_iter()
@@ -290,13 +382,29 @@ mod tests {
             ContentPart::ThoughtSignature("s1".into()),
             tool("call#f#0", json!({}), Some(vec!["s1"])),
         ];
-        let answer = Answer { parts, reasoning: Some("I think".into()), ..Answer::default() };
+        let answer = Answer {
+            parts,
+            reasoning: Some("I think".into()),
+            ..Answer::default()
+        };
         let parts = answer.convert(&plan(AdapterKind::Gemini)).content.parts;
         let thought = |text: &str, signature: Option<&str>| {
-            Part::from(Thought { text: text.into(), signature: signature.map(str::to_owned) })
+            Part::from(Thought {
+                text: text.into(),
+                signature: signature.map(str::to_owned),
+            })
         };
-        assert_eq!(parts[..3], [thought("I think", None), thought("", Some("s0")), Part::text("hm")]);
-        let Part::FunctionCall(call) = &parts[3] else { panic!("{parts:?}") };
+        assert_eq!(
+            parts[..3],
+            [
+                thought("I think", None),
+                thought("", Some("s0")),
+                Part::text("hm")
+            ]
+        );
+        let Part::FunctionCall(call) = &parts[3] else {
+            panic!("{parts:?}")
+        };
         assert_eq!((call.signature.as_deref(), parts.len()), (Some("s1"), 4));
 
         let parts = vec![
@@ -305,10 +413,17 @@ mod tests {
             ContentPart::from_custom(json!({"data": "x", "type": "redacted_thinking"}), None),
             tool("t1", json!({}), Some(vec!["a"])),
         ];
-        let answer = Answer { parts, reasoning: Some("first".into()), ..Answer::default() };
+        let answer = Answer {
+            parts,
+            reasoning: Some("first".into()),
+            ..Answer::default()
+        };
         let parts = answer.convert(&plan(AdapterKind::Anthropic)).content.parts;
         let block = r#"{"type":"redacted_thinking","data":"x"}"#;
-        assert_eq!(parts[..2], [thought("first", Some("a")), thought("", Some(block))]);
+        assert_eq!(
+            parts[..2],
+            [thought("first", Some("a")), thought("", Some(block))]
+        );
         assert!(matches!(&parts[2], Part::FunctionCall(call) if call.signature.is_none()));
     }
 
@@ -319,8 +434,14 @@ mod tests {
             ..Answer::default()
         };
         let response = answer.convert(&plan(AdapterKind::Gemini));
-        assert_eq!(response.error_code.as_deref(), Some("MALFORMED_FUNCTION_CALL"));
-        let answer = Answer { stop: Some(StopReason::from("stop".to_owned())), ..Answer::default() };
+        assert_eq!(
+            response.error_code.as_deref(),
+            Some("MALFORMED_FUNCTION_CALL")
+        );
+        let answer = Answer {
+            stop: Some(StopReason::from("stop".to_owned())),
+            ..Answer::default()
+        };
         assert_eq!(answer.convert(&plan(AdapterKind::OpenAI)).error_code, None);
     }
 }

@@ -9,12 +9,22 @@ pub(crate) fn as_objects(body: Vec<u8>) -> Vec<u8> {
     if !body.windows(MARK.len()).any(|window| window == MARK) {
         return body;
     }
-    let Ok(mut json) = serde_json::from_slice::<Value>(&body) else { return body };
-    let contents = json.get_mut("contents").and_then(Value::as_array_mut).into_iter().flatten();
-    let parts = contents.filter_map(|content| content.get_mut("parts")?.as_array_mut()).flatten();
+    let Ok(mut json) = serde_json::from_slice::<Value>(&body) else {
+        return body;
+    };
+    let contents = json
+        .get_mut("contents")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    let parts = contents
+        .filter_map(|content| content.get_mut("parts")?.as_array_mut())
+        .flatten();
     for response in parts.filter_map(|part| part.pointer_mut("/functionResponse/response")) {
         let text = response.get("content").and_then(Value::as_str);
-        if let Some(object @ Value::Object(_)) = text.and_then(|text| serde_json::from_str(text).ok()) {
+        if let Some(object @ Value::Object(_)) =
+            text.and_then(|text| serde_json::from_str(text).ok())
+        {
             *response = object;
         }
     }
@@ -41,9 +51,11 @@ mod tests {
         let result = json!({"b": [1.5, "x"], "a": {"content": "{}"}});
         let sent = json!({"name": "f", "content": result.to_string()});
         assert_eq!(convert(&body(sent)).to_string(), body(result).to_string());
-        for other in
-            [json!({"name": "f", "content": "no JSON"}), json!({"name": "f", "content": "[1]"}), json!({})]
-        {
+        for other in [
+            json!({"name": "f", "content": "no JSON"}),
+            json!({"name": "f", "content": "[1]"}),
+            json!({}),
+        ] {
             assert_eq!(convert(&body(other.clone())), body(other));
         }
         for text in ["", "no JSON \"functionResponse\"", "{}"] {

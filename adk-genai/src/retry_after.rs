@@ -15,13 +15,21 @@ pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration>
             return seconds(s);
         }
         // Prefer the server's clock, so that a wrong local clock does not matter.
-        let now = text("date")
-            .and_then(parse_date)
-            .or_else(|| SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs()))?;
+        let now = text("date").and_then(parse_date).or_else(|| {
+            SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .ok()
+                .map(|since| since.as_secs())
+        })?;
         return parse_date(after).map(|then| Duration::from_secs(then.saturating_sub(now)));
     }
-    let details = body.pointer("/error/details").or_else(|| body.pointer("/0/error/details"))?;
-    let delay = details.as_array()?.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    let details = body
+        .pointer("/error/details")
+        .or_else(|| body.pointer("/0/error/details"))?;
+    let delay = details
+        .as_array()?
+        .iter()
+        .find_map(|detail| detail.get("retryDelay")?.as_str())?;
     seconds(delay.strip_suffix('s')?.parse().ok()?)
 }
 
@@ -36,12 +44,20 @@ fn parse_date(text: &str) -> Option<u64> {
     let day: u64 = words.next()?.parse().ok()?;
     let name = words.next()?;
     let year: u64 = words.next()?.parse().ok()?;
-    let mut clock = words.next()?.split(':').map(|part| part.parse::<u64>().ok());
+    let mut clock = words
+        .next()?
+        .split(':')
+        .map(|part| part.parse::<u64>().ok());
     let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let month = MONTHS.iter().position(|month| *month == name)? as u64;
-    if !(1970..10_000).contains(&year) || !(1..=31).contains(&day) || hour > 23 || minute > 59 || second > 60
+    if !(1970..10_000).contains(&year)
+        || !(1..=31).contains(&day)
+        || hour > 23
+        || minute > 59
+        || second > 60
     {
         return None;
     }
@@ -59,17 +75,29 @@ mod tests {
     use serde_json::json;
 
     fn parse(pairs: &[(&'static str, &'static str)], body: Value) -> Option<Duration> {
-        let headers = pairs.iter().map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap())).collect();
+        let headers = pairs
+            .iter()
+            .map(|(k, v)| (k.parse().unwrap(), v.parse().unwrap()))
+            .collect();
         retry_after(&headers, &body)
     }
 
     #[test]
     fn seconds_milliseconds_and_dates_are_read() {
-        assert_eq!(parse(&[("retry-after", "7")], Value::Null), Some(Duration::from_secs(7)));
-        assert_eq!(parse(&[("retry-after-ms", "250")], Value::Null), Some(Duration::from_millis(250)));
+        assert_eq!(
+            parse(&[("retry-after", "7")], Value::Null),
+            Some(Duration::from_secs(7))
+        );
+        assert_eq!(
+            parse(&[("retry-after-ms", "250")], Value::Null),
+            Some(Duration::from_millis(250))
+        );
         let date = ("date", "Fri, 20 Nov 2026 23:59:50 GMT");
         let later = ("retry-after", "Sat, 21 Nov 2026 00:00:20 GMT");
-        assert_eq!(parse(&[date, later], Value::Null), Some(Duration::from_secs(30)));
+        assert_eq!(
+            parse(&[date, later], Value::Null),
+            Some(Duration::from_secs(30))
+        );
         let earlier = ("retry-after", "Fri, 20 Nov 2026 00:00:00 GMT");
         assert_eq!(parse(&[date, earlier], Value::Null), Some(Duration::ZERO));
         let google = json!({"error": {"details": [{"@type": "x"}, {"retryDelay": "34.5s"}]}});
@@ -78,18 +106,33 @@ mod tests {
 
     #[test]
     fn an_invalid_time_is_ignored() {
-        for text in
-            ["", "soon", "-1", "NaN", "1e400", "Fri, 99 Foo 2026 00:00:00 GMT", "Fri, 01 Jan 1 0:0:0 GMT"]
-        {
+        for text in [
+            "",
+            "soon",
+            "-1",
+            "NaN",
+            "1e400",
+            "Fri, 99 Foo 2026 00:00:00 GMT",
+            "Fri, 01 Jan 1 0:0:0 GMT",
+        ] {
             assert_eq!(parse(&[("retry-after", text)], Value::Null), None, "{text}");
         }
     }
 
     #[test]
     fn dates_are_parsed_correctly() {
-        assert_eq!(parse_date("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(
+            parse_date("Sun, 06 Nov 1994 08:49:37 GMT"),
+            Some(784_111_777)
+        );
         assert_eq!(parse_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
-        assert_eq!(parse_date("Thu, 29 Feb 2024 12:00:00 GMT"), Some(1_709_208_000));
-        assert_eq!(parse_date("Fri, 01 Mar 2024 12:00:00 GMT"), Some(1_709_294_400));
+        assert_eq!(
+            parse_date("Thu, 29 Feb 2024 12:00:00 GMT"),
+            Some(1_709_208_000)
+        );
+        assert_eq!(
+            parse_date("Fri, 01 Mar 2024 12:00:00 GMT"),
+            Some(1_709_294_400)
+        );
     }
 }

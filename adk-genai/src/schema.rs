@@ -23,7 +23,9 @@ pub(crate) const WRAPPED: &str = "value";
 
 pub(crate) fn is_object(schema: &Value) -> bool {
     schema.get("type").and_then(Value::as_str) == Some("object")
-        && !["anyOf", "oneOf", "allOf"].iter().any(|key| schema.get(key).is_some())
+        && !["anyOf", "oneOf", "allOf"]
+            .iter()
+            .any(|key| schema.get(key).is_some())
 }
 
 /// Wraps a schema in an object with one property, because OpenAI and Anthropic answer only with
@@ -58,14 +60,19 @@ fn map_inner(
 ) -> Option<Map<String, Value>> {
     let mut out = Map::new();
     for (key, value) in schema {
-        let is_known = key != "format" || value.as_str().is_some_and(|format| formats.contains(&format));
+        let is_known = key != "format"
+            || value
+                .as_str()
+                .is_some_and(|format| formats.contains(&format));
         if refused.contains(&key.as_str()) || !is_known {
             continue;
         }
         let new = match value {
             Value::Object(inner) if MAPS.contains(&key.as_str()) => {
-                let inner: Option<Map<_, _>> =
-                    inner.iter().map(|(name, sub)| Some((name.clone(), change(sub)?))).collect();
+                let inner: Option<Map<_, _>> = inner
+                    .iter()
+                    .map(|(name, sub)| Some((name.clone(), change(sub)?)))
+                    .collect();
                 Value::Object(inner?)
             }
             Value::Array(inner) if LISTS.contains(&key.as_str()) => {
@@ -74,7 +81,14 @@ fn map_inner(
             Value::Object(_) if SINGLES.contains(&key.as_str()) => change(value)?,
             _ => value.clone(),
         };
-        out.insert(if key == "oneOf" { "anyOf".to_owned() } else { key.clone() }, new);
+        out.insert(
+            if key == "oneOf" {
+                "anyOf".to_owned()
+            } else {
+                key.clone()
+            },
+            new,
+        );
     }
     Some(out)
 }

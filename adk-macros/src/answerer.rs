@@ -24,10 +24,13 @@ impl Answerer {
                 .then_some(Self::Other)
                 .ok_or_else(|| Diagnostic::syntax(word.span(), fact()).help(HELP));
         }
-        let role: LitStr =
-            expect::token(input, "a role in quotes, or `other`").map_err(|error| error.help(HELP))?;
+        let role: LitStr = expect::token(input, "a role in quotes, or `other`")
+            .map_err(|error| error.help(HELP))?;
         match &*role.value() {
-            "" => Err(Diagnostic::syntax(role.span(), "a role has a name, and this one is empty").help(HELP)),
+            "" => Err(
+                Diagnostic::syntax(role.span(), "a role has a name, and this one is empty")
+                    .help(HELP),
+            ),
             "other" => Err(Diagnostic::syntax(role.span(), "no role is called `other`").help(HELP)),
             _ => Ok(Self::Role(role)),
         }

@@ -22,9 +22,12 @@ pub(crate) fn read(text: &str) -> TokenStream {
     // `proc_macro2` would lex the text itself before it asks the compiler, which takes ten times as
     // long.
     let read = if proc_macro::is_available() {
-        text.parse().map(|read: proc_macro::TokenStream| read.into()).map_err(|error| error.to_string())
+        text.parse()
+            .map(|read: proc_macro::TokenStream| read.into())
+            .map_err(|error| error.to_string())
     } else {
-        text.parse().map_err(|error: proc_macro2::LexError| error.to_string())
+        text.parse()
+            .map_err(|error: proc_macro2::LexError| error.to_string())
     };
     read.unwrap_or_else(|error| {
         // The text is a bug of this crate. An empty token stream would hide it.

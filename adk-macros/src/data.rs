@@ -43,12 +43,20 @@ pub(crate) fn data(args: TokenStream, item: TokenStream) -> TokenStream {
         // rustc parsed the item before this macro and reported its syntax errors.
         Err(_) if is_type(&item) => return item,
         Err(error) => {
-            report.refuse(error.span(), "this is not a type", "put `#[data]` on a `struct` or an `enum`");
+            report.refuse(
+                error.span(),
+                "this is not a type",
+                "put `#[data]` on a `struct` or an `enum`",
+            );
             return report.append_to(item);
         }
     };
     check(&input, &mut report);
-    if report.is_empty() { expand(&mut input) } else { stub(&input, report) }
+    if report.is_empty() {
+        expand(&mut input)
+    } else {
+        stub(&input, report)
+    }
 }
 
 fn is_type(item: &TokenStream) -> bool {
@@ -58,12 +66,19 @@ fn is_type(item: &TokenStream) -> bool {
 
 fn check(input: &DeriveInput, report: &mut Diagnostics) {
     if let Data::Union(union) = &input.data {
-        report.refuse(union.union_token.span, "a `union` has no form in JSON", "write an `enum`");
+        report.refuse(
+            union.union_token.span,
+            "a `union` has no form in JSON",
+            "write an `enum`",
+        );
     }
     if !derives(&input.attrs, "Deserialize") {
         // The macro does not know whether a field with `#[cfg(...)]` exists.
         let is_there = |(around, field): &(&[Attribute], &Field)| {
-            conditions(around).chain(conditions(&field.attrs)).next().is_none()
+            conditions(around)
+                .chain(conditions(&field.attrs))
+                .next()
+                .is_none()
         };
         for (_, field) in fields(input).filter(is_there) {
             report.hint(check_storable(&field.ty));
@@ -78,7 +93,11 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
     each_attrs(&mut item, &mut |attrs| {
         attrs.retain(|attr| !attr.path().is_ident("serde") && !attr.path().is_ident("schemars"));
     });
-    let (private, name, errors) = (facade::private(), without_span(&input.ident), report.into_tokens());
+    let (private, name, errors) = (
+        facade::private(),
+        without_span(&input.ident),
+        report.into_tokens(),
+    );
     let (bounded, arguments, wheres) = input.generics.split_for_impl();
     let conditions = conditions(&input.attrs);
     let mut reading = input.generics.clone();
@@ -126,7 +145,10 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
         ("Deserialize", quote!(#private::serde::Deserialize)),
         ("JsonSchema", quote!(#private::schemars::JsonSchema)),
     ];
-    let derived = derived.iter().filter(|(name, _)| !derives(&input.attrs, name)).map(|(_, path)| path);
+    let derived = derived
+        .iter()
+        .filter(|(name, _)| !derives(&input.attrs, name))
+        .map(|(_, path)| path);
     let impls = impls(input, &private);
     quote! {
         #[derive(#(#derived),*)]
@@ -140,8 +162,11 @@ fn expand(input: &mut DeriveInput) -> TokenStream {
 /// Returns the transform that restores the order of variants. schemars moves undocumented variants
 /// to the front.
 fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenStream> {
-    let is_documented =
-        |data: &DataEnum| data.variants.iter().any(|variant| variant.attrs.iter().any(docs::is_doc));
+    let is_documented = |data: &DataEnum| {
+        data.variants
+            .iter()
+            .any(|variant| variant.attrs.iter().any(docs::is_doc))
+    };
     match &input.data {
         Data::Enum(data) if is_documented(data) && input.generics.params.is_empty() => {
             Some(quote!(, transform = #private::args::in_order::<Self>))
@@ -156,14 +181,22 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let field_checks = generics.params.is_empty().then(|| field_checks(input));
     let bound: syn::TypeParamBound = syn::parse_quote!(__typed::Numbered);
-    generics.type_params_mut().for_each(|parameter| parameter.bounds.push(bound.clone()));
+    generics
+        .type_params_mut()
+        .for_each(|parameter| parameter.bounds.push(bound.clone()));
     // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
     // A name with its own span would be one more target for editors.
-    let (name, number) = (without_span(&input.ident), place::type_number(&input.ident.to_string()));
-    let parameters: Vec<_> = generics.type_params().map(|parameter| &parameter.ident).collect();
+    let (name, number) = (
+        without_span(&input.ident),
+        place::type_number(&input.ident.to_string()),
+    );
+    let parameters: Vec<_> = generics
+        .type_params()
+        .map(|parameter| &parameter.ident)
+        .collect();
     let (with_bounds, arguments, wheres) = generics.split_for_impl();
     let conditions = conditions(&input.attrs);
     quote! {
@@ -217,8 +250,14 @@ fn fields(input: &DeriveInput) -> impl Iterator<Item = (&[Attribute], &Field)> {
         Data::Enum(data) => Some(&data.variants),
         Data::Struct(_) | Data::Union(_) => None,
     };
-    let of_variants = variants.into_iter().flatten().map(|variant| (&*variant.attrs, &variant.fields));
-    let all = of_struct.into_iter().chain(of_variants).filter(|(around, _)| !has_custom_format(around));
+    let of_variants = variants
+        .into_iter()
+        .flatten()
+        .map(|variant| (&*variant.attrs, &variant.fields));
+    let all = of_struct
+        .into_iter()
+        .chain(of_variants)
+        .filter(|(around, _)| !has_custom_format(around));
     let all = all.flat_map(|(around, fields)| fields.iter().map(move |field| (around, field)));
     all.filter(|(_, field)| !has_custom_format(&field.attrs))
 }
@@ -243,7 +282,11 @@ fn each_attrs(input: &mut DeriveInput, change: &mut dyn FnMut(&mut Vec<Attribute
 
 fn derives(attrs: &[Attribute], name: &str) -> bool {
     let of_derive = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
-    let lists = of_derive
-        .filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
-    lists.flatten().any(|path| path.segments.last().is_some_and(|last| last.ident == name))
+    let lists = of_derive.filter_map(|attr| {
+        attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .ok()
+    });
+    lists
+        .flatten()
+        .any(|path| path.segments.last().is_some_and(|last| last.ident == name))
 }

@@ -18,8 +18,8 @@ const SIGNS: usize = 256;
 
 /// Words after which an expression or a type begins.
 const BEGINS: [&str; 19] = [
-    "return", "break", "move", "async", "unsafe", "fn", "dyn", "for", "impl", "const", "mut", "ref", "yield",
-    "let", "if", "while", "in", "box", "else",
+    "return", "break", "move", "async", "unsafe", "fn", "dyn", "for", "impl", "const", "mut",
+    "ref", "yield", "let", "if", "while", "in", "box", "else",
 ];
 
 pub(crate) fn check(tokens: TokenStream) -> Result<(), Diagnostic> {
@@ -29,7 +29,9 @@ pub(crate) fn check(tokens: TokenStream) -> Result<(), Diagnostic> {
 /// Checks an item without its body, which this crate does not parse.
 pub(crate) fn check_head(item: TokenStream) -> Result<(), Diagnostic> {
     let mut head: Vec<_> = item.into_iter().collect();
-    head.pop_if(|token| matches!(token, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace));
+    head.pop_if(
+        |token| matches!(token, TokenTree::Group(body) if body.delimiter() == Delimiter::Brace),
+    );
     let mut depth = Depth::default();
     head.iter().try_for_each(|token| depth.see(token))
 }
@@ -55,7 +57,12 @@ impl Depth {
                 self.row = 0;
                 let groups = self.groups + 1;
                 if groups <= NESTED {
-                    Self { groups, angles: self.angles, ..Self::default() }.all(group.stream())?;
+                    Self {
+                        groups,
+                        angles: self.angles,
+                        ..Self::default()
+                    }
+                    .all(group.stream())?;
                 }
                 self.refuse(groups > NESTED, token)?;
             }
@@ -69,12 +76,21 @@ impl Depth {
             }
             TokenTree::Ident(_) | TokenTree::Literal(_) => self.row = 0,
         }
-        self.refuse(self.angles > NESTED || self.row > ROW || self.signs > SIGNS, token)
+        self.refuse(
+            self.angles > NESTED || self.row > ROW || self.signs > SIGNS,
+            token,
+        )
     }
 
     fn sign(&mut self, sign: char) {
         match sign {
-            ',' | ';' => *self = Self { groups: self.groups, angles: self.angles, ..Self::default() },
+            ',' | ';' => {
+                *self = Self {
+                    groups: self.groups,
+                    angles: self.angles,
+                    ..Self::default()
+                }
+            }
             '<' => self.angles += 1,
             '>' if !self.is_joint => self.angles = self.angles.saturating_sub(1),
             '&' | '*' | '-' | '!' => self.row += 1,

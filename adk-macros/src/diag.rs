@@ -20,7 +20,13 @@ pub(crate) struct Diagnostic {
 
 impl Diagnostic {
     pub(crate) fn new(check: Check, span: Span, fact: impl Display) -> Self {
-        Self { check, span: (span, span), fact: fact.to_string(), help: None, keeps_flow: false }
+        Self {
+            check,
+            span: (span, span),
+            fact: fact.to_string(),
+            help: None,
+            keeps_flow: false,
+        }
     }
 
     pub(crate) fn syntax(span: Span, fact: impl Display) -> Self {
@@ -28,7 +34,10 @@ impl Diagnostic {
     }
 
     pub(crate) fn help(self, help: impl Display) -> Self {
-        Self { help: Some(help.to_string()), ..self }
+        Self {
+            help: Some(help.to_string()),
+            ..self
+        }
     }
 
     pub(crate) fn with_check(self, check: Check) -> Self {
@@ -36,24 +45,36 @@ impl Diagnostic {
     }
 
     pub(crate) fn or_help(self, help: impl Display) -> Self {
-        if self.help.is_some() { self } else { self.help(help) }
+        if self.help.is_some() {
+            self
+        } else {
+            self.help(help)
+        }
     }
 
     /// Marks the error as one that leaves the flow of the workflow known.
     pub(crate) fn with_known_flow(self) -> Self {
-        Self { keeps_flow: true, ..self }
+        Self {
+            keeps_flow: true,
+            ..self
+        }
     }
 
     /// Extends the marked source up to `end`.
     pub(crate) fn extend_to(self, end: Span) -> Self {
-        Self { span: (self.span.0, end), ..self }
+        Self {
+            span: (self.span.0, end),
+            ..self
+        }
     }
 }
 
 impl Display for Diagnostic {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {}", self.check, self.fact)?;
-        self.help.as_ref().map_or(Ok(()), |help| write!(f, "; help: {help}"))
+        self.help
+            .as_ref()
+            .map_or(Ok(()), |help| write!(f, "; help: {help}"))
     }
 }
 
@@ -82,7 +103,10 @@ impl Default for Diagnostics {
 impl Diagnostics {
     /// Creates an empty list whose errors belong to `check` by default.
     pub(crate) fn new(check: Check) -> Self {
-        Self { check, all: Vec::new() }
+        Self {
+            check,
+            all: Vec::new(),
+        }
     }
 
     pub(crate) fn refuse(&mut self, span: Span, fact: impl Display, help: impl Display) {
@@ -98,13 +122,19 @@ impl Diagnostics {
 
     /// Formats the message of an error that rustc finds by types.
     pub(crate) fn message(&self, fact: &str, help: &str) -> String {
-        Diagnostic::new(self.check, Span::call_site(), fact).help(help).to_string()
+        Diagnostic::new(self.check, Span::call_site(), fact)
+            .help(help)
+            .to_string()
     }
 
     /// Adds an error. A syntax error is reported under the check of this list.
     pub(crate) fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
         let one = diagnostic.into();
-        self.all.push(if one.check == Check::Syntax { one.with_check(self.check) } else { one });
+        self.all.push(if one.check == Check::Syntax {
+            one.with_check(self.check)
+        } else {
+            one
+        });
     }
 
     pub(crate) fn extend(&mut self, other: Self) {
@@ -184,11 +214,15 @@ pub(crate) enum Place {
 
 const CHOICE: &str = "write a choice as `match approved < true => publish, false => () >`";
 const ROUNDS: &str = "write rounds as `loop(max = 5, until = done) < a; b >`";
-const LET: &str = "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step";
-const OUTSIDE: &str = "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps";
-const SCHEMA: &str = "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`";
+const LET: &str =
+    "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step";
+const OUTSIDE: &str =
+    "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps";
+const SCHEMA: &str =
+    "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`";
 const LIMIT: &str = "limit rounds where the agent is run, as in `loop(max = 5) < writer >`";
-const QUESTION: &str = "write the question as the doc comment of the `await`, as in `/// May it go?`";
+const QUESTION: &str =
+    "write the question as the doc comment of the `await`, as in `/// May it go?`";
 const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
 
 /// Returns the remedy for a habit from another language or framework.
@@ -212,7 +246,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Step, "continue") => {
             "remove it: a round ends after the last step of its loop, and `break` ends the loop"
         }
-        (Step, "return") => "remove it: a workflow ends after its last step; declare its outputs after `->`",
+        (Step, "return") => {
+            "remove it: a workflow ends after its last step; declare its outputs after `->`"
+        }
         (Step, "else") => {
             "write the arm for all other values as `_ => step`, and the `else` of a `try` after its `>`"
         }
@@ -220,7 +256,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Operator, ">>" | ",") => "write a `;` between two steps",
         (Operator, "->") => "write the key of an agent after `->`, and a `;` between steps",
         (Operator, "=>") => "write the key of an agent after `->`",
-        (Operator, "=") => "write the key of an agent after `->`, and the name of a block before `:`",
+        (Operator, "=") => {
+            "write the key of an agent after `->`, and the name of a block before `:`"
+        }
         (Operator, ".") => {
             "remove it: the workflow waits for each step; write `::` between the names of a path"
         }
@@ -235,7 +273,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
             "name the keys in the instruction, as in `instruction: \"Write about {topic}.\"`"
         }
         (Field, "prompt" | "system" | "system_prompt") => "write `instruction`",
-        (Field, "description") => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
+        (Field, "description") => {
+            "write it as a doc comment, `/// Reviews the draft.`, before `agent`"
+        }
         (Field, "sub_agents") => "write agents in the body where they run, as in `writer; critic`",
         (Field, "generate_content_config") => {
             "write its parts as fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
@@ -247,7 +287,9 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Field, "retries" | "max_retries") => "write `retry`",
         (Field, "callback" | "callbacks") => HOOKS,
         (Field, "on_error") => "write `on_model_error` or `on_tool_error`",
-        (Field, "disallow_transfer") => "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`",
+        (Field, "disallow_transfer") => {
+            "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`"
+        }
         (Argument, "max_iterations" | "max_rounds") => "write `max`",
         (Argument, "while") => "write `until` and a `bool` key",
         (Await, "question" | "prompt") => QUESTION,

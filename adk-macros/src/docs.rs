@@ -26,10 +26,15 @@ pub(crate) fn text(attrs: &[Attribute]) -> Option<String> {
 /// Removes the stars of block comments, for derives that read doc comments unchanged.
 pub(crate) fn strip_block_stars(attrs: &mut [Attribute]) {
     for attr in attrs {
-        let Some(text) = literal_text(attr).filter(|text| text.contains('\n')) else { continue };
+        let Some(text) = literal_text(attr).filter(|text| text.contains('\n')) else {
+            continue;
+        };
         let (text, span) = (plain_text(&[text]), attr.span());
         if let Meta::NameValue(meta) = &mut attr.meta {
-            meta.value = Expr::Lit(ExprLit { attrs: Vec::new(), lit: Lit::Str(LitStr::new(&text, span)) });
+            meta.value = Expr::Lit(ExprLit {
+                attrs: Vec::new(),
+                lit: Lit::Str(LitStr::new(&text, span)),
+            });
         }
     }
 }
@@ -52,7 +57,10 @@ pub(crate) fn literal_text(attr: &Attribute) -> Option<String> {
 
 fn literal(doc: &Expr) -> Option<String> {
     match doc {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text.value()),
         _ => None,
     }
 }
@@ -64,7 +72,9 @@ fn plain_text(docs: &[String]) -> String {
     let lines = || docs.iter().flat_map(|doc| doc.split('\n'));
     let indents = lines().filter(|line| !line.trim().is_empty()).map(indent);
     let least = indents.min().unwrap_or_default();
-    let lines: Vec<&str> = lines().map(|line| line.get(least..).unwrap_or_default()).collect();
+    let lines: Vec<&str> = lines()
+        .map(|line| line.get(least..).unwrap_or_default())
+        .collect();
     lines.join("\n").trim_matches('\n').trim_end().to_owned()
 }
 
@@ -78,13 +88,19 @@ fn strip_stars(doc: &str) -> String {
     let star = |line: &str| line.trim_start().starts_with('*').then(|| indent(line));
     let mut lines: Vec<&str> = doc.split('\n').collect();
     let skipped = usize::from(lines.first().and_then(|first| star(first)).is_none());
-    let starred = lines.iter().skip(skipped).filter(|line| !line.trim().is_empty());
+    let starred = lines
+        .iter()
+        .skip(skipped)
+        .filter(|line| !line.trim().is_empty());
     let columns: Vec<Option<usize>> = starred.map(|line| star(line)).collect();
     if let [Some(first), others @ ..] = &columns[..]
         && lines.len() > 1
         && others.iter().all(|other| *other == Some(*first))
     {
-        lines.iter_mut().skip(skipped).for_each(|line| *line = line.get(first + 1..).unwrap_or_default());
+        lines
+            .iter_mut()
+            .skip(skipped)
+            .for_each(|line| *line = line.get(first + 1..).unwrap_or_default());
     }
     lines.join("\n")
 }

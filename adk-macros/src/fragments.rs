@@ -2,8 +2,8 @@
 //!
 //! rustc passes a fragment such as `$e:expr` in a group without delimiters, and ignores that group
 //! in the output of a macro: `$e * 10` with `1 + 1` would be 11. [`inline_fragments`] replaces each
-//! group by its tokens, in parentheses if a neighbour would otherwise bind to a part of the fragment.
-//! No other module sees a group without delimiters.
+//! group by its tokens, in parentheses if a neighbour would otherwise bind to a part of the
+//! fragment. No other module sees a group without delimiters.
 
 use crate::depth;
 use proc_macro2::{Delimiter, Group, Punct, Spacing, TokenStream, TokenTree};
@@ -26,7 +26,9 @@ fn replace_fragments(tokens: &TokenStream, depth: usize) -> Option<TokenStream> 
     let inside = |token| match &token {
         TokenTree::Group(group) => {
             is_changed |= group.delimiter() == Delimiter::None;
-            let Some(inside) = replace_fragments(&group.stream(), depth) else { return token };
+            let Some(inside) = replace_fragments(&group.stream(), depth) else {
+                return token;
+            };
             is_changed = true;
             TokenTree::Group(regroup(group, group.delimiter(), inside))
         }
@@ -44,8 +46,10 @@ fn open_groups(tokens: Vec<TokenTree>) -> TokenStream {
         match token {
             TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
                 separate(&mut out);
-                let place =
-                    Neighbours { before: TokenBefore::last(&out), after: TokenAfter::next(tokens.peek()) };
+                let place = Neighbours {
+                    before: TokenBefore::last(&out),
+                    after: TokenAfter::next(tokens.peek()),
+                };
                 out.extend(place.tokens(&group));
                 separate(&mut out);
             }
@@ -143,11 +147,17 @@ impl Neighbours {
             (Binding::Type, _, TokenAfter::Path) => return quote!(<#inside>),
             (Binding::Closely | Binding::Type, ..) => false,
             (Binding::Prefix, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Path),
-            (Binding::Block, _, after) => matches!(after, TokenAfter::Postfix | TokenAfter::Operator),
+            (Binding::Block, _, after) => {
+                matches!(after, TokenAfter::Postfix | TokenAfter::Operator)
+            }
             (Binding::Loosely, TokenBefore::Separator, TokenAfter::Separator) => false,
             (Binding::Loosely | Binding::AsStatement, ..) => true,
         };
-        if is_apart { TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into() } else { inside }
+        if is_apart {
+            TokenTree::from(regroup(group, Delimiter::Parenthesis, inside)).into()
+        } else {
+            inside
+        }
     }
 }
 
@@ -183,7 +193,9 @@ impl Binding {
     fn from_expr(expr: &Expr, fragment: &TokenStream) -> Self {
         match expr {
             Expr::Array(_) | Expr::Repeat(_) | Expr::Tuple(_) => Self::Type,
-            Expr::Path(_) | Expr::Lit(_) | Expr::Infer(_) | Expr::Paren(_) | Expr::Macro(_) => Self::Closely,
+            Expr::Path(_) | Expr::Lit(_) | Expr::Infer(_) | Expr::Paren(_) | Expr::Macro(_) => {
+                Self::Closely
+            }
             Expr::Reference(_) | Expr::Unary(_) => Self::Prefix,
             Expr::Async(_)
             | Expr::Block(_)

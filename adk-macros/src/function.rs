@@ -29,8 +29,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
 /// Remedy for a misplaced `#[agent]`.
-const AGENTS: &str =
-    "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
+const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::AgentAttribute);
@@ -54,7 +53,11 @@ pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     if function.is_method {
         return report.append_to(original_item(&function, false));
     }
-    if report.is_empty() { agent::expand(&function, &args, &report) } else { agent::stub(&function, report) }
+    if report.is_empty() {
+        agent::expand(&function, &args, &report)
+    } else {
+        agent::stub(&function, report)
+    }
 }
 
 pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
@@ -62,8 +65,12 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     if is_too_deep(&args, &item, &mut report) {
         return report.append_to(item);
     }
-    let Some(function) = parse::function(item.clone(), true, "put the attribute on a `fn`", &mut report)
-    else {
+    let Some(function) = parse::function(
+        item.clone(),
+        true,
+        "put the attribute on a `fn`",
+        &mut report,
+    ) else {
         return report.append_to(item);
     };
     let args = args::tool(args, &mut report);
@@ -71,7 +78,11 @@ pub(crate) fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     if function.is_method {
         return report.append_to(original_item(&function, false));
     }
-    if report.is_empty() { tool::expand(&function, &args, &report) } else { tool::stub(&function, report) }
+    if report.is_empty() {
+        tool::expand(&function, &args, &report)
+    } else {
+        tool::stub(&function, report)
+    }
 }
 
 /// Reports arguments or an item that are nested too deep to parse, and returns whether it did.
@@ -81,35 +92,47 @@ fn is_too_deep(args: &TokenStream, item: &TokenStream, report: &mut Diagnostics)
 }
 
 fn arguments(function: &Function) -> impl Iterator<Item = TokenStream> {
-    function.params.iter().map(|Param { local, source, .. }| match source {
-        Source::Resource => quote!(#local),
-        Source::Out => quote!(::core::clone::Clone::clone(&#local)),
-        Source::Changed => quote!(&mut #local),
-        Source::Plain | Source::Key => quote!(#local.__give()),
-    })
+    function
+        .params
+        .iter()
+        .map(|Param { local, source, .. }| match source {
+            Source::Resource => quote!(#local),
+            Source::Out => quote!(::core::clone::Clone::clone(&#local)),
+            Source::Changed => quote!(&mut #local),
+            Source::Plain | Source::Key => quote!(#local.__give()),
+        })
 }
 
 /// Takes the resources, inside the work of the call.
 fn take_resources(function: &Function) -> TokenStream {
-    let taken = function.params(Source::Resource).map(|Param { local, ty, .. }| {
-        let ty = types::with_static_lifetimes(ty.to_token_stream());
-        quote!(let #local = __adk_from.take::<#ty>()?;)
-    });
+    let taken = function
+        .params(Source::Resource)
+        .map(|Param { local, ty, .. }| {
+            let ty = types::with_static_lifetimes(ty.to_token_stream());
+            quote!(let #local = __adk_from.take::<#ty>()?;)
+        });
     taken.collect()
 }
 
 /// Returns the statements that create the outputs, and the calls that add their values.
 fn outs(function: &Function) -> (TokenStream, TokenStream) {
     let outs = function.params(Source::Out).map(|param| {
-        let (local, key, ty) =
-            (&param.local, param_name(param), types::with_static_lifetimes(param.ty.to_token_stream()));
+        let (local, key, ty) = (
+            &param.local,
+            param_name(param),
+            types::with_static_lifetimes(param.ty.to_token_stream()),
+        );
         // rustc points at the type that JSON cannot represent.
         let place = quote_spanned!(types::caret(&param.ty)=> _);
         let (made, left) = match param.source {
-            Source::Changed => {
-                (quote!(let mut #local: #ty = #local.__give();), quote!(::core::option::Option::Some(#local)))
-            }
-            _ => (quote!(let #local = __adk::Out::<#ty>::new();), quote!(#local.take())),
+            Source::Changed => (
+                quote!(let mut #local: #ty = #local.__give();),
+                quote!(::core::option::Option::Some(#local)),
+            ),
+            _ => (
+                quote!(let #local = __adk::Out::<#ty>::new();),
+                quote!(#local.take()),
+            ),
         };
         let value = quote!(<#place as __adk::function::StateWrite>::json(#left, #key)?);
         (made, quote!(.set(#key, #value)))
@@ -120,8 +143,18 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 /// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
-        let (ty, no) = (types::with_static_lifetimes(param.ty.to_token_stream()), quote!(false));
-        let spec = key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &no, &no, &quote!(0));
+        let (ty, no) = (
+            types::with_static_lifetimes(param.ty.to_token_stream()),
+            quote!(false),
+        );
+        let spec = key_spec(
+            &ty,
+            &param_name(param),
+            &types::type_spelling(&param.ty),
+            &no,
+            &no,
+            &quote!(0),
+        );
         quote!(#spec.optional(true).accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     })
 }
@@ -144,11 +177,18 @@ fn key_spec(
 fn load(param: &Param, reader: &str) -> TokenStream {
     let (Param { local, ty, .. }, key) = (param, param_name(param));
     // rustc points at the type before the `as` if no key can hold it.
-    let (place, ty) =
-        (quote_spanned!(types::caret(ty)=> _), types::with_static_lifetimes(ty.to_token_stream()));
-    let (start, load) = (code!("let {local} ="), code!("as __adk::function::{reader}>::load"));
-    let (arg, rest) =
-        (read("__adk::function::FunctionParam"), code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"));
+    let (place, ty) = (
+        quote_spanned!(types::caret(ty)=> _),
+        types::with_static_lifetimes(ty.to_token_stream()),
+    );
+    let (start, load) = (
+        code!("let {local} ="),
+        code!("as __adk::function::{reader}>::load"),
+    );
+    let (arg, rest) = (
+        read("__adk::function::FunctionParam"),
+        code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"),
+    );
     quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
 }
 
@@ -157,7 +197,10 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let types = || function.params(Source::Resource).map(|param| &param.ty);
     types().next()?;
     let all = types().map(|ty| {
-        let (spelled, ty) = (types::type_spelling(ty), types::with_static_lifetimes(ty.to_token_stream()));
+        let (spelled, ty) = (
+            types::type_spelling(ty),
+            types::with_static_lifetimes(ty.to_token_stream()),
+        );
         quote!(__adk::spec::ResourceSpec::of::<#ty>(#spelled))
     });
     let bounds = types().map(|ty| types::with_static_lifetimes(ty.to_token_stream()));
@@ -172,14 +215,24 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
 
 /// Returns the function, the struct, and the block with the impls of the struct.
 fn item(function: &Function, inside: &TokenStream) -> TokenStream {
-    let (original, twin, block) =
-        (original_item(function, false), twin_struct(function), block(&function.attrs, inside));
+    let (original, twin, block) = (
+        original_item(function, false),
+        twin_struct(function),
+        block(&function.attrs, inside),
+    );
     quote!(#original #twin #block)
 }
 
 /// Returns the unchanged function. `is_public` promises that no type in its signature is private.
 fn original_item(function: &Function, is_public: bool) -> TokenStream {
-    let Function { attrs, vis, sig, body, item, .. } = function;
+    let Function {
+        attrs,
+        vis,
+        sig,
+        body,
+        item,
+        ..
+    } = function;
     let interfaces = (!is_public).then(|| read("#[allow(private_interfaces)]"));
     // These lints ask for another signature, or for doc sections that models would read.
     let allow = read(
@@ -215,13 +268,20 @@ fn twin_struct(function: &Function) -> TokenStream {
 /// Returns the attributes of the type of the same name. Editors show the docs of the type where a
 /// workflow names the step; rustdoc shows and tests the docs of the function.
 fn twin_attributes(function: &Function) -> String {
-    let docs = function.attrs.iter().filter(|attr| crate::docs::is_doc(attr));
+    let docs = function
+        .attrs
+        .iter()
+        .filter(|attr| crate::docs::is_doc(attr));
     let docs = docs.map(|attr| match crate::docs::literal_text(attr) {
         Some(text) => format!("#[cfg_attr(not(doc), doc = {text:?})]"),
         None => format!("#[cfg_attr(not(doc), {})]", attr.meta.to_token_stream()),
     });
     // The type is hidden only for rustdoc, since editors do not complete hidden items.
-    format!("{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}", docs.collect::<String>(), conditions_text(function))
+    format!(
+        "{}{}#[cfg_attr(doc, doc(hidden))] {ALLOW}",
+        docs.collect::<String>(),
+        conditions_text(function)
+    )
 }
 
 /// Allowed lints of the type of the same name. Attributes for clippy cost nothing in other builds.
@@ -230,7 +290,9 @@ const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_de
 
 /// Returns the `#[cfg(...)]` attributes of the function as text.
 fn conditions_text(function: &Function) -> String {
-    conditions(&function.attrs).map(|attr| attr.to_token_stream().to_string()).collect()
+    conditions(&function.attrs)
+        .map(|attr| attr.to_token_stream().to_string())
+        .collect()
 }
 
 /// Returns the block around the impl, which keeps its items private and hides no name of the user.
@@ -280,16 +342,25 @@ fn refuse((from, to): (Span, Span), wrong: &TokenStream, message: &str) -> Token
 /// Returns the checks as a const, and the mention of the const in `META`: after a failed check
 /// rustc reports no errors in code that depends on it.
 fn checks_const(checks: &TokenStream) -> Option<(TokenStream, TokenStream)> {
-    let (head, mention) = (read("const __ADK_CHECKED: () ="), read("let () = __ADK_CHECKED;"));
+    let (head, mention) = (
+        read("const __ADK_CHECKED: () ="),
+        read("let () = __ADK_CHECKED;"),
+    );
     (!checks.is_empty()).then(|| (quote!(#head { #checks };), mention))
 }
 
 fn edge_spans(tokens: impl ToTokens) -> (Span, Span) {
-    let mut spans = tokens.into_token_stream().into_iter().map(|token| token.span());
+    let mut spans = tokens
+        .into_token_stream()
+        .into_iter()
+        .map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     (from, spans.last().unwrap_or(from))
 }
 
 fn param_name(param: &Param) -> String {
-    param.name.as_ref().map_or_else(|| "_".to_owned(), |name| name.text.clone())
+    param
+        .name
+        .as_ref()
+        .map_or_else(|| "_".to_owned(), |name| name.text.clone())
 }

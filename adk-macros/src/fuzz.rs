@@ -5,7 +5,12 @@
 //! any debug build does:
 //! `ADK_FUZZ=100000 cargo test --profile fuzz -p adk-workflow-macros --lib fuzz`
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
 
 use proc_macro2::{Group, TokenStream, TokenTree};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -57,7 +62,12 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
         // Inserts a copy of a piece at another place.
         5 if all.len() > 1 => {
             let from = dice.roll(all.len());
-            let piece: Vec<_> = all.iter().skip(from).take(1 + dice.roll(6)).cloned().collect();
+            let piece: Vec<_> = all
+                .iter()
+                .skip(from)
+                .take(1 + dice.roll(6))
+                .cloned()
+                .collect();
             all.splice(at..at, piece);
         }
         _ if !groups.is_empty() => {
@@ -73,7 +83,9 @@ fn mutate(tokens: TokenStream, dice: &mut Dice, pool: &[TokenTree]) -> TokenStre
 
 /// Returns the number of mutants: `ADK_FUZZ`, or 5,000.
 pub(crate) fn rounds() -> usize {
-    let rounds = std::env::var("ADK_FUZZ").ok().map(|text| text.parse().expect("ADK_FUZZ is a number"));
+    let rounds = std::env::var("ADK_FUZZ")
+        .ok()
+        .map(|text| text.parse().expect("ADK_FUZZ is a number"));
     rounds.unwrap_or(5_000)
 }
 
@@ -83,7 +95,9 @@ fn seed() -> u64 {
         return RandomState::new().build_hasher().finish() | 1;
     };
     let digits = text.trim_start_matches("0x");
-    u64::from_str_radix(digits, 16).expect("ADK_SEED is a hexadecimal number").max(1)
+    u64::from_str_radix(digits, 16)
+        .expect("ADK_SEED is a hexadecimal number")
+        .max(1)
 }
 
 /// Expands mutants, each built from one text per list with pieces of `pool` inserted. Each output
@@ -103,8 +117,10 @@ pub(crate) fn run(
         for _ in 0..threads {
             scope.spawn(|| {
                 let read = |text: &str| text.parse::<TokenStream>().unwrap();
-                let good: Vec<Vec<_>> =
-                    good.iter().map(|texts| texts.iter().map(|text| read(text)).collect()).collect();
+                let good: Vec<Vec<_>> = good
+                    .iter()
+                    .map(|texts| texts.iter().map(|text| read(text)).collect())
+                    .collect();
                 let pool: Vec<TokenTree> = read(pool).into_iter().collect();
                 loop {
                     let mutant = next.fetch_add(1, Ordering::Relaxed);
@@ -135,9 +151,18 @@ fn run_mutant(
         tokens
     };
     let input: Vec<_> = good.iter().map(&mut mutated).collect();
-    let input_text = || input.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let input_text = || {
+        input
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     let Ok(out) = std::panic::catch_unwind(|| expand(&input)) else {
-        panic!("ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}", input_text());
+        panic!(
+            "ADK_SEED={seed:#x}, mutant {mutant}: panic on\n{}",
+            input_text()
+        );
     };
     for out in out {
         if let Err(error) = syn::parse2::<syn::File>(out) {

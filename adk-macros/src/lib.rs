@@ -1,5 +1,10 @@
 //! Procedural macros of `adk-workflow`. Each macro parses its input, checks it and expands it.
-#![deny(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+#![deny(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
 
 mod answerer;
 mod code;
@@ -119,24 +124,23 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   (`#[adk::data]` derives both), or a reference to such a type. A parameter of type `Option<T>`
 ///   or with `#[default(...)]` may be absent. One parameter may be `&mut ToolContext`. A parameter
 ///   with `#[resource]`, as in `#[resource] db: &Pool`, takes a resource of the runner, see
-///   [`Resources`](derive@Resources). `#[key] draft: &str` reads a key of the state, and
-///   `#[key] done: Out<bool>` writes one; `#[key(user:best)]` names another key. Models see neither
+///   [`Resources`](derive@Resources). `#[key] draft: &str` reads a key of the state, and `#[key]
+///   done: Out<bool>` writes one; `#[key(user:best)]` names another key. Models see neither
 ///   resources nor keys.
 /// - **The return value** is anything with `serde::Serialize`, nothing, `Flow` to end a loop, or
 ///   one of these in a `Result` whose error implements `Display`: the model reads the error.
 /// - **Attributes** are `name = "..."`; `escalates` for a tool that ends a loop in a way that the
-///   macro cannot see (it sees a returned `Flow` and the word `escalate` in the body);
-///   `writes(key: Type)` for keys that the tool writes without a parameter that shows it;
-///   `long_running`; `confirm`; `by`; `blocking`. The macro also sees the word `skip_summarization`
-///   in the body: an agent that has to write a key cannot have such a tool, unless the tool ends a
-///   loop or a tool writes the key.
+///   macro cannot see (it sees a returned `Flow` and the word `escalate` in the body); `writes(key:
+///   Type)` for keys that the tool writes without a parameter that shows it; `long_running`;
+///   `confirm`; `by`; `blocking`. The macro also sees the word `skip_summarization` in the body: an
+///   agent that has to write a key cannot have such a tool, unless the tool ends a loop or a tool
+///   writes the key.
 /// - **`confirm`** asks a person before each call. `confirm = over_limit` asks only before calls
 ///   for which the function `over_limit` returns `true`. The function has the parameters of the
-///   tool without context, resources and keys, so a closure works too:
-///   `confirm = |amount: f64, _: &str| amount > 100.0`. See
-///   [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks users with that role;
-///   `by = other` asks each user except the one who began the run; without `by`, the user who began
-///   the run is asked.
+///   tool without context, resources and keys, so a closure works too: `confirm = |amount: f64, _:
+///   &str| amount > 100.0`. See [`workflow!`](macro.workflow.html#confirm). `by = "staff"` asks
+///   users with that role; `by = other` asks each user except the one who began the run; without
+///   `by`, the user who began the run is asked.
 /// - **Limits**: `timeout = "20s"` (`ms`, `s`, `m`, `h`) limits the duration of one attempt of a
 ///   call; the tool has to be async or `blocking`. `retry = 2` repeats a call up to two times when
 ///   it fails or exceeds the timeout, after pauses of one second, two seconds, and so on. Wrong

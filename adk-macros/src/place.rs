@@ -23,7 +23,10 @@ pub(crate) fn scope() -> TokenStream {
 
 /// Returns the parts of that number: the location as text, and the package.
 pub(crate) fn parts() -> (&'static str, &'static str) {
-    ("::core::concat!(::core::file!(), ' ', ::core::column!())", PACKAGE)
+    (
+        "::core::concat!(::core::file!(), ' ', ::core::column!())",
+        PACKAGE,
+    )
 }
 
 /// Defines the scope once, as `__SCOPE`, for expansions that name it often.

@@ -32,7 +32,10 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
     let Data::Struct(data) = &input.data else {
         report.refuse(
             input.ident.span(),
-            format!("`{}` is not a struct, but resources are the fields of a struct", input.ident),
+            format!(
+                "`{}` is not a struct, but resources are the fields of a struct",
+                input.ident
+            ),
             "put them into a `struct`",
         );
         return Vec::new();
@@ -40,8 +43,14 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
     let mut seen: HashMap<String, Member> = HashMap::new();
     let mut given = Vec::new();
     for (at, field) in data.fields.iter().enumerate() {
-        let index = Index { index: at as u32, span: Span::call_site() };
-        let member = field.ident.clone().map_or(Member::Unnamed(index), Member::Named);
+        let index = Index {
+            index: at as u32,
+            span: Span::call_site(),
+        };
+        let member = field
+            .ident
+            .clone()
+            .map_or(Member::Unnamed(index), Member::Named);
         if is_skipped(&field.attrs, report) {
             continue;
         }
@@ -56,7 +65,10 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
             continue;
         }
         seen.insert(spelled, member.clone());
-        given.push(ProvidedField { member, ty: &field.ty });
+        given.push(ProvidedField {
+            member,
+            ty: &field.ty,
+        });
     }
     given
 }

@@ -8,8 +8,8 @@ use syn::{GenericArgument, Path, PathArguments, Type};
 
 /// Names of types that no other type has.
 const PLAIN: [&str; 18] = [
-    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
-    "i64", "i128", "isize", "str",
+    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8",
+    "i16", "i32", "i64", "i128", "isize", "str",
 ];
 
 /// Types of the user, each with the type that the expansion makes of it.
@@ -24,7 +24,8 @@ pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize)
     for plain_ones in [false, true] {
         for (place, ty) in places.iter_mut().zip(&types) {
             // A mutable reference is the context.
-            let is_context = matches!(ty, Type::Reference(reference) if reference.mutability.is_some());
+            let is_context =
+                matches!(ty, Type::Reference(reference) if reference.mutability.is_some());
             if !is_context && is_plain(ty) == plain_ones && usize::from(next) <= room {
                 *place = next;
                 next += 1;
@@ -41,8 +42,16 @@ pub(crate) fn implement<'t>(
     reads: &'t [(&'t Type, TokenStream)],
     writes: &'t [(&'t Type, TokenStream)],
 ) -> TokenStream {
-    let reads = list(in_order_of_places(reads, READS).iter().map(|(_, read)| read.clone()));
-    let writes = list(in_order_of_places(writes, WRITES).iter().map(|(_, ty)| quote!(__typed::Is<#ty>)));
+    let reads = list(
+        in_order_of_places(reads, READS)
+            .iter()
+            .map(|(_, read)| read.clone()),
+    );
+    let writes = list(
+        in_order_of_places(writes, WRITES)
+            .iter()
+            .map(|(_, ty)| quote!(__typed::Is<#ty>)),
+    );
     quote! {
         #head {
             type Reads = #reads;
@@ -55,7 +64,10 @@ pub(crate) fn implement<'t>(
 /// number, the expression also determines whether it is the `Vec` of the standard library.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::KeyFacts::<#ty>::NUMBER);
-    let target = spelled.trim_start_matches('&').trim_start_matches("Option<").trim_start_matches('&');
+    let target = spelled
+        .trim_start_matches('&')
+        .trim_start_matches("Option<")
+        .trim_start_matches('&');
     let inside = target.trim_start_matches("Vec<").trim_end_matches('>');
     if target.starts_with("Vec<") && !PLAIN.contains(&inside) {
         quote!(__typed::listed(#number, __typed::KeyFacts::<#ty>::LIST))
@@ -73,20 +85,30 @@ fn in_order_of_places<'a, 't>(
     room: usize,
 ) -> Vec<&'a (&'t Type, TokenStream)> {
     let places = places(given.iter().map(|(ty, _)| *ty), room);
-    let mut placed: Vec<_> = given.iter().zip(places).filter(|(_, place)| *place > 0).collect();
+    let mut placed: Vec<_> = given
+        .iter()
+        .zip(places)
+        .filter(|(_, place)| *place > 0)
+        .collect();
     placed.sort_by_key(|(_, place)| *place);
     placed.into_iter().map(|(key, _)| key).collect()
 }
 
 /// Returns the nested tuple `(A, (B, ()))`.
 pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> TokenStream {
-    types.rev().fold(quote!(()), |rest, ty| quote!((#ty, #rest)))
+    types
+        .rev()
+        .fold(quote!(()), |rest, ty| quote!((#ty, #rest)))
 }
 
 /// Returns the type of the key for a parameter of a plain type.
 pub(crate) fn plain_type(ty: &Type) -> Option<TokenStream> {
     let path = plain_path(ty)?;
-    Some(if path.is_ident("str") { read("::std::string::String") } else { quote!(#path) })
+    Some(if path.is_ident("str") {
+        read("::std::string::String")
+    } else {
+        quote!(#path)
+    })
 }
 
 /// Returns whether the type is plain, or a reference to a plain type: its spelling alone identifies
@@ -106,8 +128,11 @@ fn plain_path(ty: &Type) -> Option<&Path> {
         ty => ty,
     };
     let Type::Path(path) = ty else { return None };
-    let segment =
-        path.path.segments.last().filter(|_| path.qself.is_none() && path.path.segments.len() == 1)?;
+    let segment = path
+        .path
+        .segments
+        .last()
+        .filter(|_| path.qself.is_none() && path.path.segments.len() == 1)?;
     let is_plain = match &segment.arguments {
         PathArguments::None => PLAIN.iter().any(|name| segment.ident == name),
         PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {

@@ -16,7 +16,11 @@ pub(crate) struct Hint {
 
 impl Hint {
     fn new(ty: &Type, fact: &str, help: impl Into<String>) -> Self {
-        Self { span: ty.span(), fact: format!("`{}` {fact}", type_text(ty)), help: help.into() }
+        Self {
+            span: ty.span(),
+            fact: format!("`{}` {fact}", type_text(ty)),
+            help: help.into(),
+        }
     }
 }
 
@@ -44,32 +48,51 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
     match ty {
         Type::Reference(reference) => {
             let owned = owned_type(&reference.elem);
-            Err(Hint::new(ty, "is borrowed, but a stored type owns its value", format!("write `{owned}`")))
+            Err(Hint::new(
+                ty,
+                "is borrowed, but a stored type owns its value",
+                format!("write `{owned}`"),
+            ))
         }
-        Type::Slice(_) => Err(Hint::new(ty, "has no size", format!("write `{}`", owned_type(ty)))),
-        Type::Path(path) if path.path.is_ident("str") => Err(Hint::new(ty, "has no size", "write `String`")),
-        Type::TraitObject(_) => {
-            Err(Hint::new(ty, "has no size", "write the type itself, or an `enum` of its variants"))
+        Type::Slice(_) => Err(Hint::new(
+            ty,
+            "has no size",
+            format!("write `{}`", owned_type(ty)),
+        )),
+        Type::Path(path) if path.path.is_ident("str") => {
+            Err(Hint::new(ty, "has no size", "write `String`"))
         }
+        Type::TraitObject(_) => Err(Hint::new(
+            ty,
+            "has no size",
+            "write the type itself, or an `enum` of its variants",
+        )),
         Type::FnPtr(_) => Err(Hint::new(
             ty,
             "is a function, which JSON cannot store",
             "store a value that identifies the function",
         )),
-        Type::Ptr(_) => Err(Hint::new(ty, "is a pointer, which JSON cannot store", "store the value itself")),
+        Type::Ptr(_) => Err(Hint::new(
+            ty,
+            "is a pointer, which JSON cannot store",
+            "store the value itself",
+        )),
         Type::Never(_) => Err(Hint::new(ty, "has no values", "write the type itself")),
         Type::Infer(_) | Type::ImplTrait(_) => check_named(ty),
         Type::Array(array) => check_storable(&array.elem),
         Type::Paren(paren) => check_storable(&paren.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_storable),
         Type::Path(path) => {
-            let Some(last) = path.path.segments.last() else { return Ok(()) };
+            let Some(last) = path.path.segments.last() else {
+                return Ok(());
+            };
             let is_one_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
             // A `Result` without an error type is an alias, not the `Result` of the standard
             // library.
-            if let (true, [value]) =
-                (is_one_of(&["Result"]), &*arguments(&last.arguments).collect::<Vec<_>>())
-            {
+            if let (true, [value]) = (
+                is_one_of(&["Result"]),
+                &*arguments(&last.arguments).collect::<Vec<_>>(),
+            ) {
                 let help = format!("write `{}`: an error ends the run", type_text(value));
                 return Err(Hint::new(ty, "holds an error that cannot be stored", help));
             }
@@ -89,12 +112,25 @@ pub(crate) fn check_storable(ty: &Type) -> Result<(), Hint> {
 /// `Option` of these.
 pub(crate) fn check_readable(ty: &Type) -> Result<(), Hint> {
     match option_value(ty) {
-        Type::Reference(TypeReference { mutability: Some(_), .. }) => Ok(()),
+        Type::Reference(TypeReference {
+            mutability: Some(_),
+            ..
+        }) => Ok(()),
         Type::Reference(reference)
-            if reference.lifetime.as_ref().is_some_and(|one| one.ident == "static") =>
+            if reference
+                .lifetime
+                .as_ref()
+                .is_some_and(|one| one.ident == "static") =>
         {
-            let help = format!("write `&{}`, or take the value itself", type_text(&reference.elem));
-            Err(Hint::new(ty, "is borrowed for `'static`, but a read value is borrowed for the call", help))
+            let help = format!(
+                "write `&{}`, or take the value itself",
+                type_text(&reference.elem)
+            );
+            Err(Hint::new(
+                ty,
+                "is borrowed for `'static`, but a read value is borrowed for the call",
+                help,
+            ))
         }
         Type::Reference(reference) => check_pointee(&reference.elem),
         _ => check_storable(ty),
@@ -126,9 +162,12 @@ pub(crate) fn check_named(ty: &Type) -> Result<(), Hint> {
         Type::Reference(reference) => check_named(&reference.elem),
         Type::Slice(slice) => check_named(&slice.elem),
         Type::Tuple(tuple) => tuple.elems.iter().try_for_each(check_named),
-        Type::Path(path) => {
-            path.path.segments.iter().flat_map(|part| arguments(&part.arguments)).try_for_each(check_named)
-        }
+        Type::Path(path) => path
+            .path
+            .segments
+            .iter()
+            .flat_map(|part| arguments(&part.arguments))
+            .try_for_each(check_named),
         _ => Ok(()),
     }
 }
@@ -148,10 +187,12 @@ fn arguments(arguments: &PathArguments) -> impl Iterator<Item = &Type> {
         PathArguments::AngleBracketed(list) => Some(&list.args),
         _ => None,
     };
-    list.into_iter().flatten().filter_map(|argument| match argument {
-        GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    })
+    list.into_iter()
+        .flatten()
+        .filter_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        })
 }
 
 pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
@@ -195,7 +236,8 @@ pub(crate) fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
                 }
             }
             TokenTree::Group(group) => {
-                let mut fresh = Group::new(group.delimiter(), with_static_lifetimes(group.stream()));
+                let mut fresh =
+                    Group::new(group.delimiter(), with_static_lifetimes(group.stream()));
                 fresh.set_span(group.span());
                 out.extend([TokenTree::from(fresh)]);
             }
@@ -225,7 +267,9 @@ pub(crate) fn type_spelling(ty: &Type) -> String {
                 }
                 TokenTree::Punct(punct) => out.push(punct.as_char()),
                 word => {
-                    let ends = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';');
+                    let ends = |letter: char| {
+                        letter.is_alphanumeric() || matches!(letter, '_' | ',' | ';')
+                    };
                     // `dyn Trait`, `mut T`: the space separates two words. After a comma it matches
                     // a workflow.
                     if out.ends_with(ends) {
@@ -245,7 +289,9 @@ pub(crate) fn type_spelling(ty: &Type) -> String {
 /// Returns the text of the type that is written to a key: `f64` for `Result<(f64, Flow)>`. An alias
 /// is not expanded.
 pub(crate) fn written_type(output: &ReturnType) -> String {
-    let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
+    let ReturnType::Type(_, ty) = output else {
+        return "()".to_owned();
+    };
     type_spelling(value_type(ty))
 }
 
@@ -258,10 +304,12 @@ fn value_type(ty: &Type) -> &Type {
 fn success_type(ty: &Type) -> &Type {
     let ty = argument(ty, "Result", 0).unwrap_or(ty);
     match ty {
-        Type::Tuple(tuple) if tuple.elems.len() == 2 => match (tuple.elems.first(), tuple.elems.last()) {
-            (Some(value), Some(flow)) if ends_in(flow, "Flow") => value,
-            _ => ty,
-        },
+        Type::Tuple(tuple) if tuple.elems.len() == 2 => {
+            match (tuple.elems.first(), tuple.elems.last()) {
+                (Some(value), Some(flow)) if ends_in(flow, "Flow") => value,
+                _ => ty,
+            }
+        }
         _ => ty,
     }
 }
@@ -294,9 +342,10 @@ pub(crate) fn caret(ty: &Type) -> Span {
 /// Returns the span for errors of the return value, and the span for errors of its error type.
 pub(crate) fn carets(sig: &Signature) -> (Span, Span) {
     match &sig.output {
-        ReturnType::Type(_, ty) => {
-            (caret(value_type(ty)), argument(ty, "Result", 1).map_or_else(|| caret(ty), caret))
-        }
+        ReturnType::Type(_, ty) => (
+            caret(value_type(ty)),
+            argument(ty, "Result", 1).map_or_else(|| caret(ty), caret),
+        ),
         ReturnType::Default => (sig.ident.span(), sig.ident.span()),
     }
 }
@@ -334,7 +383,11 @@ fn ends_in(ty: &Type, name: &str) -> bool {
 /// Returns argument `nth` of a type with the given name.
 pub(crate) fn argument<'a>(ty: &'a Type, name: &str, nth: usize) -> Option<&'a Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|last| last.ident == name)?;
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|last| last.ident == name)?;
     arguments(&last.arguments).nth(nth)
 }
 

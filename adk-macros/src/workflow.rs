@@ -26,7 +26,11 @@ pub(crate) fn workflow(input: TokenStream) -> TokenStream {
     let mut found = check::mend(&mut tree);
     let mut plan = plan::flatten(&tree);
     check::workflow(&tree, &mut plan, &mut found);
-    let known = if found.has(&check::NAMES) { KnownParts::Names } else { KnownParts::Flow };
+    let known = if found.has(&check::NAMES) {
+        KnownParts::Names
+    } else {
+        KnownParts::Flow
+    };
     diagnostics.extend(found);
     if diagnostics.is_empty() {
         expand::workflow(&tree, &plan)

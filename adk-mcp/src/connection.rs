@@ -7,10 +7,10 @@ use crate::server::{HttpServer, McpServer, StdioServer};
 use crate::tool::ListedTool;
 use crate::toolset::{Progress, Settings};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest, ElicitRequestParams,
-    ElicitResult, ElicitationCapability, FormElicitationCapability, GetPromptRequestParams, Implementation,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
-    ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
+    ElicitRequestParams, ElicitResult, ElicitationCapability, FormElicitationCapability,
+    GetPromptRequestParams, Implementation, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, PromptMessage, ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
 };
 use rmcp::service::{
     ClientInitializeError, NotificationContext, PeerRequestOptions, RequestContext, RequestHandle,
@@ -85,12 +85,28 @@ impl ClientHandler for Client {
         self.changed.store(true, SeqCst);
     }
 
-    async fn on_progress(&self, told: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
-        let Some(on_progress) = &self.on_progress else { return };
+    async fn on_progress(
+        &self,
+        told: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let Some(on_progress) = &self.on_progress else {
+            return;
+        };
         let tool = lock(&self.calls).get(&told.progress_token).cloned();
         if let Some(tool) = tool {
-            let ProgressNotificationParam { progress, total, message, .. } = told;
-            on_progress(Progress { tool, progress, total, message });
+            let ProgressNotificationParam {
+                progress,
+                total,
+                message,
+                ..
+            } = told;
+            on_progress(Progress {
+                tool,
+                progress,
+                total,
+                message,
+            });
         }
     }
 }
@@ -98,7 +114,13 @@ impl ClientHandler for Client {
 impl Connection {
     /// Starts the server or connects to it, and performs the handshake.
     pub(crate) async fn open(
-        Settings { server, limits, on_progress, elicitation, .. }: &Settings,
+        Settings {
+            server,
+            limits,
+            on_progress,
+            elicitation,
+            ..
+        }: &Settings,
     ) -> Result<Self, String> {
         let client = Client {
             changed: AtomicBool::new(false),
@@ -133,13 +155,21 @@ impl Connection {
         let (mut process, stdout, stdin) =
             process::start(server).map_err(|error| format!("cannot be started: {error}"))?;
         let most = limits.message_bytes;
-        let stdout = Bounded { inner: stdout, most, line: 0, fault: fault.clone() };
+        let stdout = Bounded {
+            inner: stdout,
+            most,
+            line: 0,
+            fault: fault.clone(),
+        };
         let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
         match client.serve(transport).await {
             Ok(service) => Ok((service, process)),
             Err(error) => {
                 let why = fault.get().cloned().unwrap_or_else(|| refusal(&error));
-                Err(format!("did not answer as an MCP server: {why}{}", process.last_words().await))
+                Err(format!(
+                    "did not answer as an MCP server: {why}{}",
+                    process.last_words().await
+                ))
             }
         }
     }
@@ -150,7 +180,9 @@ impl Connection {
     }
 
     pub(crate) fn is_alive(&self) -> bool {
-        !self.service.is_closed() && !self.service.is_transport_closed() && !self.broken.load(SeqCst)
+        !self.service.is_closed()
+            && !self.service.is_transport_closed()
+            && !self.broken.load(SeqCst)
     }
 
     /// Reports whether the tools have changed since the last call of this function.
@@ -162,7 +194,9 @@ impl Connection {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.check_answer(self.service.list_tools(Some(params)).await).await?;
+            let page = self
+                .check_answer(self.service.list_tools(Some(params)).await)
+                .await?;
             tools.extend(page.tools);
             if tools.len() > most {
                 return Err(Failure::Bad(format!("it offers more than {most} tools")));
@@ -172,34 +206,53 @@ impl Connection {
                 return Ok(tools);
             }
         }
-        Err(Failure::Bad(format!("its list of tools has more than {PAGES} pages")))
+        Err(Failure::Bad(format!(
+            "its list of tools has more than {PAGES} pages"
+        )))
     }
 
     /// Reads a resource. Dropping the future asks the server to cancel the request.
     pub(crate) async fn resource(&self, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
-        let result = self.service.peer().read_resource(ReadResourceRequestParams::new(uri)).await;
+        let result = self
+            .service
+            .peer()
+            .read_resource(ReadResourceRequestParams::new(uri))
+            .await;
         Ok(self.check_answer(result).await?.contents)
     }
 
-    pub(crate) async fn prompt(&self, params: GetPromptRequestParams) -> Result<Vec<PromptMessage>, Failure> {
+    pub(crate) async fn prompt(
+        &self,
+        params: GetPromptRequestParams,
+    ) -> Result<Vec<PromptMessage>, Failure> {
         let result = self.service.peer().get_prompt(params).await;
         Ok(self.check_answer(result).await?.messages)
     }
 
     /// Calls a tool. Dropping the future asks the server to cancel the call.
-    pub(crate) async fn call(&self, params: CallToolRequestParams) -> Result<CallToolResult, Failure> {
+    pub(crate) async fn call(
+        &self,
+        params: CallToolRequestParams,
+    ) -> Result<CallToolResult, Failure> {
         let tool = params.name.to_string();
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let sent = self.service.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
+        let sent = self
+            .service
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await;
         let handle = self.check_answer(sent).await?;
-        let answer = Call::new(self.service.service(), handle, tool).answer().await;
+        let answer = Call::new(self.service.service(), handle, tool)
+            .answer()
+            .await;
         match self.check_answer(answer).await? {
             ServerResult::CallToolResult(result) => Ok(result),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
             ServerResult::InputRequiredResult(_) => Err(Failure::Refused(
                 "the server asks for input, which this client does not support".to_owned(),
             )),
-            _ => Err(Failure::Bad("the server did not answer with a result".to_owned())),
+            _ => Err(Failure::Bad(
+                "the server did not answer with a result".to_owned(),
+            )),
         }
     }
 
@@ -211,7 +264,11 @@ impl Connection {
         Err(match error {
             ServiceError::McpError(error) => Failure::Refused(error.message.into_owned()),
             ServiceError::TransportClosed => {
-                let fault = self.fault.get().map(|fault| format!(": {fault}")).unwrap_or_default();
+                let fault = self
+                    .fault
+                    .get()
+                    .map(|fault| format!(": {fault}"))
+                    .unwrap_or_default();
                 let words = match &mut *self.process.lock().await {
                     Some(process) => process.last_words().await,
                     None => String::new(),
@@ -240,11 +297,17 @@ impl<'a> Call<'a> {
         if client.on_progress.is_some() {
             lock(&client.calls).insert(token.clone(), tool);
         }
-        Self { client, token, handle: Some(handle) }
+        Self {
+            client,
+            token,
+            handle: Some(handle),
+        }
     }
 
     async fn answer(mut self) -> Result<ServerResult, ServiceError> {
-        let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
+        let Some(handle) = &mut self.handle else {
+            return Err(ServiceError::TransportClosed);
+        };
         let answer = (&mut handle.rx).await;
         self.handle = None;
         answer.unwrap_or(Err(ServiceError::TransportClosed))
@@ -281,7 +344,10 @@ async fn connect(
         .max_sse_event_size(limits.message_bytes)
         .custom_headers(headers);
     let transport = StreamableHttpClientTransport::with_client(http, config);
-    client.serve(transport).await.map_err(|error| format!("cannot be reached: {}", refusal(&error)))
+    client
+        .serve(transport)
+        .await
+        .map_err(|error| format!("cannot be reached: {}", refusal(&error)))
 }
 
 fn refusal(error: &ClientInitializeError) -> String {

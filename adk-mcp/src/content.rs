@@ -35,7 +35,9 @@ impl McpToolset {
             Some(ResourceContents::TextResourceContents { text, .. }) => {
                 Ok(Part::text(self.settings().server.without_secrets(&text)))
             }
-            Some(ResourceContents::BlobResourceContents { blob, mime_type, .. }) => {
+            Some(ResourceContents::BlobResourceContents {
+                blob, mime_type, ..
+            }) => {
                 let kind = mime_type.filter(|kind| !kind.is_empty());
                 let kind = kind.unwrap_or_else(|| "application/octet-stream".to_owned());
                 let data = result::decode(&blob)
@@ -70,19 +72,23 @@ impl McpToolset {
         let what = format!("prompt `{name}`");
         let mut params = GetPromptRequestParams::new(name);
         if !args.is_empty() {
-            let args = args.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
+            let args = args
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), Value::from(*value)));
             params = params.with_arguments(args.collect::<Map<_, _>>());
         }
         let connection = self.connection().await?;
         let messages = self.in_time(&what, connection.prompt(params)).await?;
-        let texts = messages.into_iter().filter_map(|message| match message.content {
-            ContentBlock::Text(text) => Some(text.text),
-            ContentBlock::Resource(embedded) => match embedded.resource {
-                ResourceContents::TextResourceContents { text, .. } => Some(text),
+        let texts = messages
+            .into_iter()
+            .filter_map(|message| match message.content {
+                ContentBlock::Text(text) => Some(text.text),
+                ContentBlock::Resource(embedded) => match embedded.resource {
+                    ResourceContents::TextResourceContents { text, .. } => Some(text),
+                    _ => None,
+                },
                 _ => None,
-            },
-            _ => None,
-        });
+            });
         let text = texts.collect::<Vec<_>>().join("\n\n");
         self.check_size(&what, text.len())?;
         Ok(self.settings().server.without_secrets(&text))
@@ -91,7 +97,9 @@ impl McpToolset {
     fn check_size(&self, what: &str, size: usize) -> Result<()> {
         let most = self.settings().limits.result_bytes;
         if size > most {
-            return Err(self.content_error(what, &format!("it has {size} bytes, the limit is {most}")));
+            return Err(
+                self.content_error(what, &format!("it has {size} bytes, the limit is {most}"))
+            );
         }
         Ok(())
     }

@@ -74,19 +74,34 @@ impl Turn {
     /// in a browser.
     pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
-        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
+        let ElicitRequestParams::FormElicitationParams {
+            message,
+            requested_schema,
+            ..
+        } = request
+        else {
             return declined;
         };
-        let Ok(schema) = serde_json::to_value(requested_schema) else { return declined };
+        let Ok(schema) = serde_json::to_value(requested_schema) else {
+            return declined;
+        };
         let (reply, answer) = oneshot::channel();
         let asked = match &*lock(&self.asks) {
-            Some(asks) => asks.send(Question { message, schema, reply }).is_ok(),
+            Some(asks) => asks
+                .send(Question {
+                    message,
+                    schema,
+                    reply,
+                })
+                .is_ok(),
             None => false,
         };
         if !asked {
             return declined;
         }
-        answer.await.unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
+        answer
+            .await
+            .unwrap_or_else(|_| ElicitResult::new(ElicitationAction::Cancel))
     }
 }
 
@@ -110,8 +125,10 @@ impl Shared {
         let key = (cx.run_id(), cx.call_id().to_owned());
         let mut call = match cx.answers().last() {
             None => {
-                let connection =
-                    self.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
+                let connection = self
+                    .connection()
+                    .await
+                    .map_err(|error| ToolError::failed(error.to_string()))?;
                 OpenCall::new(connection, params)
             }
             Some(answer) => {
@@ -147,7 +164,10 @@ impl Shared {
     fn question(&self, tool: &str, message: &str) -> String {
         let Self { settings, .. } = self;
         let message = settings.server.redact(message);
-        format!("The server of `{}` asks in a call of `{tool}`: {message}", settings.name)
+        format!(
+            "The server of `{}` asks in a call of `{tool}`: {message}",
+            settings.name
+        )
     }
 }
 
@@ -156,20 +176,38 @@ impl OpenCall {
         let (to, questions) = mpsc::unbounded_channel();
         let made = connection.clone();
         let result = Box::pin(async move { made.call(params).await });
-        Self { connection, result, to, questions, question: None }
+        Self {
+            connection,
+            result,
+            to,
+            questions,
+            question: None,
+        }
     }
 
     /// Sends an answer to the server. Returns the question again if the answer does not match its
     /// schema.
     fn answer(&mut self, shared: &Shared, tool: &str, answer: &Value) -> Option<ToolError> {
-        let OpenQuestion { message, schema, validator, reply } = self.question.take()?;
+        let OpenQuestion {
+            message,
+            schema,
+            validator,
+            reply,
+        } = self.question.take()?;
         if !answer.is_null()
             && let Err(fault) = validator.validate(answer)
         {
-            let question =
-                format!("{} (The last answer does not fit: {fault})", shared.question(tool, &message));
+            let question = format!(
+                "{} (The last answer does not fit: {fault})",
+                shared.question(tool, &message)
+            );
             let error = ToolError::asks(question, or_null(&shared.settings.server, &schema));
-            self.question = Some(OpenQuestion { message, schema, validator, reply });
+            self.question = Some(OpenQuestion {
+                message,
+                schema,
+                validator,
+                reply,
+            });
             return Some(error);
         }
         let result = match answer {
@@ -204,16 +242,29 @@ impl OpenCall {
     /// Stores a question for the run. Declines a question whose schema is invalid or too large, or
     /// that exceeds [`OPEN`].
     fn ask(&mut self, shared: &Shared, tool: &str, question: Question) -> Option<ToolError> {
-        let Question { message, schema, reply } = question;
+        let Question {
+            message,
+            schema,
+            reply,
+        } = question;
         let is_small = schema.to_string().len() <= shared.settings.limits.schema_bytes;
-        let validator = is_small.then(|| schema::validator(&schema, &schema).ok()).flatten();
+        let validator = is_small
+            .then(|| schema::validator(&schema, &schema).ok())
+            .flatten();
         let Some(validator) = validator.filter(|_| lock(&shared.open).len() < OPEN) else {
             let _ = reply.send(ElicitResult::new(ElicitationAction::Decline));
             return None;
         };
-        let error =
-            ToolError::asks(shared.question(tool, &message), or_null(&shared.settings.server, &schema));
-        self.question = Some(OpenQuestion { message, schema, validator, reply });
+        let error = ToolError::asks(
+            shared.question(tool, &message),
+            or_null(&shared.settings.server, &schema),
+        );
+        self.question = Some(OpenQuestion {
+            message,
+            schema,
+            validator,
+            reply,
+        });
         Some(error)
     }
 }

@@ -61,20 +61,42 @@ pub(crate) struct Process {
 pub(crate) fn start(server: &StdioServer) -> io::Result<(Process, ChildStdout, ChildStdin)> {
     let mut command = Command::new(&server.program);
     command.args(&server.args).env_clear();
-    command.envs(KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.envs(server.envs.iter().map(|(name, value)| (name, value.expose_secret())));
+    command.envs(
+        KEPT.iter()
+            .filter_map(|name| Some((name, std::env::var_os(name)?))),
+    );
+    command.envs(
+        server
+            .envs
+            .iter()
+            .map(|(name, value)| (name, value.expose_secret())),
+    );
     if let Some(folder) = &server.folder {
         command.current_dir(folder);
     }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
     let mut child = command.spawn()?;
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
-        return Err(io::Error::other("the process has no standard input and output"));
+        return Err(io::Error::other(
+            "the process has no standard input and output",
+        ));
     };
     let errors = Arc::default();
     let reads = tokio::spawn(keep(stderr, Arc::clone(&errors)));
-    Ok((Process { child: Some(child), errors, reads }, stdout, stdin))
+    Ok((
+        Process {
+            child: Some(child),
+            errors,
+            reads,
+        },
+        stdout,
+        stdin,
+    ))
 }
 
 /// Keeps the end of standard error.

@@ -17,8 +17,15 @@ pub(crate) async fn value(
     limits: &Limits,
     cx: &mut ToolContext,
 ) -> Result<Value, String> {
-    let CallToolResult { content, structured_content, is_error, .. } = result;
-    let bytes = structured_content.as_ref().map_or(0, |value| value.to_string().len())
+    let CallToolResult {
+        content,
+        structured_content,
+        is_error,
+        ..
+    } = result;
+    let bytes = structured_content
+        .as_ref()
+        .map_or(0, |value| value.to_string().len())
         + content.iter().map(size).sum::<usize>();
     if bytes > limits.result_bytes {
         let most = limits.result_bytes;
@@ -37,7 +44,9 @@ pub(crate) async fn value(
                 ResourceContents::TextResourceContents { uri, text, .. } => {
                     texts.push(format!("{uri}:\n{text}"));
                 }
-                ResourceContents::BlobResourceContents { mime_type, blob, .. } => {
+                ResourceContents::BlobResourceContents {
+                    mime_type, blob, ..
+                } => {
                     files.push((mime_type.unwrap_or_default(), blob));
                 }
                 _ => {}
@@ -49,7 +58,11 @@ pub(crate) async fn value(
     let text = texts.join("\n");
     if is_error == Some(true) {
         let silent = "the call failed, and the server gave no reason";
-        return Err(if text.is_empty() { silent.to_owned() } else { text });
+        return Err(if text.is_empty() {
+            silent.to_owned()
+        } else {
+            text
+        });
     }
     let said = structured_content.unwrap_or(Value::String(text));
     if files.is_empty() {
@@ -96,15 +109,19 @@ async fn save(
     let Some(data) = decode(data) else {
         return Err("the server sent a file that is not valid base64".to_owned());
     };
-    let kind = if kind.is_empty() { "application/octet-stream".to_owned() } else { kind };
+    let kind = if kind.is_empty() {
+        "application/octet-stream".to_owned()
+    } else {
+        kind
+    };
     let name = format!("{tool}-{}-{number}", cx.call_id());
     let (size, part) = (data.len(), Part::inline_data(&*kind, data));
     match cx.artifacts().save(name.clone(), part).await {
         Ok(_) => Ok(json!({"name": name, "mimeType": kind, "bytes": size})),
         // The text of the result is useful without the file.
-        Err(error) if error.kind() == ErrorKind::NoArtifactStore => {
-            Ok(json!({"mimeType": kind, "bytes": size, "omitted": "this runner has no artifact store"}))
-        }
+        Err(error) if error.kind() == ErrorKind::NoArtifactStore => Ok(
+            json!({"mimeType": kind, "bytes": size, "omitted": "this runner has no artifact store"}),
+        ),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -37,9 +37,16 @@ struct Inliner<'a> {
 /// Returns a schema without references. Recursive references and references to other documents
 /// allow any value.
 pub(crate) fn inline(schema: &Value, limits: &Limits) -> Result<Value, String> {
-    let mut inliner = Inliner { root: schema, limits, open: Vec::new(), bytes: 0 };
+    let mut inliner = Inliner {
+        root: schema,
+        limits,
+        open: Vec::new(),
+        bytes: 0,
+    };
     let mut schema = inliner.inline(schema, 0)?;
-    let Some(object) = schema.as_object_mut() else { return Err("is not an object".to_owned()) };
+    let Some(object) = schema.as_object_mut() else {
+        return Err("is not an object".to_owned());
+    };
     let kind = object.entry("type").or_insert_with(|| "object".into());
     if kind != "object" {
         return Err("does not describe an object".to_owned());
@@ -53,7 +60,10 @@ pub(crate) fn inline(schema: &Value, limits: &Limits) -> Result<Value, String> {
 impl<'a> Inliner<'a> {
     fn inline(&mut self, schema: &'a Value, depth: usize) -> Result<Value, String> {
         if depth > self.limits.schema_depth {
-            return Err(format!("is more than {} levels deep", self.limits.schema_depth));
+            return Err(format!(
+                "is more than {} levels deep",
+                self.limits.schema_depth
+            ));
         }
         match schema {
             Value::Object(object) => self.object(object, depth),
@@ -71,9 +81,13 @@ impl<'a> Inliner<'a> {
 
     fn object(&mut self, object: &'a Map<String, Value>, depth: usize) -> Result<Value, String> {
         let mut out = Map::new();
-        let reference = ["$ref", "$dynamicRef", "$recursiveRef"].iter().find_map(|key| object.get(*key));
+        let reference = ["$ref", "$dynamicRef", "$recursiveRef"]
+            .iter()
+            .find_map(|key| object.get(*key));
         if let Some(reference) = reference.and_then(Value::as_str) {
-            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            let target = reference
+                .strip_prefix('#')
+                .and_then(|pointer| self.root.pointer(pointer));
             if let Some(target) = target.filter(|_| !self.open.contains(&reference)) {
                 self.open.push(reference);
                 let inlined = self.inline(target, depth + 1);
@@ -85,7 +99,9 @@ impl<'a> Inliner<'a> {
         }
         for (key, value) in object {
             // A property may be named `$id`; the keys of `properties` are handled one level deeper.
-            if key.ends_with("Ref") && key.starts_with('$') || key == "$ref" || NAMES.contains(&key.as_str())
+            if key.ends_with("Ref") && key.starts_with('$')
+                || key == "$ref"
+                || NAMES.contains(&key.as_str())
             {
                 continue;
             }
@@ -125,7 +141,10 @@ impl<'a> Inliner<'a> {
 pub(crate) fn validator(schema: &Value, original: &Value) -> Result<Validator, String> {
     let patterns = PatternOptions::fancy_regex().backtrack_limit(STEPS);
     let draft = Draft::default().detect(original);
-    let built = jsonschema::options().with_draft(draft).with_pattern_options(patterns).build(schema);
+    let built = jsonschema::options()
+        .with_draft(draft)
+        .with_pattern_options(patterns)
+        .build(schema);
     built.map_err(|error| format!("is not a JSON schema: {error}"))
 }
 
@@ -143,7 +162,8 @@ pub(crate) fn check(
     let mut without = args.clone();
     if let Some(fields) = without.as_object_mut() {
         let required = schema.get("required").and_then(Value::as_array);
-        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+        let is_required =
+            |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
         fields.retain(|name, value| !value.is_null() || is_required(name));
     }
     match faults(validator, &without) {
@@ -155,7 +175,11 @@ pub(crate) fn check(
 pub(crate) fn faults(validator: &Validator, value: &Value) -> Option<String> {
     let faults = validator.iter_errors(value).take(FAULTS).map(|error| {
         let place = error.instance_path().to_string();
-        if place.is_empty() { error.to_string() } else { format!("{error} (at {place})") }
+        if place.is_empty() {
+            error.to_string()
+        } else {
+            format!("{error} (at {place})")
+        }
     });
     let faults: Vec<_> = faults.collect();
     (!faults.is_empty()).then(|| faults.join("; "))

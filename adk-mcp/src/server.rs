@@ -38,7 +38,12 @@ pub struct StdioServer {
 impl StdioServer {
     /// Creates a server from a program, which is searched in `PATH`.
     pub fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), args: Vec::new(), envs: Vec::new(), folder: None }
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            envs: Vec::new(),
+            folder: None,
+        }
     }
 
     /// Adds an argument.
@@ -59,7 +64,8 @@ impl StdioServer {
     /// results for the model do not contain it.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<String>) -> Self {
-        self.envs.push((name.into(), SecretString::from(value.into())));
+        self.envs
+            .push((name.into(), SecretString::from(value.into())));
         self
     }
 
@@ -95,7 +101,10 @@ pub struct HttpServer {
 impl HttpServer {
     /// Creates a server from a URL, such as `https://example.org/mcp`.
     pub fn new(url: impl Into<String>) -> Self {
-        Self { url: SecretString::from(url.into()), headers: Vec::new() }
+        Self {
+            url: SecretString::from(url.into()),
+            headers: Vec::new(),
+        }
     }
 
     /// Sends `Authorization: Bearer TOKEN` with each request.
@@ -108,20 +117,28 @@ impl HttpServer {
     /// and results for the model do not contain it.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.headers.push((name.into(), SecretString::from(value.into())));
+        self.headers
+            .push((name.into(), SecretString::from(value.into())));
         self
     }
 
     /// Returns the URL without its query.
     fn address(&self) -> &str {
-        self.url.expose_secret().split(['?', '#']).next().unwrap_or_default()
+        self.url
+            .expose_secret()
+            .split(['?', '#'])
+            .next()
+            .unwrap_or_default()
     }
 }
 
 impl fmt::Debug for HttpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        f.debug_struct("HttpServer").field("url", &self.address()).field("headers", &names).finish()
+        f.debug_struct("HttpServer")
+            .field("url", &self.address())
+            .field("headers", &names)
+            .finish()
     }
 }
 
@@ -136,11 +153,25 @@ impl McpServer {
 
     fn secrets(&self) -> Vec<&str> {
         let mut secrets: Vec<&str> = match self {
-            Self::Stdio(server) => server.envs.iter().map(|(_, value)| value.expose_secret()).collect(),
+            Self::Stdio(server) => server
+                .envs
+                .iter()
+                .map(|(_, value)| value.expose_secret())
+                .collect(),
             Self::Http(server) => {
-                let query = server.url.expose_secret().strip_prefix(server.address()).unwrap_or_default();
-                let values = server.headers.iter().map(|(_, value)| value.expose_secret());
-                values.flat_map(|value| [value, bearer_token(value)]).chain([query]).collect()
+                let query = server
+                    .url
+                    .expose_secret()
+                    .strip_prefix(server.address())
+                    .unwrap_or_default();
+                let values = server
+                    .headers
+                    .iter()
+                    .map(|(_, value)| value.expose_secret());
+                values
+                    .flat_map(|value| [value, bearer_token(value)])
+                    .chain([query])
+                    .collect()
             }
         };
         // Shorter values are words such as `1` and `true`.
@@ -158,7 +189,9 @@ impl McpServer {
 
     /// Removes the secrets of the server from a foreign text.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
-        self.secrets().into_iter().fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
+        self.secrets()
+            .into_iter()
+            .fold(text.to_owned(), |text, secret| text.replace(secret, HIDDEN))
     }
 
     /// Removes the secrets of the server from a foreign text, and shortens it for an error.
@@ -210,15 +243,21 @@ mod tests {
 
     #[test]
     fn nothing_shows_a_secret() {
-        let http =
-            HttpServer::new("https://h/mcp?key=sesame-1").bearer("sesame-2").header("x-key", "sesame-3");
+        let http = HttpServer::new("https://h/mcp?key=sesame-1")
+            .bearer("sesame-2")
+            .header("x-key", "sesame-3");
         let stdio = StdioServer::new("server").env("KEY", "sesame-4");
         for server in [McpServer::from(http), McpServer::from(stdio)] {
-            let said = "at https://h/mcp?key=sesame-1 with sesame-2, sesame-3 and sesame-4".to_owned();
+            let said =
+                "at https://h/mcp?key=sesame-1 with sesame-2, sesame-3 and sesame-4".to_owned();
             let texts = [format!("{server:?}"), server.text(), server.redact(&said)];
             match &server {
                 McpServer::Http(_) => {
-                    assert!(!texts.iter().any(|text| ["-1", "-2", "-3"].iter().any(|n| text.contains(n))));
+                    assert!(
+                        !texts
+                            .iter()
+                            .any(|text| ["-1", "-2", "-3"].iter().any(|n| text.contains(n)))
+                    );
                 }
                 McpServer::Stdio(_) => assert!(!texts.iter().any(|text| text.contains("sesame-4"))),
             }

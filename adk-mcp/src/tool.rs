@@ -47,10 +47,19 @@ self_cell!(
 
 impl ListedTool {
     /// Checks a tool, and gives it the name that the agent uses.
-    pub(crate) fn new(tool: rmcp::model::Tool, name: String, settings: &Settings) -> Result<Self, String> {
-        let description = settings.server.without_secrets(tool.description.as_deref().unwrap_or_default());
+    pub(crate) fn new(
+        tool: rmcp::model::Tool,
+        name: String,
+        settings: &Settings,
+    ) -> Result<Self, String> {
+        let description = settings
+            .server
+            .without_secrets(tool.description.as_deref().unwrap_or_default());
         if description.len() > settings.limits.description_bytes {
-            return Err(format!("its description has more than {} bytes", settings.limits.description_bytes));
+            return Err(format!(
+                "its description has more than {} bytes",
+                settings.limits.description_bytes
+            ));
         }
         let original = Value::Object((*tool.input_schema).clone());
         let parameters = schema::inline(&original, &settings.limits)
@@ -61,12 +70,17 @@ impl ListedTool {
             let output = schema::inline(&original, &settings.limits)?;
             schema::validator(&output, &original)
         });
-        let output = output.transpose().map_err(|fault| format!("the schema of its results {fault}"))?;
+        let output = output
+            .transpose()
+            .map_err(|fault| format!("the schema of its results {fault}"))?;
         let declaration = ToolDeclaration::new(name.clone(), &*description, parameters);
         let owned = Owned {
             description,
             timeout: settings.timeout,
-            confirm: settings.confirm.as_ref().is_some_and(|confirm| confirm(&tool.name)),
+            confirm: settings
+                .confirm
+                .as_ref()
+                .is_some_and(|confirm| confirm(&tool.name)),
             name,
         };
         let described = Described::new(owned, |owned| {
@@ -76,13 +90,25 @@ impl ListedTool {
                 None => meta,
             }
         });
-        Ok(Self { described, declaration, remote: tool.name.into_owned(), validator, output })
+        Ok(Self {
+            described,
+            declaration,
+            remote: tool.name.into_owned(),
+            validator,
+            output,
+        })
     }
 }
 
 impl McpTool {
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
-        let ListedTool { declaration, remote, validator, output, .. } = &*self.listed;
+        let ListedTool {
+            declaration,
+            remote,
+            validator,
+            output,
+            ..
+        } = &*self.listed;
         let name = &declaration.name;
         let args = schema::check(validator, &declaration.parameters, args).map_err(|faults| {
             ToolError::argument(format!("the arguments of `{name}` do not fit: {faults}"))
@@ -95,8 +121,10 @@ impl McpTool {
                 CallOutcome::Result(called) => called,
             }
         } else {
-            let connection =
-                shared.connection().await.map_err(|error| ToolError::failed(error.to_string()))?;
+            let connection = shared
+                .connection()
+                .await
+                .map_err(|error| ToolError::failed(error.to_string()))?;
             connection.call(params).await
         };
         let given = match called {
@@ -123,7 +151,9 @@ impl McpTool {
 
 /// Validates a result against the output schema of the tool.
 fn check_output(output: Option<&Validator>, result: &CallToolResult) -> Result<(), String> {
-    let Some(output) = output.filter(|_| result.is_error != Some(true)) else { return Ok(()) };
+    let Some(output) = output.filter(|_| result.is_error != Some(true)) else {
+        return Ok(());
+    };
     match &result.structured_content {
         Some(content) => schema::faults(output, content).map_or(Ok(()), Err),
         None => Err("the result has no structured content".to_owned()),

@@ -5,7 +5,9 @@ use crate::elicitation::{OpenCalls, lock};
 use crate::limits::Limits;
 use crate::server::McpServer;
 use crate::tool::{ListedTool, McpTool};
-use adk_core::{BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset, ToolsetErrorKind};
+use adk_core::{
+    BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset, ToolsetErrorKind,
+};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +86,13 @@ impl McpToolset {
 
     fn with(settings: Settings) -> Self {
         let (connection, open) = (tokio::sync::Mutex::default(), OpenCalls::default());
-        Self { shared: Arc::new(Shared { settings, connection, open }) }
+        Self {
+            shared: Arc::new(Shared {
+                settings,
+                connection,
+                open,
+            }),
+        }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -173,7 +181,10 @@ impl Shared {
     /// Returns the open connection, or opens a new one.
     pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
         let mut connection = self.connection.lock().await;
-        if let Some(alive) = connection.as_ref().filter(|connection| connection.is_alive()) {
+        if let Some(alive) = connection
+            .as_ref()
+            .filter(|connection| connection.is_alive())
+        {
             return Ok(alive.clone());
         }
         // The process of the old connection ends before another one is started.
@@ -190,7 +201,10 @@ impl Shared {
 
     async fn list(self: &Arc<Self>) -> Result<Vec<Arc<dyn DynTool>>> {
         let calling = |listed: &Arc<ListedTool>| {
-            Arc::new(McpTool { listed: listed.clone(), shared: self.clone() }) as Arc<dyn DynTool>
+            Arc::new(McpTool {
+                listed: listed.clone(),
+                shared: self.clone(),
+            }) as Arc<dyn DynTool>
         };
         let connection = self.connection().await?;
         if !connection.has_changed()
@@ -202,7 +216,9 @@ impl Shared {
         let listed = match tokio::time::timeout(self.settings.connect_timeout, listing).await {
             Ok(Ok(tools)) => self.tools(tools)?,
             Ok(Err(Failure::Lost(why))) => return Err(self.unavailable_error(&why)),
-            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => return Err(self.invalid_error(&why)),
+            Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => {
+                return Err(self.invalid_error(&why));
+            }
             Err(_) => return Err(self.timeout_error()),
         };
         let tools = listed.iter().map(calling).collect();
@@ -211,23 +227,32 @@ impl Shared {
     }
 
     fn tools(&self, tools: Vec<rmcp::model::Tool>) -> Result<Vec<Arc<ListedTool>>> {
-        let Settings { name, filter, prefix, .. } = &self.settings;
+        let Settings {
+            name,
+            filter,
+            prefix,
+            ..
+        } = &self.settings;
         if let Some(prefix) = prefix
             && let Err(fault) = name_for_models(prefix.clone())
         {
             let message = format!("toolset `{name}` has the prefix `{prefix:.100}`: {fault}");
             return Err(Error::new(ErrorKind::Config, message).with_help("choose another prefix"));
         }
-        let kept = tools.into_iter().filter(|tool| filter.as_ref().is_none_or(|filter| filter(&tool.name)));
+        let kept = tools
+            .into_iter()
+            .filter(|tool| filter.as_ref().is_none_or(|filter| filter(&tool.name)));
         let tools = kept.map(|tool| {
             let remote = tool.name.to_string();
             let name = match prefix {
                 Some(prefix) => format!("{prefix}_{remote}"),
                 None => remote.clone(),
             };
-            let made = name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
-            let tool =
-                made.map_err(|fault| self.invalid_error(&format!("its tool `{remote:.100}`: {fault}")))?;
+            let made =
+                name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
+            let tool = made.map_err(|fault| {
+                self.invalid_error(&format!("its tool `{remote:.100}`: {fault}"))
+            })?;
             Ok(Arc::new(tool))
         });
         tools.collect()
@@ -265,7 +290,9 @@ fn name_for_models(name: String) -> Result<String, String> {
         return Err("a name has letters, digits, `_`, `-`, `.` and `/`".to_owned());
     }
     if name.len() > NAME {
-        return Err(format!("a name has at most {NAME} characters, with the prefix"));
+        return Err(format!(
+            "a name has at most {NAME} characters, with the prefix"
+        ));
     }
     Ok(name.replace(|c| !is_plain(c), "_"))
 }
@@ -286,7 +313,14 @@ impl Toolset for McpToolset {
 
 impl fmt::Debug for McpToolset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { name, server, limits, timeout, prefix, .. } = &self.shared.settings;
+        let Settings {
+            name,
+            server,
+            limits,
+            timeout,
+            prefix,
+            ..
+        } = &self.shared.settings;
         f.debug_struct("McpToolset")
             .field("name", name)
             .field("server", server)

@@ -72,8 +72,14 @@ impl Otel {
             config_error("cannot export over OTLP", error)
                 .with_help("check the variables `OTEL_EXPORTER_OTLP_...`")
         };
-        let spans = SpanExporter::builder().with_http().build().map_err(address)?;
-        let metrics = MetricExporter::builder().with_http().build().map_err(address)?;
+        let spans = SpanExporter::builder()
+            .with_http()
+            .build()
+            .map_err(address)?;
+        let metrics = MetricExporter::builder()
+            .with_http()
+            .build()
+            .map_err(address)?;
         Ok(Self::with_metrics(service, spans, metrics))
     }
 
@@ -92,7 +98,11 @@ impl Otel {
         metrics: impl PushMetricExporter,
     ) -> Self {
         let metrics = PeriodicReader::builder(metrics).build();
-        Self::build(service.into(), spans, SdkMeterProvider::builder().with_reader(metrics))
+        Self::build(
+            service.into(),
+            spans,
+            SdkMeterProvider::builder().with_reader(metrics),
+        )
     }
 
     fn build(
@@ -106,8 +116,13 @@ impl Otel {
         }
         let resource = resource.build();
         let spans = conventional::Conventional(spans);
-        let tracers = SdkTracerProvider::builder().with_batch_exporter(spans).with_resource(resource.clone());
-        Self { tracers: tracers.build(), meters: meters.with_resource(resource).build() }
+        let tracers = SdkTracerProvider::builder()
+            .with_batch_exporter(spans)
+            .with_resource(resource.clone());
+        Self {
+            tracers: tracers.build(),
+            meters: meters.with_resource(resource).build(),
+        }
     }
 
     /// Sets a subscriber of the process that exports all spans of level `INFO`.
@@ -143,7 +158,10 @@ impl Otel {
     /// # Errors
     /// [`ErrorKind::Agent`] if the exporter cannot send them.
     pub fn flush(&self) -> Result<()> {
-        self.tracers.force_flush().and_then(|()| self.meters.force_flush()).map_err(Error::other)
+        self.tracers
+            .force_flush()
+            .and_then(|()| self.meters.force_flush())
+            .map_err(Error::other)
     }
 }
 

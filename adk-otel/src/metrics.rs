@@ -44,21 +44,36 @@ impl Metrics {
             .with_unit("s")
             .with_description("GenAI operation duration.")
             .with_boundaries(doubled);
-        Self { tokens: tokens.build(), durations: durations.build() }
+        Self {
+            tokens: tokens.build(),
+            durations: durations.build(),
+        }
     }
 
     fn report(&self, operation: Operation) {
-        let Operation { since, dimensions, input, output, is_unfinished } = operation;
+        let Operation {
+            since,
+            dimensions,
+            input,
+            output,
+            is_unfinished,
+        } = operation;
         for (kind, count) in [("input", input), ("output", output)] {
             let Some(count) = count else { continue };
             let kind = KeyValue::new("gen_ai.token.type", kind);
             let is_of_tokens = |dimension: &&KeyValue| dimension.key.as_str() != "error.type";
-            let dimensions: Vec<_> = dimensions.iter().filter(is_of_tokens).cloned().chain([kind]).collect();
+            let dimensions: Vec<_> = dimensions
+                .iter()
+                .filter(is_of_tokens)
+                .cloned()
+                .chain([kind])
+                .collect();
             self.tokens.record(count, &dimensions);
         }
         // The duration of an unfinished run would include its wait for a person.
         if !is_unfinished {
-            self.durations.record(since.elapsed().as_secs_f64(), &dimensions);
+            self.durations
+                .record(since.elapsed().as_secs_f64(), &dimensions);
         }
     }
 }
@@ -75,7 +90,8 @@ struct Operation {
 impl Visit for Operation {
     fn record_str(&mut self, field: &Field, value: &str) {
         if DIMENSIONS.contains(&field.name()) {
-            self.dimensions.push(KeyValue::new(field.name(), value.to_owned()));
+            self.dimensions
+                .push(KeyValue::new(field.name(), value.to_owned()));
         }
     }
 

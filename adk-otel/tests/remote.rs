@@ -1,6 +1,10 @@
 //! The spans of remote branches, with the engine of the runtime's tests.
 
-#![allow(dead_code, clippy::unwrap_used, reason = "the test uses a part of that engine and fails by a panic")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "the test uses a part of that engine and fails by a panic"
+)]
 
 #[path = "../../adk-core/tests/elsewhere/client.rs"]
 mod client;
@@ -21,7 +25,13 @@ use support::{Tree, parallel, run, say};
 use tracing::Instrument as _;
 
 fn tree() -> Tree {
-    Tree::new("w", vec![parallel("p", vec![run(say("a")), run(say("b"))]), run(say("c"))])
+    Tree::new(
+        "w",
+        vec![
+            parallel("p", vec![run(say("a")), run(say("b"))]),
+            run(say("c")),
+        ],
+    )
 }
 
 #[tokio::test(start_paused = true)]
@@ -30,7 +40,9 @@ async fn a_remote_branch_is_a_child_of_the_span_of_its_run() {
     let process = Process::new(log::Log::default(), tree, usize::MAX);
     let (runner, posted) = process.runner();
     let tree = tree();
-    let (ended, _) = process.serve(runner.run(&tree, "go"), posted, process.killed.notified()).await;
+    let (ended, _) = process
+        .serve(runner.run(&tree, "go"), posted, process.killed.notified())
+        .await;
     ended.unwrap().unwrap();
     // Each process opens its own root span.
     let expected = "\
@@ -52,5 +64,8 @@ async fn a_run_that_another_process_executes_is_a_child_of_the_span_of_its_calle
     let span = tracing::info_span!("request");
     runner.run(&tree, "go").instrument(span).await.unwrap();
     let lines = collected.tree();
-    assert!(lines.starts_with("request []\n  invoke_workflow w [w]\n"), "{lines}");
+    assert!(
+        lines.starts_with("request []\n  invoke_workflow w [w]\n"),
+        "{lines}"
+    );
 }

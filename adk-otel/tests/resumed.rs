@@ -85,7 +85,9 @@ fn runner(model: ScriptedModel, store: SqliteStore) -> Runner {
 #[tokio::test]
 #[ignore = "another test starts it, and it aborts its process"]
 async fn victim() {
-    let Ok(file) = std::env::var("ADK_VICTIM") else { return };
+    let Ok(file) = std::env::var("ADK_VICTIM") else {
+        return;
+    };
     let otel = VICTIM.get_or_init(|| Otel::new("victim", Printer));
     otel.subscribe().unwrap();
     let model = ScriptedModel::new()
@@ -109,14 +111,22 @@ async fn victim() {
 async fn a_run_resumed_after_the_death_of_its_process_continues_its_trace() {
     let file = std::env::temp_dir().join(format!("adk-otel-{}.db", std::process::id()));
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["victim", "--exact", "--ignored", "--nocapture"]).env("ADK_VICTIM", &file);
+    child
+        .args(["victim", "--exact", "--ignored", "--nocapture"])
+        .env("ADK_VICTIM", &file);
     let died = child.output().unwrap();
     assert!(!died.status.success());
     let text = String::from_utf8(died.stdout).unwrap();
-    let exported: Vec<_> =
-        text.lines().filter_map(|line| line.strip_prefix("span ")?.split_once(' ')).collect();
+    let exported: Vec<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("span ")?.split_once(' '))
+        .collect();
     let names: Vec<_> = exported.iter().map(|(_, name)| *name).collect();
-    for name in ["invoke_agent writer", "invoke_workflow judging", "execute_tool count"] {
+    for name in [
+        "invoke_agent writer",
+        "invoke_workflow judging",
+        "execute_tool count",
+    ] {
         assert!(names.contains(&name), "{names:?}");
     }
 
@@ -124,7 +134,10 @@ async fn a_run_resumed_after_the_death_of_its_process_continues_its_trace() {
     let model = ScriptedModel::new().on("editor").text("The end.");
     let runner = runner(model, SqliteStore::open(&file).await.unwrap());
     let run = runner.runs(&Default::default()).await.unwrap().remove(0);
-    let outcome = runner.resume(&Printing::default(), run.run_id).await.unwrap();
+    let outcome = runner
+        .resume(&Printing::default(), run.run_id)
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "The end.");
     // The resumed run repeats the interrupted call and continues after it. It repeats nothing else.
     let expected = "\
@@ -160,10 +173,22 @@ workflow! {
 #[tokio::test]
 async fn a_run_resumed_after_a_wait_continues_its_trace() {
     let collected = Collected::new();
-    let model = ScriptedModel::new().on("writer").text("A cat.").on("editor").text("The end.");
-    let runner: Runner = Runner::builder().model(model).engine(MemoryJournal::new()).build().unwrap();
+    let model = ScriptedModel::new()
+        .on("writer")
+        .text("A cat.")
+        .on("editor")
+        .text("The end.");
+    let runner: Runner = Runner::builder()
+        .model(model)
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
     let workflow = Publishing::default();
-    let paused = runner.session("ada", "monday").run(&workflow, "cats").await.unwrap_err();
+    let paused = runner
+        .session("ada", "monday")
+        .run(&workflow, "cats")
+        .await
+        .unwrap_err();
     assert_eq!(paused.kind(), ErrorKind::Paused);
     let waiting = runner.waiting().await.unwrap().remove(0);
     runner.answer(&waiting.id, "yes").await.unwrap();

@@ -64,13 +64,21 @@ workflow! {
 fn model() -> ScriptedModel {
     ScriptedModel::new()
         .on("scout")
-        .error(ModelErrorKind::Unavailable, "overloaded by the secret of Ada")
-        .reply(Reply::new().call_with_id("c1", "weather", json!({"city": "Bern"})).call_with_id(
-            "c2",
-            "guide",
-            json!({"request": "What else?"}),
-        ))
-        .reply(Reply::new().json(["bears", "clock"]).usage(20, 5).finish(FinishReason::Stop))
+        .error(
+            ModelErrorKind::Unavailable,
+            "overloaded by the secret of Ada",
+        )
+        .reply(
+            Reply::new()
+                .call_with_id("c1", "weather", json!({"city": "Bern"}))
+                .call_with_id("c2", "guide", json!({"request": "What else?"})),
+        )
+        .reply(
+            Reply::new()
+                .json(["bears", "clock"])
+                .usage(20, 5)
+                .finish(FinishReason::Stop),
+        )
         .on("guide")
         .text("A fountain.")
         .on("writer")
@@ -125,19 +133,42 @@ invoke_workflow trip [trip]
 async fn each_agent_and_call_has_a_span_below_its_caller() {
     let collected = Collected::new();
     let runner: Runner = Runner::builder().model(model()).build().unwrap();
-    let outcome = runner.session("ada", "monday").run(&Trip::default(), "Bern").await.unwrap();
+    let outcome = runner
+        .session("ada", "monday")
+        .run(&Trip::default(), "Bern")
+        .await
+        .unwrap();
     let tree = collected.tree();
     assert_eq!(tree, TREE, "{tree}");
 
     let spans = collected.spans();
     for span in spans.iter().filter(|span| span.name != "lookup") {
-        assert_eq!(attribute(span, "adk.run.id"), Some(outcome.run_id.to_string()));
-        assert_eq!(attribute(span, "gen_ai.conversation.id").as_deref(), Some("monday"));
-        assert_eq!(span.span_context.trace_id(), spans[0].span_context.trace_id());
+        assert_eq!(
+            attribute(span, "adk.run.id"),
+            Some(outcome.run_id.to_string())
+        );
+        assert_eq!(
+            attribute(span, "gen_ai.conversation.id").as_deref(),
+            Some("monday")
+        );
+        assert_eq!(
+            span.span_context.trace_id(),
+            spans[0].span_context.trace_id()
+        );
         let operation = span.name.split(' ').next().unwrap();
-        assert_eq!(attribute(span, "gen_ai.operation.name").as_deref(), Some(operation));
+        assert_eq!(
+            attribute(span, "gen_ai.operation.name").as_deref(),
+            Some(operation)
+        );
         let is_call = operation == "chat";
-        assert_eq!(span.span_kind, if is_call { SpanKind::Client } else { SpanKind::Internal });
+        assert_eq!(
+            span.span_kind,
+            if is_call {
+                SpanKind::Client
+            } else {
+                SpanKind::Internal
+            }
+        );
         // Spans hold no contents unless `trace_contents` is set.
         assert!(!format!("{span:?}").contains("secret"), "{span:?}");
         assert!(!span.attributes.iter().any(|attribute| {
@@ -147,19 +178,38 @@ async fn each_agent_and_call_has_a_span_below_its_caller() {
     }
     let find = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
     let tool = find("execute_tool guide");
-    assert_eq!(attribute(tool, "gen_ai.tool.call.id").as_deref(), Some("c2"));
-    assert_eq!(attribute(tool, "gen_ai.tool.description").as_deref(), Some("Knows the city."));
+    assert_eq!(
+        attribute(tool, "gen_ai.tool.call.id").as_deref(),
+        Some("c2")
+    );
+    assert_eq!(
+        attribute(tool, "gen_ai.tool.description").as_deref(),
+        Some("Knows the city.")
+    );
     assert_eq!(
         attribute(find("invoke_agent scout"), "gen_ai.agent.description").as_deref(),
         Some("Looks around.")
     );
-    assert_eq!(attribute(find("invoke_agent join"), "adk.agent.kind").as_deref(), Some("function"));
-    let counted =
-        |span: &&opentelemetry_sdk::trace::SpanData| attribute(span, "gen_ai.usage.input_tokens").is_some();
+    assert_eq!(
+        attribute(find("invoke_agent join"), "adk.agent.kind").as_deref(),
+        Some("function")
+    );
+    let counted = |span: &&opentelemetry_sdk::trace::SpanData| {
+        attribute(span, "gen_ai.usage.input_tokens").is_some()
+    };
     let chat = spans.iter().find(counted).unwrap();
-    assert_eq!(attribute(chat, "gen_ai.usage.input_tokens").as_deref(), Some("20"));
-    assert_eq!(attribute(chat, "gen_ai.usage.output_tokens").as_deref(), Some("5"));
-    assert_eq!(attribute(chat, "gen_ai.response.finish_reasons").as_deref(), Some("[\"stop\"]"));
+    assert_eq!(
+        attribute(chat, "gen_ai.usage.input_tokens").as_deref(),
+        Some("20")
+    );
+    assert_eq!(
+        attribute(chat, "gen_ai.usage.output_tokens").as_deref(),
+        Some("5")
+    );
+    assert_eq!(
+        attribute(chat, "gen_ai.response.finish_reasons").as_deref(),
+        Some("[\"stop\"]")
+    );
 }
 
 #[tokio::test]
@@ -168,9 +218,16 @@ async fn spans_hold_contents_if_the_run_asks_for_them() {
     let model = ScriptedModel::new().on("judge").text("It is good.");
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     let config = RunConfig::new().trace_contents(true);
-    runner.run(&Judging::default(), "a text of Ada").config(config).await.unwrap();
+    runner
+        .run(&Judging::default(), "a text of Ada")
+        .config(config)
+        .await
+        .unwrap();
     let spans = collected.spans();
-    let chat = spans.iter().find(|span| span.name == "chat scripted").unwrap();
+    let chat = spans
+        .iter()
+        .find(|span| span.name == "chat scripted")
+        .unwrap();
     let text = |name| attribute(chat, name).unwrap();
     assert!(text("gen_ai.system_instructions").contains("Judge a text of Ada"));
     assert!(text("gen_ai.input.messages").contains("a text of Ada"));
@@ -180,7 +237,9 @@ async fn spans_hold_contents_if_the_run_asks_for_them() {
 #[tokio::test]
 async fn an_error_marks_each_span_that_ends_with_it() {
     let collected = Collected::new();
-    let model = ScriptedModel::new().on("judge").error(ModelErrorKind::Unauthorized, "no");
+    let model = ScriptedModel::new()
+        .on("judge")
+        .error(ModelErrorKind::Unauthorized, "no");
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     let error = runner.run(&Judging::default(), "text").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Unauthorized));
@@ -200,8 +259,15 @@ async fn a_run_is_a_child_of_the_current_span() {
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     let workflow = Judging::default();
     let request = runner.run(&workflow, "text").into_future();
-    request.instrument(tracing::info_span!("request")).await.unwrap();
-    assert!(collected.tree().starts_with("request []\n  invoke_workflow judging"));
+    request
+        .instrument(tracing::info_span!("request"))
+        .await
+        .unwrap();
+    assert!(
+        collected
+            .tree()
+            .starts_with("request []\n  invoke_workflow judging")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,7 +282,11 @@ async fn tokens_and_durations_and_errors_are_measured() {
     collected.otel.flush().unwrap();
     let metrics = collected.metrics.get_finished_metrics().unwrap();
     let mut lines = Vec::new();
-    for metric in metrics.iter().flat_map(|all| all.scope_metrics()).flat_map(|scope| scope.metrics()) {
+    for metric in metrics
+        .iter()
+        .flat_map(|all| all.scope_metrics())
+        .flat_map(|scope| scope.metrics())
+    {
         let dimensions = |attributes: Vec<String>| {
             let mut attributes = attributes;
             attributes.sort_unstable();
@@ -225,14 +295,30 @@ async fn tokens_and_durations_and_errors_are_measured() {
         match metric.data() {
             AggregatedMetrics::U64(MetricData::Histogram(tokens)) => {
                 for point in tokens.data_points() {
-                    let pairs = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
-                    lines.push(format!("{} {} {}", metric.name(), point.sum(), dimensions(pairs)));
+                    let pairs = point
+                        .attributes()
+                        .map(|one| format!("{}={}", one.key, one.value))
+                        .collect();
+                    lines.push(format!(
+                        "{} {} {}",
+                        metric.name(),
+                        point.sum(),
+                        dimensions(pairs)
+                    ));
                 }
             }
             AggregatedMetrics::F64(MetricData::Histogram(durations)) => {
                 for point in durations.data_points() {
-                    let pairs = point.attributes().map(|one| format!("{}={}", one.key, one.value)).collect();
-                    lines.push(format!("{} x{} {}", metric.name(), point.count(), dimensions(pairs)));
+                    let pairs = point
+                        .attributes()
+                        .map(|one| format!("{}={}", one.key, one.value))
+                        .collect();
+                    lines.push(format!(
+                        "{} x{} {}",
+                        metric.name(),
+                        point.count(),
+                        dimensions(pairs)
+                    ));
                 }
             }
             other => panic!("{other:?}"),

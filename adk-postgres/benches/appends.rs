@@ -22,14 +22,23 @@ use trees::large::MILLION;
 use trees::{measured, waited};
 
 async fn fresh() -> PostgresStore {
-    PostgresStore::connect(&Database::new().await.url).await.unwrap()
+    PostgresStore::connect(&Database::new().await.url)
+        .await
+        .unwrap()
 }
 
 fn main() {
     // `-- 64` measures only this case, `-- waits` only the waits, `-- long` only the session.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
     let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         for runs in [1, 8, 64] {
             if is_asked(&runs.to_string()) {

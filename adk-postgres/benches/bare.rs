@@ -41,16 +41,27 @@ fn data(id: &str) -> String {
 
 async fn bare(connection: &mut PgConnection, count: usize, events: usize) {
     let numbers: Vec<i64> = (1..=count as i64).collect();
-    sqlx::query(SESSIONS).bind(&numbers).execute(&mut *connection).await.unwrap();
+    sqlx::query(SESSIONS)
+        .bind(&numbers)
+        .execute(&mut *connection)
+        .await
+        .unwrap();
     let rounds = events / count;
     let begin = Instant::now();
     for place in 0..rounds {
         let id = |number: &i64| format!("{place:08x}-0000-7000-8000-{number:012}");
         let ids: Vec<String> = numbers.iter().map(id).collect();
         let data: Vec<String> = ids.iter().map(|id| data(id)).collect();
-        let time =
-            format!("2026-01-01 00:{:02}:{:02}.{:06}", place / 60_000, place / 1_000 % 60, place % 1_000);
-        let query = sqlx::query(WRITE).bind(&numbers).bind(place as i64).bind(time);
+        let time = format!(
+            "2026-01-01 00:{:02}:{:02}.{:06}",
+            place / 60_000,
+            place / 1_000 % 60,
+            place % 1_000
+        );
+        let query = sqlx::query(WRITE)
+            .bind(&numbers)
+            .bind(place as i64)
+            .bind(time);
         let query = query.bind(format!("w/l#{place}/a!0")).bind(ids).bind(data);
         query.execute(&mut *connection).await.unwrap();
     }
@@ -60,10 +71,18 @@ async fn bare(connection: &mut PgConnection, count: usize, events: usize) {
 
 fn main() {
     // `-- 64` measures only this case.
-    let asked: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let asked: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
-        for count in [1, 8, 64].into_iter().filter(|count| asked.is_empty() || asked.contains(count)) {
+        for count in [1, 8, 64]
+            .into_iter()
+            .filter(|count| asked.is_empty() || asked.contains(count))
+        {
             let database = Database::new().await;
             // Let the store create its tables.
             drop(PostgresStore::connect(&database.url).await.unwrap());

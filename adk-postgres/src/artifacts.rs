@@ -4,7 +4,9 @@ use crate::PostgresStore;
 use crate::connection::PgConnection;
 use crate::error::{Doing, is_without_session, postgres_error};
 use adk_core::session::{Location, SessionKey};
-use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart};
+use adk_core::{
+    ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart,
+};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Postgres, Row as _};
@@ -28,24 +30,36 @@ struct FileKey {
 impl FileKey {
     fn new(session: &SessionKey, name: &str) -> Result<Arc<Self>> {
         let refused = |fact: &str, help: &str| {
-            let message = format!("Postgres cannot store an artifact with the name {name:.64?}: {fact}");
+            let message =
+                format!("Postgres cannot store an artifact with the name {name:.64?}: {fact}");
             Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message).with_help(help))
         };
         if name.contains('\0') {
-            return refused("the name contains a NUL character", "choose a name without NUL");
+            return refused(
+                "the name contains a NUL character",
+                "choose a name without NUL",
+            );
         }
         if name.len() > LONGEST {
             let fact = format!("the name has {} bytes, the limit is {LONGEST}", name.len());
             return refused(&fact, "choose a shorter name");
         }
         let owner = (!name.starts_with("user:")).then(|| session.id.clone());
-        Ok(Arc::new(Self { session: session.clone(), owner, name: name.to_owned() }))
+        Ok(Arc::new(Self {
+            session: session.clone(),
+            owner,
+            name: name.to_owned(),
+        }))
     }
 
     /// Returns a statement with parameters 1 to 4 of [`OF_FILE`] bound.
     fn query(&self, sql: String) -> Query<'_, Postgres, PgArguments> {
         let query = sqlx::query(AssertSqlSafe(sql));
-        query.bind(&self.session.app).bind(&self.session.user).bind(&self.owner).bind(&self.name)
+        query
+            .bind(&self.session.app)
+            .bind(&self.session.user)
+            .bind(&self.owner)
+            .bind(&self.name)
     }
 }
 
@@ -59,12 +73,21 @@ impl ArtifactStore for PostgresStore {
         Some(self.database())
     }
 
-    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        part: Part,
+    ) -> BoxFuture<'a, Result<u32>> {
         Box::pin(async move {
-            let (file, part) = (FileKey::new(session, name)?, Arc::new(StoredPart::new(&part)?));
+            let (file, part) = (
+                FileKey::new(session, name)?,
+                Arc::new(StoredPart::new(&part)?),
+            );
             let bytes = part.json.len() + part.data.as_ref().map_or(0, |data| data.len());
             if bytes > MOST {
-                let message = format!("the artifact `{name}` has {bytes} bytes, the limit is {MOST}");
+                let message =
+                    format!("the artifact `{name}` has {bytes} bytes, the limit is {MOST}");
                 return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
                     "store the data outside of the database, and save its address as `Part::file_data`",
                 ));
@@ -107,7 +130,11 @@ impl ArtifactStore for PostgresStore {
         })
     }
 
-    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+    fn versions<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u32>>> {
         Box::pin(async move {
             let file = FileKey::new(session, name)?;
             self.0
@@ -126,8 +153,13 @@ impl ArtifactStore for PostgresStore {
                 .call_in_transaction(Box::new(move |connection| {
                     let file = file.clone();
                     Box::pin(async move {
-                        let delete = file.query(format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}"));
-                        delete.execute(connection).await.map(drop).doing("delete an artifact")
+                        let delete =
+                            file.query(format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}"));
+                        delete
+                            .execute(connection)
+                            .await
+                            .map(drop)
+                            .doing("delete an artifact")
                     })
                 }))
                 .await
@@ -143,7 +175,11 @@ async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) 
             SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts WHERE {OF_FILE}
             ON CONFLICT DO NOTHING RETURNING version"
         ));
-        let saved = insert.bind(&part.json).bind(part.data.as_deref()).fetch_optional(&mut *connection).await;
+        let saved = insert
+            .bind(&part.json)
+            .bind(part.data.as_deref())
+            .fetch_optional(&mut *connection)
+            .await;
         match saved {
             Ok(Some(row)) => return version(&row),
             // Another transaction has inserted this version; the next statement sees it.
@@ -160,26 +196,46 @@ fn version(row: &PgRow) -> Result<u32> {
     let what = "save an artifact";
     let version: i64 = row.try_get(0).doing(what)?;
     u32::try_from(version).map_err(|error| {
-        Error::new(ErrorKind::Store(StoreErrorKind::Other), "the artifact has too many versions")
-            .with_source(error)
+        Error::new(
+            ErrorKind::Store(StoreErrorKind::Other),
+            "the artifact has too many versions",
+        )
+        .with_source(error)
     })
 }
 
-async fn load(connection: &mut PgConnection, file: &FileKey, version: Option<u32>) -> Result<Option<Part>> {
+async fn load(
+    connection: &mut PgConnection,
+    file: &FileKey,
+    version: Option<u32>,
+) -> Result<Option<Part>> {
     let what = "load an artifact";
     let select = file.query(format!(
         "SELECT part, data FROM adkw_artifacts WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
         ORDER BY version DESC LIMIT 1"
     ));
-    let row = select.bind(version.map(i64::from)).fetch_optional(connection).await.doing(what)?;
+    let row = select
+        .bind(version.map(i64::from))
+        .fetch_optional(connection)
+        .await
+        .doing(what)?;
     let Some(row) = row else { return Ok(None) };
     let data: Option<Vec<u8>> = row.try_get(1).doing(what)?;
-    StoredPart { json: row.try_get(0).doing(what)?, data: data.map(Into::into) }.into_part().map(Some)
+    StoredPart {
+        json: row.try_get(0).doing(what)?,
+        data: data.map(Into::into),
+    }
+    .into_part()
+    .map(Some)
 }
 
 async fn versions(connection: &mut PgConnection, file: &FileKey) -> Result<Vec<u32>> {
     let sql = format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
-    let rows = file.query(sql).fetch_all(connection).await.doing("list the versions of an artifact")?;
+    let rows = file
+        .query(sql)
+        .fetch_all(connection)
+        .await
+        .doing("list the versions of an artifact")?;
     rows.iter().map(version).collect()
 }
 
@@ -189,6 +245,9 @@ async fn list(connection: &mut PgConnection, key: &SessionKey) -> Result<Vec<Str
         WHERE app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') IN ($3, '')
             AND (session_id = $3 OR session_id IS NULL)
         ORDER BY name"#;
-    let names = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let names = sqlx::query_scalar(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
     names.fetch_all(connection).await.doing(what)
 }

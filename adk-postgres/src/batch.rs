@@ -52,7 +52,12 @@ struct Written {
 /// Executes jobs in one transaction, and reports each result to its sender. `asked` is the time
 /// from which their patience counts. When one job aborts the transaction, each job gets a
 /// transaction of its own.
-pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant, mut jobs: Vec<Job>) {
+pub(crate) async fn batch(
+    shared: &Arc<Shared>,
+    key: &SessionKey,
+    asked: Instant,
+    mut jobs: Vec<Job>,
+) {
     let mut patience = Patience::since(asked, shared.options.patience);
     // Whether a slot may already be filled: an earlier attempt was interrupted during its commit.
     let mut is_careful = false;
@@ -80,7 +85,11 @@ pub(crate) async fn batch(shared: &Arc<Shared>, key: &SessionKey, asked: Instant
             return;
         }
         for job in jobs {
-            let error = if is_unknown && job.writes() { outcome_unknown_error(&error) } else { copy(&error) };
+            let error = if is_unknown && job.writes() {
+                outcome_unknown_error(&error)
+            } else {
+                copy(&error)
+            };
             refuse_job(shared, job, error);
         }
         return;
@@ -104,8 +113,8 @@ async fn attempt(
     if !is_careful && let Some(written) = write_directly(shared, key, jobs).await? {
         return Ok(written);
     }
-    let written =
-        shared.attempt(async |connection| execute_jobs(shared, connection, key, jobs, is_careful).await);
+    let written = shared
+        .attempt(async |connection| execute_jobs(shared, connection, key, jobs, is_careful).await);
     let written = written.await?;
     if let Some(head) = &written.head {
         shared.drives.leave(jobs, head);
@@ -121,41 +130,91 @@ async fn write_directly(
     key: &SessionKey,
     jobs: &mut [Job],
 ) -> Result<Option<Written>, Lost> {
-    let Some(before) = shared.drives.head(jobs) else { return Ok(None) };
+    let Some(before) = shared.drives.head(jobs) else {
+        return Ok(None);
+    };
     let what = "reach the server";
-    if let [Job::Step { claim, key: step, value, .. }] = jobs {
+    if let [
+        Job::Step {
+            claim,
+            key: step,
+            value,
+            ..
+        },
+    ] = jobs
+    {
         let mut connection = shared.connections.get(what).await?;
-        let done = journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
+        let done =
+            journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
         shared.connections.put_back(connection).await;
-        let is_first = done.map_err(|error| Lost { error, is_sent: true })?;
+        let is_first = done.map_err(|error| Lost {
+            error,
+            is_sent: true,
+        })?;
         let outcomes = vec![Ok(Outcome::Value(None))];
-        let written = Written { session: None, missing: VecDeque::new(), outcomes, head: None };
+        let written = Written {
+            session: None,
+            missing: VecDeque::new(),
+            outcomes,
+            head: None,
+        };
         return Ok(is_first.then_some(written));
     }
     let session = shared.live.find(key, before.number);
-    if session.as_ref().is_none_or(|session| session.len() as u64 != before.len) {
+    if session
+        .as_ref()
+        .is_none_or(|session| session.len() as u64 != before.len)
+    {
         return Ok(None);
     }
     let (head, rows) = (before.clone(), Rows::default());
-    let mut batch = Batch { shared, key, head, session, current: None, rows, is_careful: false };
+    let mut batch = Batch {
+        shared,
+        key,
+        head,
+        session,
+        current: None,
+        rows,
+        is_careful: false,
+    };
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs.iter_mut() {
-        let Job::Commit { slot, draft, tried, .. } = job else { return Ok(None) };
-        let Ok(outcome) = batch.commit(slot, draft, None, tried) else { return Ok(None) };
+        let Job::Commit {
+            slot, draft, tried, ..
+        } = job
+        else {
+            return Ok(None);
+        };
+        let Ok(outcome) = batch.commit(slot, draft, None, tried) else {
+            return Ok(None);
+        };
         outcomes.push(outcome);
     }
-    let Batch { rows, head, session, .. } = batch;
+    let Batch {
+        rows,
+        head,
+        session,
+        ..
+    } = batch;
     if !rows.is_one_statement() {
         return Ok(None);
     }
     let mut connection = shared.connections.get(what).await?;
     let written = rows.write(&mut connection, key, &before, &head).await;
     shared.connections.put_back(connection).await;
-    if !written.map_err(|error| Lost { error, is_sent: true })? {
+    if !written.map_err(|error| Lost {
+        error,
+        is_sent: true,
+    })? {
         return Ok(None);
     }
     shared.drives.leave(jobs, &head);
-    Ok(Some(Written { session, missing: VecDeque::new(), outcomes, head: Some(head) }))
+    Ok(Some(Written {
+        session,
+        missing: VecDeque::new(),
+        outcomes,
+        head: Some(head),
+    }))
 }
 
 async fn execute_jobs(
@@ -166,13 +225,25 @@ async fn execute_jobs(
     is_careful: bool,
 ) -> Result<Written> {
     let Some(head) = log::lock(connection, key).await? else {
-        let outcomes = jobs.iter().map(|job| missing_session_outcome(key, job)).collect();
-        return Ok(Written { session: None, missing: VecDeque::new(), outcomes, head: None });
+        let outcomes = jobs
+            .iter()
+            .map(|job| missing_session_outcome(key, job))
+            .collect();
+        return Ok(Written {
+            session: None,
+            missing: VecDeque::new(),
+            outcomes,
+            head: None,
+        });
     };
     let session = shared.live.find(key, head.number);
-    let here = session.as_ref().map_or(head.len, |session| session.len() as u64);
+    let here = session
+        .as_ref()
+        .map_or(head.len, |session| session.len() as u64);
     let missing = if here < head.len {
-        (here..).zip(reader::events(connection, key, head.number, here..head.len).await?).collect()
+        (here..)
+            .zip(reader::events(connection, key, head.number, here..head.len).await?)
+            .collect()
     } else {
         VecDeque::new()
     };
@@ -180,19 +251,42 @@ async fn execute_jobs(
     let fenced = journal::outdated_claims(shared, connection, &head, jobs).await?;
     let current = Current::lock(connection, key, jobs).await?;
     let before = head.clone();
-    let mut batch = Batch { shared, key, head, session, current, rows: Rows::default(), is_careful };
+    let mut batch = Batch {
+        shared,
+        key,
+        head,
+        session,
+        current,
+        rows: Rows::default(),
+        is_careful,
+    };
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs.iter_mut() {
-        outcomes.push(match job.claim().and_then(|claim| Some((claim.run_id, fenced.get(&claim)?))) {
-            Some((run, refuse)) => Err(refuse(run)),
-            None => batch.perform(connection, job).await?,
-        });
+        outcomes.push(
+            match job
+                .claim()
+                .and_then(|claim| Some((claim.run_id, fenced.get(&claim)?)))
+            {
+                Some((run, refuse)) => Err(refuse(run)),
+                None => batch.perform(connection, job).await?,
+            },
+        );
     }
-    let Batch { rows, head, session, .. } = batch;
+    let Batch {
+        rows,
+        head,
+        session,
+        ..
+    } = batch;
     if !rows.write(connection, key, &before, &head).await? {
         return Err(key.missing());
     }
-    Ok(Written { session, missing, outcomes, head: Some(head) })
+    Ok(Written {
+        session,
+        missing,
+        outcomes,
+        head: Some(head),
+    })
 }
 
 /// State of a transaction while its jobs are executed.
@@ -211,10 +305,22 @@ struct Batch<'a> {
 impl Batch<'_> {
     /// Executes one job. The outer error aborts the transaction, the inner error refuses only this
     /// job.
-    async fn perform(&mut self, connection: &mut PgConnection, job: &mut Job) -> Result<Result<Outcome>> {
+    async fn perform(
+        &mut self,
+        connection: &mut PgConnection,
+        job: &mut Job,
+    ) -> Result<Result<Outcome>> {
         Ok(Ok(match job {
-            Job::Commit { slot, draft, update, tried, .. } => {
-                let there = self.find_earlier(connection, slot, draft, update.is_some()).await?;
+            Job::Commit {
+                slot,
+                draft,
+                update,
+                tried,
+                ..
+            } => {
+                let there = self
+                    .find_earlier(connection, slot, draft, update.is_some())
+                    .await?;
                 return Ok(match there {
                     Some(there) => Ok(Outcome::FilledSlot(there)),
                     None => self.commit(slot, draft, update.as_deref_mut(), tried)?,
@@ -233,10 +339,12 @@ impl Batch<'_> {
                 }
                 Outcome::Done(true)
             }
-            Job::Step { claim, key, value, .. } => {
-                Outcome::Value(journal::step(connection, claim.run_id, key, value).await?)
+            Job::Step {
+                claim, key, value, ..
+            } => Outcome::Value(journal::step(connection, claim.run_id, key, value).await?),
+            Job::Wait { claim, wait, .. } => {
+                Outcome::Value(waits::wait(connection, *claim, wait).await?)
             }
-            Job::Wait { claim, wait, .. } => Outcome::Value(waits::wait(connection, *claim, wait).await?),
             Job::Withdraw { waits, .. } => {
                 waits::withdraw(connection, waits).await?;
                 Outcome::Done(true)
@@ -277,7 +385,12 @@ impl Batch<'_> {
         tried: &mut Vec<EventId>,
     ) -> Result<Result<Outcome>> {
         let is_above = slot.claim().is_driven_above();
-        if !is_above && !self.session.as_ref().is_some_and(|session| Arc::ptr_eq(session, slot.session())) {
+        if !is_above
+            && !self
+                .session
+                .as_ref()
+                .is_some_and(|session| Arc::ptr_eq(session, slot.session()))
+        {
             // The session was deleted, and possibly created again.
             return Ok(Err(self.key.missing()));
         }
@@ -293,7 +406,10 @@ impl Batch<'_> {
         slot.stamp(Arc::make_mut(&mut draft.event), self.head.latest);
         tried.push(draft.event.id);
         let entry = entry(slot, draft)?;
-        Ok(self.rows.append(&mut self.head, &draft.event, Some(entry)).map(Outcome::New))
+        Ok(self
+            .rows
+            .append(&mut self.head, &draft.event, Some(entry))
+            .map(Outcome::New))
     }
 }
 
@@ -302,8 +418,12 @@ fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
     Ok(Entry {
         run: slot.run_id.to_string(),
         slot: slot.to_string(),
-        temp: (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?,
-        done: (!slot.done.is_empty()).then(|| to_text(&slot.done)).transpose()?,
+        temp: (!draft.temp.is_empty())
+            .then(|| to_text(&draft.temp))
+            .transpose()?,
+        done: (!slot.done.is_empty())
+            .then(|| to_text(&slot.done))
+            .transpose()?,
     })
 }
 
@@ -314,7 +434,11 @@ struct Current(SessionRow);
 impl Current {
     /// Locks and reads the state. Returns `None` without updates, so that no row is locked before
     /// it is written.
-    async fn lock(connection: &mut PgConnection, key: &SessionKey, jobs: &[Job]) -> Result<Option<Self>> {
+    async fn lock(
+        connection: &mut PgConnection,
+        key: &SessionKey,
+        jobs: &[Job],
+    ) -> Result<Option<Self>> {
         let commits = jobs.iter().filter_map(|job| match job {
             Job::Commit { draft, update, .. } => Some((draft, update.as_ref())),
             _ => None,
@@ -352,7 +476,10 @@ impl Current {
     fn apply(&mut self, delta: &StateDelta) {
         let parts = [&mut self.0.own, &mut self.0.user, &mut self.0.app];
         for (state, part) in parts.into_iter().zip(split(delta)) {
-            state.extend(part.into_iter().map(|(key, value)| (key.to_owned(), Value::clone(value))));
+            state.extend(
+                part.into_iter()
+                    .map(|(key, value)| (key.to_owned(), Value::clone(value))),
+            );
         }
     }
 }
@@ -371,7 +498,12 @@ fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
 /// Reports the results of a committed transaction, in the order of the log. An event is delivered
 /// to its session even if its receiver is gone.
 fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
-    let Written { session, mut missing, outcomes, .. } = written;
+    let Written {
+        session,
+        mut missing,
+        outcomes,
+        ..
+    } = written;
     let mut catch_up = |before: u64| {
         let Some(session) = &session else { return };
         while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
@@ -384,7 +516,12 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
     };
     for (job, outcome) in jobs.into_iter().zip(outcomes) {
         match (job, outcome) {
-            (Job::Commit { slot, draft, reply, .. }, Ok(Outcome::New(place))) => {
+            (
+                Job::Commit {
+                    slot, draft, reply, ..
+                },
+                Ok(Outcome::New(place)),
+            ) => {
                 catch_up(place);
                 let event = draft.event;
                 // The session of the slot belongs to another store than the session that is open
@@ -395,7 +532,9 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
             }
             (
-                Job::Commit { slot, tried, reply, .. },
+                Job::Commit {
+                    slot, tried, reply, ..
+                },
                 Ok(Outcome::FilledSlot(FilledSlot { place, event, temp })),
             ) => {
                 catch_up(place);
@@ -414,7 +553,13 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             (Job::Wait { reply, .. }, Ok(Outcome::Value(answer))) => drop(reply.send(Ok(answer))),
             (Job::Close { claim, reply, .. }, Ok(Outcome::Done(is_ours))) => {
                 shared.drives.finish_release(claim, true);
-                let closed = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
+                let closed = || {
+                    if is_ours {
+                        Ok(())
+                    } else {
+                        Err(refuse::fenced(claim.run_id))
+                    }
+                };
                 let _ = reply.map(|reply| reply.send(closed()));
             }
             (Job::Finished { reply, .. } | Job::Withdraw { reply, .. }, Ok(Outcome::Done(_))) => {
@@ -427,8 +572,11 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
                 let opened = row.map(|row| {
                     catch_up(row.len as u64);
-                    let shelf =
-                        Shelf { shared: Arc::downgrade(shared), key: key.clone(), number: row.number };
+                    let shelf = Shelf {
+                        shared: Arc::downgrade(shared),
+                        key: key.clone(),
+                        number: row.number,
+                    };
                     shared.live.open(key, row, Arc::new(shelf))
                 });
                 let _ = reply.send(Ok(opened));
@@ -441,7 +589,10 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
 }
 
 fn refuse_job(shared: &Shared, job: Job, error: Error) {
-    let is_ended = matches!(error.kind(), ErrorKind::RunExists | ErrorKind::Store(StoreErrorKind::Fenced));
+    let is_ended = matches!(
+        error.kind(),
+        ErrorKind::RunExists | ErrorKind::Store(StoreErrorKind::Fenced)
+    );
     if let Some(claim) = job.claim().filter(|_| is_ended) {
         shared.drives.end(claim);
     }

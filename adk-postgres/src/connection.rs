@@ -3,9 +3,12 @@
 use crate::error::{is_closing, refuses_settings};
 use crate::limits::{Limits, until_silent};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
-use sqlx::postgres::{PgArguments, PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
+use sqlx::postgres::{
+    PgArguments, PgConnectOptions, PgQueryResult, PgRow, PgStatement, PgTypeInfo,
+};
 use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, Either, Execute, Executor, Postgres, SqlStr,
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Either, Execute, Executor, Postgres,
+    SqlStr,
 };
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
@@ -35,10 +38,18 @@ impl Server {
         let to = to.extra_float_digits(None);
         // Settings in the URL take precedence.
         let given = to.get_options().unwrap_or_default().to_owned();
-        let ours = limits.of_connection().filter(|(name, _)| !sets(&given, name));
+        let ours = limits
+            .of_connection()
+            .filter(|(name, _)| !sets(&given, name));
         let probe = format!("{:016x}", RandomState::new().hash_one(std::process::id()));
         let direct = to.clone().options(ours).options([(PROBE, &probe)]);
-        Self { to, direct, probe, is_pooled: AtomicBool::new(false), limits }
+        Self {
+            to,
+            direct,
+            probe,
+            is_pooled: AtomicBool::new(false),
+            limits,
+        }
     }
 
     pub(crate) fn options(&self) -> &PgConnectOptions {
@@ -77,7 +88,9 @@ impl Server {
 fn sets(options: &str, name: &str) -> bool {
     options.split_whitespace().any(|option| {
         let option = option.trim_start_matches("-c").trim_start_matches("--");
-        option.split_once('=').is_some_and(|(given, _)| given.eq_ignore_ascii_case(name))
+        option
+            .split_once('=')
+            .is_some_and(|(given, _)| given.eq_ignore_ascii_case(name))
     })
 }
 
@@ -92,14 +105,21 @@ pub(crate) struct PgConnection {
     is_in_transaction: bool,
     /// Whether the open transaction changes tables.
     is_upgrade: bool,
-    /// Whether a statement has no answer yet, or has failed with an error that makes the connection
-    /// unusable.
+    /// Whether a statement has no answer yet, or has failed with an error that makes the
+    /// connection unusable.
     is_lost: bool,
 }
 
 impl PgConnection {
     fn new(inner: sqlx::PgConnection, limits: Limits, is_pooled: bool) -> Self {
-        Self { inner, limits, is_pooled, is_in_transaction: false, is_upgrade: false, is_lost: false }
+        Self {
+            inner,
+            limits,
+            is_pooled,
+            is_in_transaction: false,
+            is_upgrade: false,
+            is_lost: false,
+        }
     }
 
     /// Begins a transaction.
@@ -109,7 +129,11 @@ impl PgConnection {
 
     /// Begins a transaction with the given statement.
     pub(crate) async fn begin_with(&mut self, begin: &str) -> sqlx::Result<()> {
-        let begin = if self.is_pooled { self.limits.begin(begin) } else { begin.to_owned() };
+        let begin = if self.is_pooled {
+            self.limits.begin(begin)
+        } else {
+            begin.to_owned()
+        };
         (self.is_in_transaction, self.is_upgrade) = (true, false);
         self.command(begin).await
     }
@@ -140,7 +164,8 @@ impl PgConnection {
     /// tables.
     pub(crate) async fn allow_upgrade(&mut self) -> sqlx::Result<()> {
         let millis = self.limits.upgrade.as_millis();
-        self.command(format!("SET LOCAL statement_timeout = {millis}")).await?;
+        self.command(format!("SET LOCAL statement_timeout = {millis}"))
+            .await?;
         self.is_upgrade = true;
         Ok(())
     }
@@ -153,7 +178,9 @@ impl PgConnection {
 
     async fn command(&mut self, sql: String) -> sqlx::Result<()> {
         let sql = sqlx::raw_sql(AssertSqlSafe(sql));
-        self.execute_limited(async |inner| inner.execute(sql).await).await.map(drop)
+        self.execute_limited(async |inner| inner.execute(sql).await)
+            .await
+            .map(drop)
     }
 
     /// Executes work within the limit, and notes whether the connection is usable afterwards.
@@ -163,22 +190,36 @@ impl PgConnection {
     ) -> sqlx::Result<T> {
         // The flag stays set if the future is dropped before its end.
         self.is_lost = true;
-        let limit = if self.is_upgrade { self.limits.upgrade } else { self.limits.answer };
+        let limit = if self.is_upgrade {
+            self.limits.upgrade
+        } else {
+            self.limits.answer
+        };
         let done = match until_silent(limit, work(&mut self.inner)).await {
             Some(done) => done,
             None => {
                 let message = format!("the server did not answer for {limit:?}");
-                Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, message)))
+                Err(sqlx::Error::Io(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    message,
+                )))
             }
         };
         self.is_lost = done.as_ref().is_err_and(is_closing);
         done
     }
 
-    async fn steps<'q>(&mut self, mut query: impl Execute<'q, Postgres>) -> sqlx::Result<Vec<Step>> {
+    async fn steps<'q>(
+        &mut self,
+        mut query: impl Execute<'q, Postgres>,
+    ) -> sqlx::Result<Vec<Step>> {
         let arguments = query.take_arguments().map_err(sqlx::Error::Encode)?;
         let persistent = query.persistent() && !self.is_pooled;
-        let statement = Statement { sql: query.sql(), arguments, persistent };
+        let statement = Statement {
+            sql: query.sql(),
+            arguments,
+            persistent,
+        };
         if !self.is_pooled || self.is_in_transaction {
             return self.execute_statement(statement).await;
         }
@@ -194,13 +235,16 @@ impl PgConnection {
     }
 
     async fn execute_statement(&mut self, statement: Statement) -> sqlx::Result<Vec<Step>> {
-        self.execute_limited(async |inner| inner.fetch_many(statement).try_collect().await).await
+        self.execute_limited(async |inner| inner.fetch_many(statement).try_collect().await)
+            .await
     }
 }
 
 impl fmt::Debug for PgConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PgConnection").field("is_pooled", &self.is_pooled).finish_non_exhaustive()
+        f.debug_struct("PgConnection")
+            .field("is_pooled", &self.is_pooled)
+            .finish_non_exhaustive()
     }
 }
 
@@ -217,11 +261,18 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
     {
-        let steps = async move { self.steps(query).await.map(|steps| stream::iter(steps).map(Ok)) };
+        let steps = async move {
+            self.steps(query)
+                .await
+                .map(|steps| stream::iter(steps).map(Ok))
+        };
         Box::pin(stream::once(steps).try_flatten())
     }
 
-    fn fetch_optional<'e, 'q: 'e, E>(self, query: E) -> adk_core::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
+    fn fetch_optional<'e, 'q: 'e, E>(
+        self,
+        query: E,
+    ) -> adk_core::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
     where
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
@@ -285,6 +336,8 @@ mod tests {
             server.probe
         );
         assert_eq!(server.direct.get_options(), Some(&*ours));
-        assert!(sets("-clock_timeout=1", "lock_timeout") && sets("--Lock_Timeout=1", "lock_timeout"));
+        assert!(
+            sets("-clock_timeout=1", "lock_timeout") && sets("--Lock_Timeout=1", "lock_timeout")
+        );
     }
 }

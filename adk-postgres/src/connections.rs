@@ -58,7 +58,12 @@ impl Connections {
     pub(crate) fn new(server: Server, most: u32) -> Self {
         let most = most.max(1);
         let turns = Arc::new(Semaphore::new(most as usize));
-        Self { server: Arc::new(server), most, turns, free: Mutex::default() }
+        Self {
+            server: Arc::new(server),
+            most,
+            turns,
+            free: Mutex::default(),
+        }
     }
 
     /// Opens the first connection. Retries for at most two seconds, because a failure interrupts
@@ -81,21 +86,35 @@ impl Connections {
     pub(crate) async fn get(&self, what: &str) -> Result<Connected> {
         let until = tokio::time::Instant::now() + self.server.limits.connect;
         let turn = tokio::time::timeout_at(until, self.turns.clone().acquire_owned()).await;
-        let turn = turn.map_err(|_| self.all_in_use(what))?.map_err(|_| closed_error())?;
+        let turn = turn
+            .map_err(|_| self.all_in_use(what))?
+            .map_err(|_| closed_error())?;
         let free = self.free().pop().filter(|free| free.used.elapsed() < IDLE);
         let (connection, made) = match free {
             Some(free) => (free.connection, free.made),
             None => {
                 let connected = tokio::time::timeout_at(until, self.server.connect()).await;
-                (connected.unwrap_or(Err(sqlx::Error::PoolTimedOut)).doing(what)?, Instant::now())
+                (
+                    connected
+                        .unwrap_or(Err(sqlx::Error::PoolTimedOut))
+                        .doing(what)?,
+                    Instant::now(),
+                )
             }
         };
-        Ok(Connected { connection, made, taken: Instant::now(), _turn: turn })
+        Ok(Connected {
+            connection,
+            made,
+            taken: Instant::now(),
+            _turn: turn,
+        })
     }
 
     fn all_in_use(&self, what: &str) -> Error {
-        let message =
-            format!("Postgres failed to {what}: all {} connections of the store are in use", self.most);
+        let message = format!(
+            "Postgres failed to {what}: all {} connections of the store are in use",
+            self.most
+        );
         Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message)
             .with_help("raise `connections` or `patience`, then resume the run")
     }
@@ -105,7 +124,12 @@ impl Connections {
     /// server or network failure has hit them.
     pub(crate) async fn put_back(&self, mut connected: Connected) {
         let is_ready = connected.reset().await;
-        let Connected { connection, made, taken, _turn } = connected;
+        let Connected {
+            connection,
+            made,
+            taken,
+            _turn,
+        } = connected;
         if connection.is_lost() {
             self.free().retain(|free| free.used > taken);
         }
@@ -114,7 +138,11 @@ impl Connections {
         }
         let mut free = self.free();
         free.retain(|free| free.used.elapsed() < IDLE);
-        free.push(Free { connection, made, used: Instant::now() });
+        free.push(Free {
+            connection,
+            made,
+            used: Instant::now(),
+        });
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -7,10 +7,10 @@ use crate::transact::OwnWork;
 use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
-    to_text,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
+    Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
+    RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
+    WaitRegistry, Waiting, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, SessionKey};
@@ -21,7 +21,9 @@ use std::time::Duration;
 
 impl Shared {
     async fn make_claim(self: &Arc<Self>, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
-        let Some(_claiming) = self.drives.claiming(run) else { return Err(refuse::run_busy(run)) };
+        let Some(_claiming) = self.drives.claiming(run) else {
+            return Err(refuse::run_busy(run));
+        };
         self.lease().await?;
         let this = self.clone();
         let mut claimed = self
@@ -50,7 +52,12 @@ impl Shared {
         let key = record.session.clone();
         if claim.is_driven_above() {
             let record = Box::new(record);
-            self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await?;
+            self.ask(&key, |reply| Job::Enqueue {
+                claim,
+                record,
+                reply,
+            })
+            .await?;
             return Ok(Claim::unfenced(claim.run_id));
         }
         self.lease().await?;
@@ -58,7 +65,14 @@ impl Shared {
             return Err(refuse::run_exists(claim.run_id));
         }
         let record = Box::new(record);
-        match self.ask(&key, |reply| Job::Enqueue { claim, record, reply }).await {
+        match self
+            .ask(&key, |reply| Job::Enqueue {
+                claim,
+                record,
+                reply,
+            })
+            .await
+        {
             Ok(()) => Ok(self.releasing_claim(claim)),
             Err(error) => {
                 self.drives.end(claim);
@@ -70,7 +84,9 @@ impl Shared {
     /// Stores the usage of a run that another process has cancelled.
     async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
         let used: OwnWork<_> = Box::new(move |connection| {
-            Box::pin(async move { journal::store_usage(connection, claim, &to_text(&usage)?).await })
+            Box::pin(
+                async move { journal::store_usage(connection, claim, &to_text(&usage)?).await },
+            )
         });
         self.call(used).await?;
         Err(refuse::fenced(claim.run_id))
@@ -87,7 +103,10 @@ impl Shared {
 
     /// Reads the session of a run from the registry.
     async fn stored_session(self: &Arc<Self>, run: RunId) -> Result<Option<SessionKey>> {
-        self.call(Box::new(move |connection| Box::pin(journal::session_of(connection, run)))).await
+        self.call(Box::new(move |connection| {
+            Box::pin(journal::session_of(connection, run))
+        }))
+        .await
     }
 
     /// Reports whether the slot is already filled. Only an engine above the store can ask for a
@@ -107,7 +126,14 @@ impl Shared {
     fn release(self: &Arc<Self>, claim: ClaimId) {
         if let Some(held) = self.drives.end(claim) {
             self.drives.release(claim);
-            self.post(held.session, Job::Close { claim, end: None, reply: None });
+            self.post(
+                held.session,
+                Job::Close {
+                    claim,
+                    end: None,
+                    reply: None,
+                },
+            );
         }
     }
 }
@@ -128,7 +154,15 @@ impl Journal for PostgresStore {
                 }
             }
             let tried = Vec::new();
-            self.0.ask(&key, |reply| Job::Commit { slot, draft, update, tried, reply }).await
+            self.0
+                .ask(&key, |reply| Job::Commit {
+                    slot,
+                    draft,
+                    update,
+                    tried,
+                    reply,
+                })
+                .await
         }))
     }
 
@@ -146,17 +180,34 @@ impl Journal for PostgresStore {
             let Some(session) = self.0.drives.session(claim) else {
                 // A run without an event has no record yet, so it cannot be resumed.
                 let session = self.0.stored_session(claim.run_id).await?;
-                return if session.is_some() { Err(refuse::fenced(claim.run_id)) } else { Ok(value) };
+                return if session.is_some() {
+                    Err(refuse::fenced(claim.run_id))
+                } else {
+                    Ok(value)
+                };
             };
             let key = key.to_string();
-            self.0.ask(&session, |reply| Job::Step { claim, key, value, reply }).await
+            self.0
+                .ask(&session, |reply| Job::Step {
+                    claim,
+                    key,
+                    value,
+                    reply,
+                })
+                .await
         })
     }
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             let key = wait.session.clone();
-            self.0.ask(&key, |reply| Job::Wait { claim, wait: Box::new(wait), reply }).await
+            self.0
+                .ask(&key, |reply| Job::Wait {
+                    claim,
+                    wait: Box::new(wait),
+                    reply,
+                })
+                .await
         })
     }
 }
@@ -196,16 +247,29 @@ impl Engine for PostgresStore {
 }
 
 impl PostgresStore {
-    fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+    fn list(
+        &self,
+        whose: Whose,
+        app: &str,
+        filter: &RunFilter,
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
         let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
         let list: OwnWork<_> = Box::new(move |connection| {
             let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
-            Box::pin(async move { runs::runs(connection, (whose, &app), &filter, &this.drives).await })
+            Box::pin(
+                async move { runs::runs(connection, (whose, &app), &filter, &this.drives).await },
+            )
         });
         Box::pin(self.0.call(list))
     }
 
-    fn due_of(&self, whose: Whose, app: &str, now: u64, most: usize) -> BoxFuture<'_, Result<DueWaits>> {
+    fn due_of(
+        &self,
+        whose: Whose,
+        app: &str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'_, Result<DueWaits>> {
         let app = app.to_owned();
         let look: OwnWork<_> = Box::new(move |connection| {
             let app = app.clone();
@@ -221,7 +285,9 @@ impl RunRegistry for PostgresStore {
         Box::pin(async move {
             // A task of its own completes even if the caller is dropped, as in `claim`.
             let own = this.clone();
-            let task = this.runtime.spawn(async move { own.enqueue(claim, record).await });
+            let task = this
+                .runtime
+                .spawn(async move { own.enqueue(claim, record).await });
             task.await.map_err(|_| closed_error())?
         })
     }
@@ -232,15 +298,21 @@ impl RunRegistry for PostgresStore {
             // A task of its own: if the caller is dropped, the claim is dropped in the task, which
             // releases it.
             let own = this.clone();
-            let task = this.runtime.spawn(async move { own.make_claim(run, check).await });
+            let task = this
+                .runtime
+                .spawn(async move { own.make_claim(run, check).await });
             task.await.map_err(|_| closed_error())?
         })
     }
 
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(session) = self.0.session_of(claim).await? else { return Ok(()) };
-            self.0.ask(&session, |reply| Job::Finished { claim, done, reply }).await
+            let Some(session) = self.0.session_of(claim).await? else {
+                return Ok(());
+            };
+            self.0
+                .ask(&session, |reply| Job::Finished { claim, done, reply })
+                .await
         })
     }
 
@@ -255,7 +327,11 @@ impl RunRegistry for PostgresStore {
                     Ok(())
                 };
             };
-            let close = |reply| Job::Close { claim, end: Some((status, usage)), reply: Some(reply) };
+            let close = |reply| Job::Close {
+                claim,
+                end: Some((status, usage)),
+                reply: Some(reply),
+            };
             self.0.ask(&session, close).await
         })
     }
@@ -273,7 +349,11 @@ impl RunRegistry for PostgresStore {
         self.0.release(claim);
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.list(Whose::App, app, filter)
     }
 
@@ -312,16 +392,20 @@ impl RequestKeys for PostgresStore {
         let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
         let bind: OwnWork<_> = Box::new(move |connection| {
             let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.clone());
-            Box::pin(
-                async move { keys::bind(connection, &key, &binding, replaces.as_deref(), lifetime).await },
-            )
+            Box::pin(async move {
+                keys::bind(connection, &key, &binding, replaces.as_deref(), lifetime).await
+            })
         });
         Box::pin(self.0.call(bind))
     }
 }
 
 impl WaitRegistry for PostgresStore {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
         let list: OwnWork<_> = Box::new(move |connection| {
             let (app, filter) = (app.clone(), filter.clone());
@@ -340,25 +424,46 @@ impl WaitRegistry for PostgresStore {
     }
 
     fn now(&self) -> BoxFuture<'_, Result<u64>> {
-        Box::pin(self.0.call(Box::new(|connection| Box::pin(waits::now(connection)))))
+        Box::pin(
+            self.0
+                .call(Box::new(|connection| Box::pin(waits::now(connection)))),
+        )
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.due_of(Whose::App, app, now, most)
     }
 
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         self.due_of(Whose::Tenants, app, now, most)
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            let Some(session) = self.0.session_of(claim).await? else { return Ok(()) };
-            self.0.ask(&session, |reply| Job::Withdraw { claim, waits, reply }).await
+            let Some(session) = self.0.session_of(claim).await? else {
+                return Ok(());
+            };
+            self.0
+                .ask(&session, |reply| Job::Withdraw {
+                    claim,
+                    waits,
+                    reply,
+                })
+                .await
         })
     }
 
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
         let resolve: OwnWork<_> = Box::new(move |connection| {
             let (app, wait, answer) = (app.clone(), wait.clone(), answer.clone());

@@ -14,7 +14,10 @@ pub(crate) fn is_unchanged(value: &Value) -> bool {
         Value::Array(all) => all.iter().all(is_unchanged),
         Value::Object(all) => {
             let keys: Vec<_> = all.keys().map(|key| (key.len(), key.as_bytes())).collect();
-            keys.is_sorted() && all.iter().all(|(key, value)| !key.contains('\0') && is_unchanged(value))
+            keys.is_sorted()
+                && all
+                    .iter()
+                    .all(|(key, value)| !key.contains('\0') && is_unchanged(value))
         }
     }
 }
@@ -32,7 +35,9 @@ fn is_bent(number: &Number) -> bool {
 /// Reports whether a number may exceed the range of `jsonb`. With `arbitrary_precision`, this
 /// includes numbers that no float approximates.
 fn is_extreme(number: &Number) -> bool {
-    number.as_f64().is_none_or(|float| float == 0.0 && number.to_string().contains(['e', 'E']))
+    number
+        .as_f64()
+        .is_none_or(|float| float == 0.0 && number.to_string().contains(['e', 'E']))
 }
 
 /// Returns the value that ADK reads. Replaces NUL, which `jsonb` rejects, by U+FFFD, and
@@ -43,7 +48,10 @@ pub(crate) fn to_shown(value: &Value) -> Value {
         Value::String(string) => text(string).into(),
         Value::Number(number) if is_extreme(number) => number.to_string().into(),
         Value::Array(all) => all.iter().map(to_shown).collect(),
-        Value::Object(all) => all.iter().map(|(key, value)| (text(key), to_shown(value))).collect(),
+        Value::Object(all) => all
+            .iter()
+            .map(|(key, value)| (text(key), to_shown(value)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -52,22 +60,37 @@ pub(crate) fn to_shown(value: &Value) -> Value {
 /// program since.
 fn is_derived_from(shown: &Value, exact: &Value) -> bool {
     let text = |shown: &str, exact: &str| {
-        if exact.contains('\0') { shown == exact.replace('\0', "\u{fffd}") } else { shown == exact }
+        if exact.contains('\0') {
+            shown == exact.replace('\0', "\u{fffd}")
+        } else {
+            shown == exact
+        }
     };
     match (shown, exact) {
-        (Value::String(shown), Value::Number(exact)) => is_extreme(exact) && *shown == exact.to_string(),
-        (Value::Number(shown), Value::Number(exact)) => shown == exact || shown.as_f64() == exact.as_f64(),
+        (Value::String(shown), Value::Number(exact)) => {
+            is_extreme(exact) && *shown == exact.to_string()
+        }
+        (Value::Number(shown), Value::Number(exact)) => {
+            shown == exact || shown.as_f64() == exact.as_f64()
+        }
         (Value::String(shown), Value::String(exact)) => text(shown, exact),
         (Value::Array(shown), Value::Array(exact)) => {
             shown.len() == exact.len()
-                && shown.iter().zip(exact).all(|(shown, exact)| is_derived_from(shown, exact))
+                && shown
+                    .iter()
+                    .zip(exact)
+                    .all(|(shown, exact)| is_derived_from(shown, exact))
         }
         (Value::Object(shown), Value::Object(exact)) => {
-            let here = |key: &str| shown.get(key).or_else(|| shown.get(&key.replace('\0', "\u{fffd}")));
+            let here = |key: &str| {
+                shown
+                    .get(key)
+                    .or_else(|| shown.get(&key.replace('\0', "\u{fffd}")))
+            };
             shown.len() == exact.len()
-                && exact
-                    .iter()
-                    .all(|(key, exact)| here(key).is_some_and(|shown| is_derived_from(shown, exact)))
+                && exact.iter().all(|(key, exact)| {
+                    here(key).is_some_and(|shown| is_derived_from(shown, exact))
+                })
         }
         _ => shown == exact,
     }
@@ -76,22 +99,39 @@ fn is_derived_from(shown: &Value, exact: &Value) -> bool {
 /// Returns an event in the form that ADK reads, and its exact text if that form is lossy.
 pub(crate) fn to_stored_event(event: &Event) -> Result<(String, Option<String>)> {
     let text = event.to_stored()?;
-    let parts = event.content.as_ref().map_or(&[][..], |content| &content.parts);
+    let parts = event
+        .content
+        .as_ref()
+        .map_or(&[][..], |content| &content.parts);
     let plain = event.details.is_none()
         && parts.iter().all(|part| matches!(part, Part::Text(_)))
         && event.actions.agent_state.is_none()
         && event.actions.artifact_delta.len() < 2
-        && event.actions.state_delta.iter().map(|(key, _)| (key.len(), key.as_bytes())).is_sorted()
-        && event.actions.state_delta.iter().all(|(_, value)| is_unchanged(value));
+        && event
+            .actions
+            .state_delta
+            .iter()
+            .map(|(key, _)| (key.len(), key.as_bytes()))
+            .is_sorted()
+        && event
+            .actions
+            .state_delta
+            .iter()
+            .all(|(_, value)| is_unchanged(value));
     if plain && !text.contains("\\u0000") {
         return Ok((text, None));
     }
     let value: Value = from_text(&text, "an event")?;
     let given = to_shown(&value);
     // Compare with the form that `jsonb` returns: if it parses to the same event, nothing is lost.
-    let again = Event::from_stored(&sort_keys(&given).to_string()).and_then(|event| event.to_stored());
+    let again =
+        Event::from_stored(&sort_keys(&given).to_string()).and_then(|event| event.to_stored());
     let exact = again.is_ok_and(|again| again == text) && numbers_fit(&value);
-    Ok(if exact { (text, None) } else { (given.to_string(), Some(text)) })
+    Ok(if exact {
+        (text, None)
+    } else {
+        (given.to_string(), Some(text))
+    })
 }
 
 fn numbers_fit(value: &Value) -> bool {
@@ -110,7 +150,9 @@ fn sort_keys(value: &Value) -> Value {
         Value::Object(all) => {
             let mut keys: Vec<_> = all.iter().collect();
             keys.sort_by_key(|(key, _)| (key.len(), key.as_bytes()));
-            keys.into_iter().map(|(key, value)| (key.clone(), sort_keys(value))).collect()
+            keys.into_iter()
+                .map(|(key, value)| (key.clone(), sort_keys(value)))
+                .collect()
         }
         other => other.clone(),
     }
@@ -118,9 +160,18 @@ fn sort_keys(value: &Value) -> Value {
 
 /// Parses the event of a row.
 pub(crate) fn event(stored: &str, exact: Option<&str>) -> Result<Event> {
-    let Some(exact) = exact else { return Event::from_stored(stored) };
-    let (shown, kept): (Value, Value) = (from_text(stored, "an event")?, from_text(exact, "an event")?);
-    Event::from_stored(if is_derived_from(&shown, &kept) { exact } else { stored })
+    let Some(exact) = exact else {
+        return Event::from_stored(stored);
+    };
+    let (shown, kept): (Value, Value) = (
+        from_text(stored, "an event")?,
+        from_text(exact, "an event")?,
+    );
+    Event::from_stored(if is_derived_from(&shown, &kept) {
+        exact
+    } else {
+        stored
+    })
 }
 
 /// Rejects a key with a NUL character, which Postgres cannot store.
@@ -152,7 +203,9 @@ impl Keys {
         self.exact.shift_remove(key);
         self.plain.retain(|plain| plain != key);
         match value {
-            _ if !is_unchanged(value) => drop(self.exact.insert(key.to_owned(), to_text(value)?.into())),
+            _ if !is_unchanged(value) => {
+                drop(self.exact.insert(key.to_owned(), to_text(value)?.into()))
+            }
             Value::Array(_) | Value::Object(_) => self.plain.push(key.to_owned()),
             // A scalar differs from each exact text, so an old exact text of the key is recognized
             // as outdated.
@@ -178,7 +231,10 @@ pub(crate) fn state(shown: &str, exact: Option<&str>) -> serde_json::Result<Map<
     let exact: Map<String, Value> = exact.map_or(Ok(Map::new()), serde_json::from_str)?;
     for (key, text) in exact {
         let kept: Value = serde_json::from_str(text.as_str().unwrap_or("null"))?;
-        if let Some(value) = state.get_mut(&key).filter(|value| is_derived_from(value, &kept)) {
+        if let Some(value) = state
+            .get_mut(&key)
+            .filter(|value| is_derived_from(value, &kept))
+        {
             *value = kept;
         }
     }
@@ -193,7 +249,10 @@ mod tests {
     /// Simulates the changes of `jsonb`.
     fn stored(value: &Value) -> Value {
         let value = sort_keys(&to_shown(value));
-        let text = value.to_string().replace("1e16", "10000000000000000").replace("-0.0", "0.0");
+        let text = value
+            .to_string()
+            .replace("1e16", "10000000000000000")
+            .replace("-0.0", "0.0");
         serde_json::from_str(&text).expect("it is JSON")
     }
 
@@ -209,13 +268,16 @@ mod tests {
         ] {
             let mut keys = Keys::default();
             keys.insert("k", &value).expect("it can be stored");
-            let shown: Map<_, _> = [("k".to_owned(), stored(&keys.shown["k"]))].into_iter().collect();
+            let shown: Map<_, _> = [("k".to_owned(), stored(&keys.shown["k"]))]
+                .into_iter()
+                .collect();
             let (shown, exact) = (Value::Object(shown), Value::Object(keys.exact.clone()));
             let back = state(&shown.to_string(), Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"].to_string(), value.to_string());
             assert_eq!(keys.exact.is_empty(), is_unchanged(&value), "{value}");
             // Another program has overwritten the value.
-            let back = state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
+            let back =
+                state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"], json!({"a": 2, "b": 1}));
         }
     }
@@ -234,7 +296,12 @@ mod tests {
 
     #[test]
     fn an_event_has_an_exact_text_only_if_something_would_be_lost() {
-        let with = |value: Value| Event::new().with_text("hi").with_state("k", value).with_metadata("zz", 1);
+        let with = |value: Value| {
+            Event::new()
+                .with_text("hi")
+                .with_state("k", value)
+                .with_metadata("zz", 1)
+        };
         for (event, beside) in [
             (with(json!({"a": 1, "bb": 2})), false),
             (with(json!({"bb": 1, "a": 2})), true),
@@ -242,13 +309,20 @@ mod tests {
             (with(json!(1e16)), true),
             (Event::new().with_text("a\u{0}b"), true),
             (Event::new().with_text("\\u0000"), false),
-            (Event::new().with_metadata("b", 1).with_metadata("a", 2), true),
+            (
+                Event::new().with_metadata("b", 1).with_metadata("a", 2),
+                true,
+            ),
         ] {
             let (shown, exact) = to_stored_event(&event).expect("it can be stored");
             assert_eq!(exact.is_some(), beside, "{shown}");
             let value: Value = serde_json::from_str(&shown).expect("it is JSON");
-            let back = super::event(&stored(&value).to_string(), exact.as_deref()).expect("it is an event");
-            assert_eq!(back.to_stored().expect("it has a form"), event.to_stored().expect("it has a form"));
+            let back = super::event(&stored(&value).to_string(), exact.as_deref())
+                .expect("it is an event");
+            assert_eq!(
+                back.to_stored().expect("it has a form"),
+                event.to_stored().expect("it has a form")
+            );
         }
     }
 }

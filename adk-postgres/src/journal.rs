@@ -9,8 +9,8 @@ use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
 use crate::runs::{is_alive, key_of};
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus, Stored,
-    from_text, refuse, to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus,
+    Stored, from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{SessionKey, now_micros};
@@ -28,7 +28,9 @@ pub(crate) async fn begin(
     jobs: &[Job],
 ) -> Result<()> {
     for job in jobs {
-        let Job::Commit { slot, .. } = job else { continue };
+        let Job::Commit { slot, .. } = job else {
+            continue;
+        };
         let Some(record) = &slot.begins else { continue };
         let sql =
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
@@ -38,9 +40,18 @@ pub(crate) async fn begin(
             .bind(shared.drives.owner_of(slot.claim()))
             .bind(epoch_of(slot.claim()))
             .bind(to_text(&**record)?);
-        let query = query.bind(&record.session.app).bind(&record.workflow).bind(micros(record.time));
+        let query = query
+            .bind(&record.session.app)
+            .bind(&record.workflow)
+            .bind(micros(record.time));
         let query = query.bind(&record.tenant_of);
-        if query.execute(&mut *connection).await.doing("enter a run")?.rows_affected() == 0 {
+        if query
+            .execute(&mut *connection)
+            .await
+            .doing("enter a run")?
+            .rows_affected()
+            == 0
+        {
             begin_queued(shared, connection, slot.claim(), record).await?;
         }
     }
@@ -56,9 +67,18 @@ async fn begin_queued(
 ) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = $4, updated = $5
         WHERE id = $1 AND owner = $2 AND epoch = $3 AND status = 'queued'";
-    let query = sqlx::query(sql).bind(claim.run_id.to_string()).bind(shared.drives.owner_of(claim));
-    let query = query.bind(epoch_of(claim)).bind(to_text(record)?).bind(micros(now_micros()));
-    query.execute(connection).await.doing("begin a queued run").map(drop)
+    let query = sqlx::query(sql)
+        .bind(claim.run_id.to_string())
+        .bind(shared.drives.owner_of(claim));
+    let query = query
+        .bind(epoch_of(claim))
+        .bind(to_text(record)?)
+        .bind(micros(now_micros()));
+    query
+        .execute(connection)
+        .await
+        .doing("begin a queued run")
+        .map(drop)
 }
 
 /// Inserts a run that waits for the turn of its session. Returns `false` if another run has that
@@ -75,17 +95,32 @@ pub(crate) async fn enqueue(
         "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
         VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
     let run = claim.run_id.to_string();
-    let query = sqlx::query(sql).bind(&run).bind(session).bind(owner).bind(epoch_of(claim));
-    let query = query.bind(to_text(record)?).bind(&record.session.app).bind(&record.workflow);
+    let query = sqlx::query(sql)
+        .bind(&run)
+        .bind(session)
+        .bind(owner)
+        .bind(epoch_of(claim));
+    let query = query
+        .bind(to_text(record)?)
+        .bind(&record.session.app)
+        .bind(&record.workflow);
     let query = query.bind(micros(record.time)).bind(&record.tenant_of);
-    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    if query
+        .execute(&mut *connection)
+        .await
+        .doing(what)?
+        .rows_affected()
+        > 0
+    {
         return Ok(true);
     }
     // An attempt that was interrupted in its commit, or an engine above that repeats the call, may
     // have inserted the run.
-    let sql =
-        "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
-    let query = sqlx::query_scalar(sql).bind(&run).bind(epoch_of(claim)).bind(owner);
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
+    let query = sqlx::query_scalar(sql)
+        .bind(&run)
+        .bind(epoch_of(claim))
+        .bind(owner);
     query.fetch_one(connection).await.doing(what)
 }
 
@@ -117,10 +152,14 @@ pub(crate) async fn outdated_claims(
             continue;
         }
         let sql = "SELECT owner, epoch FROM adkw_runs WHERE id = $1";
-        let row = sqlx::query(sql).bind(claim.run_id.to_string()).fetch_optional(&mut *connection).await;
+        let row = sqlx::query(sql)
+            .bind(claim.run_id.to_string())
+            .fetch_optional(&mut *connection)
+            .await;
         let row = row.doing("look who drives a run")?;
-        let read =
-            |row: PgRow| -> sqlx::Result<(Option<String>, i64)> { Ok((row.try_get(0)?, row.try_get(1)?)) };
+        let read = |row: PgRow| -> sqlx::Result<(Option<String>, i64)> {
+            Ok((row.try_get(0)?, row.try_get(1)?))
+        };
         let expected = shared.drives.owner_of(claim);
         match row.map(read).transpose().doing("look who drives a run")? {
             Some((Some(owner), epoch)) if owner == expected && epoch == epoch_of(claim) => {
@@ -153,24 +192,42 @@ pub(crate) async fn filled_slot(
 ) -> Result<Option<FilledSlot>> {
     let what = "look for the event of an earlier attempt";
     let sql = "SELECT place, temp FROM adkw_log WHERE run = $1 AND slot = $2";
-    let row = sqlx::query(sql).bind(&entry.run).bind(&entry.slot).fetch_optional(&mut *connection).await;
-    let Some(row) = row.doing(what)? else { return Ok(None) };
+    let row = sqlx::query(sql)
+        .bind(&entry.run)
+        .bind(&entry.slot)
+        .fetch_optional(&mut *connection)
+        .await;
+    let Some(row) = row.doing(what)? else {
+        return Ok(None);
+    };
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
     let temp = temp_of(row.try_get(1).doing(what)?)?;
-    let event = reader::events(connection, key, number, place..place + 1).await?.pop();
-    let event = event.ok_or_else(|| corrupt_error(format!("the event of {} is gone", entry.slot)))?;
+    let event = reader::events(connection, key, number, place..place + 1)
+        .await?
+        .pop();
+    let event =
+        event.ok_or_else(|| corrupt_error(format!("the event of {} is gone", entry.slot)))?;
     Ok(Some(FilledSlot { place, event, temp }))
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {
-    text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
+    text.map_or(Ok(StateDelta::default()), |text| {
+        from_text(&text, "the `temp:` keys of an event")
+    })
 }
 
 /// Reports whether the slot of a run is filled.
-pub(crate) async fn is_filled(connection: &mut PgConnection, run: RunId, slot: &str) -> Result<bool> {
+pub(crate) async fn is_filled(
+    connection: &mut PgConnection,
+    run: RunId,
+    slot: &str,
+) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_log WHERE run = $1 AND slot = $2)";
     let query = sqlx::query_scalar(sql).bind(run.to_string()).bind(slot);
-    query.fetch_one(connection).await.doing("look for the event of an earlier attempt")
+    query
+        .fetch_one(connection)
+        .await
+        .doing("look for the event of an earlier attempt")
 }
 
 /// Records the result of a step. Returns an earlier result instead if there is one.
@@ -186,14 +243,25 @@ pub(crate) async fn step(
     let sql = r#"INSERT INTO adkw_steps AS s (run, key, value)
         SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1)
         ON CONFLICT (run, key) DO UPDATE SET value = excluded.value WHERE s.value LIKE '{"$failed":%'"#;
-    let query = sqlx::query(sql).bind(&run).bind(key).bind(value.to_string());
-    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = sqlx::query(sql)
+        .bind(&run)
+        .bind(key)
+        .bind(value.to_string());
+    if query
+        .execute(&mut *connection)
+        .await
+        .doing(what)?
+        .rows_affected()
+        > 0
+    {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_steps WHERE run = $1 AND key = $2";
     let query = sqlx::query_scalar::<_, String>(sql).bind(&run).bind(key);
     let earlier = query.fetch_optional(connection).await.doing(what)?;
-    earlier.map(|text| from_text(&text, "the record of a step")).transpose()
+    earlier
+        .map(|text| from_text(&text, "the record of a step"))
+        .transpose()
 }
 
 /// Records a step by a single statement if no run of the session was claimed since `head`. Returns
@@ -213,20 +281,44 @@ pub(crate) async fn first_step(
             FOR NO KEY UPDATE)
         INSERT INTO adkw_steps (run, key, value)
         SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6) ON CONFLICT DO NOTHING";
-    let query = sqlx::query(sql).bind(&session.app).bind(&session.user).bind(&session.id).bind(head.number);
-    let query = query.bind(head.takes).bind(run.to_string()).bind(key).bind(value.to_string());
-    Ok(query.execute(connection).await.doing("record a step")?.rows_affected() > 0)
+    let query = sqlx::query(sql)
+        .bind(&session.app)
+        .bind(&session.user)
+        .bind(&session.id)
+        .bind(head.number);
+    let query = query
+        .bind(head.takes)
+        .bind(run.to_string())
+        .bind(key)
+        .bind(value.to_string());
+    Ok(query
+        .execute(connection)
+        .await
+        .doing("record a step")?
+        .rows_affected()
+        > 0)
 }
 
 /// Records finished agents. Ignores a run that is not in the registry.
-pub(crate) async fn finished(connection: &mut PgConnection, run: RunId, done: &[Done]) -> Result<()> {
+pub(crate) async fn finished(
+    connection: &mut PgConnection,
+    run: RunId,
+    done: &[Done],
+) -> Result<()> {
     let sql = "INSERT INTO adkw_done (run, path, done)
         SELECT $1, d.path, d.done FROM unnest($2::text[], $3::text[]) d (path, done)
         WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1) ON CONFLICT DO NOTHING";
     let paths: Vec<_> = done.iter().map(|done| done.path.to_string()).collect();
     let marks = done.iter().map(to_text).collect::<Result<Vec<_>>>()?;
-    let query = sqlx::query(sql).bind(run.to_string()).bind(paths).bind(marks);
-    query.execute(connection).await.doing("write that an agent has finished").map(drop)
+    let query = sqlx::query(sql)
+        .bind(run.to_string())
+        .bind(paths)
+        .bind(marks);
+    query
+        .execute(connection)
+        .await
+        .doing("write that an agent has finished")
+        .map(drop)
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
@@ -250,13 +342,31 @@ pub(crate) async fn close(
                 (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
-    let query = sqlx::query(sql).bind(&run).bind(owner).bind(epoch_of(claim)).bind(status);
+    let query = sqlx::query(sql)
+        .bind(&run)
+        .bind(owner)
+        .bind(epoch_of(claim))
+        .bind(status);
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
-    let query = query.bind(error.flatten()).bind(time).bind(&usage).bind(goes_on);
-    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    let query = query
+        .bind(error.flatten())
+        .bind(time)
+        .bind(&usage)
+        .bind(goes_on);
+    if query
+        .execute(&mut *connection)
+        .await
+        .doing(what)?
+        .rows_affected()
+        > 0
+    {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
-            sqlx::query(sql).bind(&run).execute(connection).await.doing(what)?;
+            sqlx::query(sql)
+                .bind(&run)
+                .execute(connection)
+                .await
+                .doing(what)?;
         }
         return Ok(true);
     }
@@ -267,15 +377,30 @@ pub(crate) async fn close(
     // commit, or by an earlier call of an engine above.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
         WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))";
-    let is_claimed = sqlx::query_scalar::<_, bool>(sql).bind(&run).bind(epoch_of(claim)).bind(status);
+    let is_claimed = sqlx::query_scalar::<_, bool>(sql)
+        .bind(&run)
+        .bind(epoch_of(claim))
+        .bind(status);
     Ok(!is_claimed.fetch_one(connection).await.doing(what)?)
 }
 
 /// Stores the usage of a cancelled run, if this claim was the last one before the cancellation.
-pub(crate) async fn store_usage(connection: &mut PgConnection, claim: ClaimId, usage: &str) -> Result<()> {
-    let sql = "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
-    let query = sqlx::query(sql).bind(claim.run_id.to_string()).bind(epoch_of(claim)).bind(usage);
-    query.execute(connection).await.doing("close a run").map(drop)
+pub(crate) async fn store_usage(
+    connection: &mut PgConnection,
+    claim: ClaimId,
+    usage: &str,
+) -> Result<()> {
+    let sql =
+        "UPDATE adkw_runs SET usage = $3 WHERE id = $1 AND status = 'cancelled' AND epoch = $2 + 1";
+    let query = sqlx::query(sql)
+        .bind(claim.run_id.to_string())
+        .bind(epoch_of(claim))
+        .bind(usage);
+    query
+        .execute(connection)
+        .await
+        .doing("close a run")
+        .map(drop)
 }
 
 /// Writes releases of claims that could not be written before.
@@ -284,12 +409,19 @@ pub(crate) async fn release_claims(
     claims: &[ClaimId],
     owner: &str,
 ) -> Result<()> {
-    let (runs, epochs): (Vec<_>, Vec<_>) =
-        claims.iter().map(|claim| (claim.run_id.to_string(), epoch_of(*claim))).unzip();
-    let sql = "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
+    let (runs, epochs): (Vec<_>, Vec<_>) = claims
+        .iter()
+        .map(|claim| (claim.run_id.to_string(), epoch_of(*claim)))
+        .unzip();
+    let sql =
+        "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
         WHERE r.id = c.run AND r.epoch = c.epoch AND r.owner = $3";
     let query = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
-    query.execute(connection).await.doing("release runs").map(drop)
+    query
+        .execute(connection)
+        .await
+        .doing("release runs")
+        .map(drop)
 }
 
 /// Claims a run for this process, and reads its journal. Dropping the returned claim does not
@@ -308,18 +440,40 @@ pub(crate) async fn claim(
     let sql =
         "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
         JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
-    let wait = shared.connections.server.limits.claim.as_millis().to_string();
-    let row = sqlx::query(sql).bind(&id).bind(wait).fetch_optional(&mut *connection).await.doing(what)?;
-    let Some(row) = row else { return Err(refuse::unknown_run(run)) };
+    let wait = shared
+        .connections
+        .server
+        .limits
+        .claim
+        .as_millis()
+        .to_string();
+    let row = sqlx::query(sql)
+        .bind(&id)
+        .bind(wait)
+        .fetch_optional(&mut *connection)
+        .await
+        .doing(what)?;
+    let Some(row) = row else {
+        return Err(refuse::unknown_run(run));
+    };
     let text = |column| row.try_get::<String, _>(column).doing(what);
     let (key, record) = (SessionKey::new(text(0)?, text(1)?, text(2)?), text(3)?);
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     check(&record)?;
     // The current driver has either committed before this lock, or will find the new claim.
-    let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
-    let sql =
-        concat!("SELECT r.owner, r.epoch, ", is_alive!(), ", r.status FROM adkw_runs r WHERE r.id = $1");
-    let row = sqlx::query(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
+    let Some(head) = log::lock(connection, &key).await? else {
+        return Err(refuse::unknown_run(run));
+    };
+    let sql = concat!(
+        "SELECT r.owner, r.epoch, ",
+        is_alive!(),
+        ", r.status FROM adkw_runs r WHERE r.id = $1"
+    );
+    let row = sqlx::query(sql)
+        .bind(&id)
+        .fetch_one(&mut *connection)
+        .await
+        .doing(what)?;
     if row.try_get::<String, _>(3).doing(what)? == "cancelled" {
         return Err(refuse::cancelled(run));
     }
@@ -331,7 +485,9 @@ pub(crate) async fn claim(
         _ if epoch == 0 => true,
         None => false,
         // A claim that this process has released is free, even if the release is not written yet.
-        Some(owner) if owner == drives.owner => drives.held(ClaimId { run_id: run, epoch }).is_some(),
+        Some(owner) if owner == drives.owner => {
+            drives.held(ClaimId { run_id: run, epoch }).is_some()
+        }
         Some(_) => row.try_get(2).doing(what)?,
     };
     if is_held {
@@ -340,24 +496,62 @@ pub(crate) async fn claim(
     // Delete answers that report an expired wait to a failed run, so that the run asks again.
     let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
-    sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
-    let claim = ClaimId { run_id: run, epoch: epoch + 1 };
+    sqlx::query(sql)
+        .bind(&id)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
+    let claim = ClaimId {
+        run_id: run,
+        epoch: epoch + 1,
+    };
     let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
         WHERE id = $1";
-    let status = if record.is_queued { RunStatus::Queued } else { RunStatus::Running };
-    let query = sqlx::query(sql).bind(&id).bind(&drives.owner).bind(epoch_of(claim)).bind(status.to_row().0);
-    query.bind(micros(now_micros())).execute(&mut *connection).await.doing(what)?;
+    let status = if record.is_queued {
+        RunStatus::Queued
+    } else {
+        RunStatus::Running
+    };
+    let query = sqlx::query(sql)
+        .bind(&id)
+        .bind(&drives.owner)
+        .bind(epoch_of(claim))
+        .bind(status.to_row().0);
+    query
+        .bind(micros(now_micros()))
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
-    sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
+    sqlx::query(sql)
+        .bind(head.number)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     if record.is_queued {
         return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
     }
-    let sql = "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
+    let sql =
+        "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
         SELECT id FROM adkw_waits WHERE run = $1";
-    let waits = sqlx::query_scalar(sql).bind(&id).fetch_all(&mut *connection).await.doing(what)?;
+    let waits = sqlx::query_scalar(sql)
+        .bind(&id)
+        .fetch_all(&mut *connection)
+        .await
+        .doing(what)?;
     let sql = "SELECT coalesce(max(place) + 1, 0) FROM adkw_log WHERE run = $1";
-    let end: i64 = sqlx::query_scalar(sql).bind(&id).fetch_one(&mut *connection).await.doing(what)?;
-    let events = reader::events(connection, &key, head.number, record.begins..end.unsigned_abs()).await?;
+    let end: i64 = sqlx::query_scalar(sql)
+        .bind(&id)
+        .fetch_one(&mut *connection)
+        .await
+        .doing(what)?;
+    let events = reader::events(
+        connection,
+        &key,
+        head.number,
+        record.begins..end.unsigned_abs(),
+    )
+    .await?;
     let rows = RunRows {
         temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
             .await?,
@@ -377,39 +571,78 @@ pub(crate) async fn claim(
 /// Cancels a run that has not ended, and returns its status. Locks the row of the session like a
 /// claim: the current driver has either committed before the lock, or will find that its claim is
 /// outdated.
-pub(crate) async fn cancel(connection: &mut PgConnection, app: &str, run: RunId) -> Result<RunStatus> {
+pub(crate) async fn cancel(
+    connection: &mut PgConnection,
+    app: &str,
+    run: RunId,
+) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
     let sql =
         "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE r.id = $1 AND r.app = $2";
-    let row = sqlx::query(sql).bind(&id).bind(app).fetch_optional(&mut *connection).await.doing(what)?;
-    let Some(row) = row else { return Err(refuse::unknown_run(run)) };
+    let row = sqlx::query(sql)
+        .bind(&id)
+        .bind(app)
+        .fetch_optional(&mut *connection)
+        .await
+        .doing(what)?;
+    let Some(row) = row else {
+        return Err(refuse::unknown_run(run));
+    };
     let text = |column| row.try_get::<String, _>(column).doing(what);
     let key = SessionKey::new(text(0)?, text(1)?, text(2)?);
-    let Some(head) = log::lock(connection, &key).await? else { return Err(refuse::unknown_run(run)) };
-    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL,
+    let Some(head) = log::lock(connection, &key).await? else {
+        return Err(refuse::unknown_run(run));
+    };
+    let sql =
+        "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL,
         updated = $2 WHERE id = $1 AND status IN ('queued', 'running', 'paused', 'answered')";
     let query = sqlx::query(sql).bind(&id).bind(micros(now_micros()));
-    if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+    if query
+        .execute(&mut *connection)
+        .await
+        .doing(what)?
+        .rows_affected()
+        > 0
+    {
         let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
-        sqlx::query(sql).bind(head.number).execute(&mut *connection).await.doing(what)?;
+        sqlx::query(sql)
+            .bind(head.number)
+            .execute(&mut *connection)
+            .await
+            .doing(what)?;
         let sql = "DELETE FROM adkw_waits WHERE run = $1 AND answer IS NULL";
-        sqlx::query(sql).bind(&id).execute(&mut *connection).await.doing(what)?;
+        sqlx::query(sql)
+            .bind(&id)
+            .execute(&mut *connection)
+            .await
+            .doing(what)?;
     }
     let sql = "SELECT status, error FROM adkw_runs WHERE id = $1";
-    let row = sqlx::query(sql).bind(&id).fetch_one(connection).await.doing(what)?;
+    let row = sqlx::query(sql)
+        .bind(&id)
+        .fetch_one(connection)
+        .await
+        .doing(what)?;
     let status: String = row.try_get(0).doing(what)?;
     Ok(RunStatus::from_row(&status, row.try_get(1).doing(what)?))
 }
 
 /// Returns the session of a run.
-pub(crate) async fn session_of(connection: &mut PgConnection, run: RunId) -> Result<Option<SessionKey>> {
+pub(crate) async fn session_of(
+    connection: &mut PgConnection,
+    run: RunId,
+) -> Result<Option<SessionKey>> {
     let what = "look for a run";
     let sql =
         "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
         WHERE r.id = $1";
-    let row = sqlx::query(sql).bind(run.to_string()).fetch_optional(connection).await.doing(what)?;
+    let row = sqlx::query(sql)
+        .bind(run.to_string())
+        .fetch_optional(connection)
+        .await
+        .doing(what)?;
     row.map(|row| key_of(&row, 0).doing(what)).transpose()
 }
 
@@ -421,24 +654,46 @@ pub(crate) async fn driven(
 ) -> Result<Option<DrivenRun>> {
     let what = "read a run";
     let id = run.to_string();
-    let sql =
-        "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r WHERE r.id = $1";
-    let row = sqlx::query(sql).bind(&id).fetch_optional(&mut *connection).await.doing(what)?;
+    let sql = "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r WHERE r.id = $1";
+    let row = sqlx::query(sql)
+        .bind(&id)
+        .fetch_optional(&mut *connection)
+        .await
+        .doing(what)?;
     let Some(row) = row else { return Ok(None) };
     let text = |column| row.try_get::<Option<String>, _>(column).doing(what);
     let status = RunStatus::from_row(&text(1)?.unwrap_or_default(), text(2)?);
     if !is_driven_above(row.try_get(0).doing(what)?, &status) {
         return Err(refuse::run_busy(run));
     }
-    let usage = text(3)?.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
-    let record: RunRecord = from_text(&text(4)?.unwrap_or_default(), &format!("the record of run `{run}`"))?;
+    let usage = text(3)?
+        .map(|usage| from_text(&usage, "the usage of a run"))
+        .transpose()?;
+    let record: RunRecord = from_text(
+        &text(4)?.unwrap_or_default(),
+        &format!("the record of run `{run}`"),
+    )?;
     // All events of a run are found by its id; the last events are found in the log of its session.
-    let after = if from > record.begins { Some((row.try_get(5).doing(what)?, from)) } else { None };
+    let after = if from > record.begins {
+        Some((row.try_get(5).doing(what)?, from))
+    } else {
+        None
+    };
     let filled = reader::run_events(connection, &record.session, &id, after).await?;
-    let filled = filled
-        .into_iter()
-        .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
-    Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
+    let filled = filled.into_iter().map(
+        |Filled {
+             place,
+             event,
+             slot,
+             temp,
+         }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))),
+    );
+    Ok(Some(DrivenRun::new(
+        record,
+        status,
+        usage,
+        filled.collect::<Result<_>>()?,
+    )))
 }
 
 /// Reports whether an engine above the store drives or has driven a run. The first claim of a
@@ -450,5 +705,8 @@ fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
 /// Reads keys and JSON texts of a run.
 async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
     let query = sqlx::query_as::<_, (String, String)>(sql).bind(run);
-    query.fetch_all(connection).await.doing("read the journal of a run")
+    query
+        .fetch_all(connection)
+        .await
+        .doing("read the journal of a run")
 }

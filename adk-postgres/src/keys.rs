@@ -27,18 +27,32 @@ pub(crate) async fn bind(
     lifetime: Duration,
 ) -> Result<KeyBinding> {
     let what = "bind the key of a request";
-    let RequestKey { app, scope, key, .. } = key;
-    let lifetime = i64::try_from(lifetime.as_micros()).unwrap_or(LONGEST).min(LONGEST);
+    let RequestKey {
+        app, scope, key, ..
+    } = key;
+    let lifetime = i64::try_from(lifetime.as_micros())
+        .unwrap_or(LONGEST)
+        .min(LONGEST);
     for _ in 0..ATTEMPTS {
         let sql = "INSERT INTO adkw_keys AS k (app, scope, key, target, digest, expires)
             VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 microsecond')
             ON CONFLICT (app, scope, key) DO UPDATE
             SET target = excluded.target, digest = excluded.digest, expires = excluded.expires
             WHERE k.expires <= clock_timestamp() OR k.target = $7";
-        let query =
-            sqlx::query(sql).bind(app).bind(scope).bind(key).bind(&binding.target).bind(&binding.digest);
+        let query = sqlx::query(sql)
+            .bind(app)
+            .bind(scope)
+            .bind(key)
+            .bind(&binding.target)
+            .bind(&binding.digest);
         let query = query.bind(lifetime).bind(replaces);
-        if query.execute(&mut *connection).await.doing(what)?.rows_affected() > 0 {
+        if query
+            .execute(&mut *connection)
+            .await
+            .doing(what)?
+            .rows_affected()
+            > 0
+        {
             purge(connection).await?;
             return Ok(binding.clone());
         }
@@ -50,7 +64,9 @@ pub(crate) async fn bind(
             return Ok(KeyBinding::new(text(0)?, text(1)?));
         }
     }
-    Err(corrupt_error(format!("the key `{key}` is neither free nor bound")))
+    Err(corrupt_error(format!(
+        "the key `{key}` is neither free nor bound"
+    )))
 }
 
 /// Removes some expired rows, except rows that other transactions remove or bind at this moment.

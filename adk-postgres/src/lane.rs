@@ -29,19 +29,47 @@ pub(crate) enum Job {
         reply: Reply<Stored>,
     },
     /// Inserts a run that waits for the turn of the session.
-    Enqueue { claim: ClaimId, record: Box<RunRecord>, reply: Reply<()> },
+    Enqueue {
+        claim: ClaimId,
+        record: Box<RunRecord>,
+        reply: Reply<()>,
+    },
     /// Records the value of a step.
-    Step { claim: ClaimId, key: String, value: Value, reply: Reply<Value> },
+    Step {
+        claim: ClaimId,
+        key: String,
+        value: Value,
+        reply: Reply<Value>,
+    },
     /// Opens a wait, or reads its answer.
-    Wait { claim: ClaimId, wait: Box<Wait>, reply: Reply<Option<Value>> },
+    Wait {
+        claim: ClaimId,
+        wait: Box<Wait>,
+        reply: Reply<Option<Value>>,
+    },
     /// Removes waits that no agent awaits any more.
-    Withdraw { claim: ClaimId, waits: Vec<String>, reply: Reply<()> },
+    Withdraw {
+        claim: ClaimId,
+        waits: Vec<String>,
+        reply: Reply<()>,
+    },
     /// Records finished agents of a run that makes no further commit.
-    Finished { claim: ClaimId, done: Vec<Done>, reply: Reply<()> },
+    Finished {
+        claim: ClaimId,
+        done: Vec<Done>,
+        reply: Reply<()>,
+    },
     /// Releases a run, and writes its status if it is known.
-    Close { claim: ClaimId, end: Option<(RunStatus, Usage)>, reply: Option<Reply<()>> },
+    Close {
+        claim: ClaimId,
+        end: Option<(RunStatus, Usage)>,
+        reply: Option<Reply<()>>,
+    },
     /// Appends events that have an id and a time.
-    Append { events: Vec<Event>, reply: Reply<()> },
+    Append {
+        events: Vec<Event>,
+        reply: Reply<()>,
+    },
     /// Locks the session only, which gives places to events of other programs.
     Look { reply: Reply<bool> },
     /// Opens the session in memory.
@@ -77,7 +105,10 @@ impl Job {
 
     /// Reports whether the job belongs to a run, and may share a transaction with other such jobs.
     fn is_of_run(&self) -> bool {
-        !matches!(self, Self::Append { .. } | Self::Look { .. } | Self::Open { .. })
+        !matches!(
+            self,
+            Self::Append { .. } | Self::Look { .. } | Self::Open { .. }
+        )
     }
 
     /// Reports whether the job may be executed twice.

@@ -76,19 +76,30 @@ impl Drives {
 
     /// Returns the value of the `owner` column for a claim of this process.
     pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
-        if claim.is_driven_above() { ABOVE } else { &self.owner }
+        if claim.is_driven_above() {
+            ABOVE
+        } else {
+            &self.owner
+        }
     }
 
     /// Marks a run as driven by this process.
     pub(crate) fn begin(&self, claim: ClaimId, session: &SessionKey) {
-        let held = Held { session: session.clone(), checked: None, head: None };
+        let held = Held {
+            session: session.clone(),
+            checked: None,
+            head: None,
+        };
         lock(&self.runs).insert(claim, held);
     }
 
     /// Marks a run as driven by this process under its first claim. Returns `false` if this process
     /// holds another claim of the run.
     pub(crate) fn begin_first(&self, claim: ClaimId, session: &SessionKey) -> bool {
-        let of_run = |epoch| ClaimId { run_id: claim.run_id, epoch };
+        let of_run = |epoch| ClaimId {
+            run_id: claim.run_id,
+            epoch,
+        };
         if let Some((held, _)) = lock(&self.runs).range(of_run(0)..=of_run(u64::MAX)).next() {
             return *held == claim;
         }
@@ -117,7 +128,8 @@ impl Drives {
     }
 
     pub(crate) fn is_checked(&self, claim: ClaimId, takes: i64) -> bool {
-        self.held(claim).is_some_and(|held| held.checked == Some(takes))
+        self.held(claim)
+            .is_some_and(|held| held.checked == Some(takes))
     }
 
     pub(crate) fn check(&self, claim: ClaimId, takes: i64) {
@@ -130,7 +142,9 @@ impl Drives {
     pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
         let mut runs = lock(&self.runs);
         for claim in jobs.iter().filter_map(Job::claim) {
-            let held = runs.get_mut(&claim).filter(|held| held.checked == Some(head.takes));
+            let held = runs
+                .get_mut(&claim)
+                .filter(|held| held.checked == Some(head.takes));
             if let Some(held) = held {
                 held.head = Some(head.clone());
             }
@@ -143,15 +157,22 @@ impl Drives {
         let runs = lock(&self.runs);
         let held = |job: &Job| {
             let claim = match job {
-                Job::Commit { slot, update: None, .. } if slot.begins.is_none() => slot.claim(),
+                Job::Commit {
+                    slot, update: None, ..
+                } if slot.begins.is_none() => slot.claim(),
                 Job::Step { claim, .. } => *claim,
                 _ => return None,
             };
             runs.get(&claim)
         };
         let held = jobs.iter().map(held).collect::<Option<Vec<_>>>()?;
-        let head = held.iter().filter_map(|held| held.head.as_ref()).max_by_key(|head| head.len)?;
-        held.iter().all(|held| held.checked == Some(head.takes)).then(|| head.clone())
+        let head = held
+            .iter()
+            .filter_map(|held| held.head.as_ref())
+            .max_by_key(|head| head.len)?;
+        held.iter()
+            .all(|held| held.checked == Some(head.takes))
+            .then(|| head.clone())
     }
 
     /// Marks a claim as released, before the release is written.
@@ -193,7 +214,11 @@ struct Renewal {
 impl Shared {
     /// Begins the lease of this process if it has not begun yet.
     pub(crate) async fn lease(self: &Arc<Self>) -> Result<()> {
-        self.drives.lease.get_or_try_init(|| self.begin_lease()).await.map(drop)
+        self.drives
+            .lease
+            .get_or_try_init(|| self.begin_lease())
+            .await
+            .map(drop)
     }
 
     async fn begin_lease(self: &Arc<Self>) -> Result<Lease> {
@@ -214,19 +239,29 @@ impl Shared {
         };
         let (stop, stopped) = oneshot::channel();
         let run = move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
             if let Ok(runtime) = runtime {
                 runtime.block_on(renewal.run(stopped));
             }
         };
-        let thread = std::thread::Builder::new().name("adk-postgres-lease".to_owned()).spawn(run);
+        let thread = std::thread::Builder::new()
+            .name("adk-postgres-lease".to_owned())
+            .spawn(run);
         thread.map_err(|error| crate::error::closed_error().with_source(error))?;
-        Ok(Lease { stop: Mutex::new(Some(stop)) })
+        Ok(Lease {
+            stop: Mutex::new(Some(stop)),
+        })
     }
 
     /// Ends the lease, so that other processes may claim its runs at once.
     pub(crate) async fn end_lease(&self) -> Result<()> {
-        let stop = self.drives.lease.get().and_then(|lease| lock(&lease.stop).take());
+        let stop = self
+            .drives
+            .lease
+            .get()
+            .and_then(|lease| lock(&lease.stop).take());
         let Some(stop) = stop else { return Ok(()) };
         let (reply, ended) = oneshot::channel();
         if stop.send(reply).is_err() {
@@ -264,7 +299,10 @@ impl Renewal {
     }
 
     /// Returns the connection, or opens one.
-    async fn connection<'c>(&self, connection: &'c mut Option<PgConnection>) -> Result<&'c mut PgConnection> {
+    async fn connection<'c>(
+        &self,
+        connection: &'c mut Option<PgConnection>,
+    ) -> Result<&'c mut PgConnection> {
         let there = match connection.take() {
             Some(there) => there,
             None => self.server.connect().await.doing("connect for the lease")?,
@@ -275,7 +313,9 @@ impl Renewal {
     async fn renew(&self, connection: &mut Option<PgConnection>) -> Result<()> {
         let connection = self.connection(connection).await?;
         renew(connection, &self.owner, self.lease).await?;
-        let Some(shared) = self.drives.upgrade() else { return Ok(()) };
+        let Some(shared) = self.drives.upgrade() else {
+            return Ok(());
+        };
         let claims: Vec<_> = lock(&shared.drives.unwritten).iter().copied().collect();
         if claims.is_empty() {
             return Ok(());
@@ -289,7 +329,11 @@ impl Renewal {
     async fn end(&self, connection: &mut Option<PgConnection>) -> Result<()> {
         let connection = self.connection(connection).await?;
         let ended = sqlx::query("DELETE FROM adkw_owners WHERE id = $1").bind(&self.owner);
-        ended.execute(connection).await.doing("end the lease of this process").map(drop)
+        ended
+            .execute(connection)
+            .await
+            .doing("end the lease of this process")
+            .map(drop)
     }
 }
 
@@ -298,7 +342,11 @@ async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> R
         "INSERT INTO adkw_owners (id, expires) VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
         ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
     let lease = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
-    let renewed = sqlx::query(sql).bind(owner).bind(lease).execute(connection).await;
+    let renewed = sqlx::query(sql)
+        .bind(owner)
+        .bind(lease)
+        .execute(connection)
+        .await;
     renewed.doing("renew the lease of this process").map(drop)
 }
 
@@ -306,5 +354,9 @@ async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> R
 async fn sweep(connection: &mut PgConnection) -> Result<()> {
     let sql = "DELETE FROM adkw_owners o WHERE o.expires < clock_timestamp() - interval '1 day'
         AND NOT EXISTS (SELECT 1 FROM adkw_runs r WHERE r.owner = o.id)";
-    sqlx::query(sql).execute(connection).await.doing("remove dead processes").map(drop)
+    sqlx::query(sql)
+        .execute(connection)
+        .await
+        .doing("remove dead processes")
+        .map(drop)
 }

@@ -110,15 +110,21 @@ pub struct Options {
     pub patience: Duration,
     /// Maximum number of open connections, in addition to the connection of the lease. Default 10.
     pub connections: u32,
-    /// Whether to create missing tables. Default `true`. With `false`, a database without tables is
-    /// an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is changed.
+    /// Whether to create missing tables. Default `true`. With `false`, a database without tables
+    /// is an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is
+    /// changed.
     pub create: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
         let (lease, patience) = (Duration::from_secs(30), Duration::from_secs(10));
-        Self { lease, patience, connections: 10, create: true }
+        Self {
+            lease,
+            patience,
+            connections: 10,
+            create: true,
+        }
     }
 }
 
@@ -215,15 +221,29 @@ impl PostgresStore {
     /// # Errors
     /// Fails like [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: Options) -> Result<Self> {
-        let to = PgConnectOptions::from_str(url).doing("connect")?.application_name("adk-workflow");
+        let to = PgConnectOptions::from_str(url)
+            .doing("connect")?
+            .application_name("adk-workflow");
         let location = location(&to);
         let connections = Connections::new(Server::new(to, options.patience), options.connections);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
-        let shared = Arc::new(Shared { connections, location, options, runtime, live, lanes, drives });
+        let shared = Arc::new(Shared {
+            connections,
+            location,
+            options,
+            runtime,
+            live,
+            lanes,
+            drives,
+        });
         shared.connections.reach(options.patience).await?;
         let create = options.create;
-        shared.call(Box::new(move |connection| Box::pin(schema::prepare(connection, create)))).await?;
+        shared
+            .call(Box::new(move |connection| {
+                Box::pin(schema::prepare(connection, create))
+            }))
+            .await?;
         Ok(Self(shared))
     }
 
@@ -233,7 +253,9 @@ impl PostgresStore {
     /// # Errors
     /// Fails when the server cannot be reached.
     pub async fn apps(&self) -> Result<Vec<String>> {
-        self.0.call(Box::new(|connection| Box::pin(reader::apps(connection)))).await
+        self.0
+            .call(Box::new(|connection| Box::pin(reader::apps(connection))))
+            .await
     }
 
     /// Returns the location that all parts of the store share.
@@ -257,11 +279,17 @@ impl PostgresStore {
 /// Returns the location of a database: all parts of the URL that select the tables, without the
 /// password.
 fn location(to: &PgConnectOptions) -> Location {
-    let host = to.get_socket().map_or_else(|| to.get_host().into(), |socket| socket.to_string_lossy());
+    let host = to
+        .get_socket()
+        .map_or_else(|| to.get_host().into(), |socket| socket.to_string_lossy());
     let (user, port) = (to.get_username(), to.get_port());
     let database = to.get_database().unwrap_or(user);
-    let options = to.get_options().map_or_else(String::new, |options| format!("?options={options}"));
-    Location::database(format!("postgres://{user}@{host}:{port}/{database}{options}"))
+    let options = to
+        .get_options()
+        .map_or_else(String::new, |options| format!("?options={options}"));
+    Location::database(format!(
+        "postgres://{user}@{host}:{port}/{database}{options}"
+    ))
 }
 
 impl Store for PostgresStore {
@@ -304,7 +332,12 @@ impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The URL contains a password, so only host and database are shown.
         let to = self.0.connections.server.options();
-        write!(f, "PostgresStore({}/{})", to.get_host(), to.get_database().unwrap_or_default())
+        write!(
+            f,
+            "PostgresStore({}/{})",
+            to.get_host(),
+            to.get_database().unwrap_or_default()
+        )
     }
 }
 
@@ -317,7 +350,10 @@ mod tests {
         let at = |url: &str| location(&PgConnectOptions::from_str(url).unwrap());
         let one = at("postgres://ann:secret@db:5433/agents");
         assert_eq!(one.to_string(), "`postgres://ann@db:5433/agents`");
-        assert_eq!(one, at("postgres://ann:changed@db:5433/agents?sslmode=disable"));
+        assert_eq!(
+            one,
+            at("postgres://ann:changed@db:5433/agents?sslmode=disable")
+        );
         for other in [
             "postgres://ann@db:5433/others",
             "postgres://ann@db:5432/agents",

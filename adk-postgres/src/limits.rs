@@ -82,7 +82,9 @@ impl Limits {
     /// Returns a statement that begins a transaction with these limits. A pooler loses settings of
     /// a connection, and keeps settings of a transaction.
     pub(crate) fn begin(&self, begin: &str) -> String {
-        let settings = self.of_transaction().map(|(name, millis)| format!("; SET LOCAL {name} = {millis}"));
+        let settings = self
+            .of_transaction()
+            .map(|(name, millis)| format!("; SET LOCAL {name} = {millis}"));
         format!("{begin}{}", settings.concat())
     }
 }
@@ -101,19 +103,28 @@ impl Wake for Progress {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.is_awake.store(true, SeqCst);
-        self.task.lock().unwrap_or_else(PoisonError::into_inner).wake_by_ref();
+        self.task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .wake_by_ref();
     }
 }
 
 /// Polls a future until it makes no progress for `limit`, then returns `None`. The bytes of a long
 /// message count as progress, and so does an answer that arrived while the runtime was blocked.
 pub(crate) async fn until_silent<F: Future>(limit: Duration, work: F) -> Option<F::Output> {
-    let progress =
-        Arc::new(Progress { is_awake: AtomicBool::new(true), task: Mutex::new(Waker::noop().clone()) });
+    let progress = Arc::new(Progress {
+        is_awake: AtomicBool::new(true),
+        task: Mutex::new(Waker::noop().clone()),
+    });
     let waker = Waker::from(progress.clone());
     let (mut work, mut silence) = (pin!(work), pin!(sleep(limit)));
     std::future::poll_fn(|cx| {
-        progress.task.lock().unwrap_or_else(PoisonError::into_inner).clone_from(cx.waker());
+        progress
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(cx.waker());
         if progress.is_awake.swap(false, SeqCst) {
             if let Poll::Ready(done) = work.as_mut().poll(&mut Context::from_waker(&waker)) {
                 return Poll::Ready(Some(done));
@@ -137,10 +148,19 @@ mod tests {
             let limits = Limits::new(patience);
             let whole = patience.clamp(SHORTEST, LONGEST);
             assert!(limits.connect + limits.answer <= whole, "{limits:?}");
-            assert!(limits.claim < limits.lock && limits.lock < limits.statement, "{limits:?}");
-            assert!(limits.idle < limits.answer && limits.statement < limits.answer, "{limits:?}");
+            assert!(
+                limits.claim < limits.lock && limits.lock < limits.statement,
+                "{limits:?}"
+            );
+            assert!(
+                limits.idle < limits.answer && limits.statement < limits.answer,
+                "{limits:?}"
+            );
             let mut settings = limits.of_connection();
-            assert!(settings.all(|(_, value)| value > 0 && i32::try_from(value).is_ok()), "{limits:?}");
+            assert!(
+                settings.all(|(_, value)| value > 0 && i32::try_from(value).is_ok()),
+                "{limits:?}"
+            );
         }
         let begin = Limits::new(Duration::from_secs(10)).begin("BEGIN");
         let sets = "BEGIN; SET LOCAL lock_timeout = 1000; SET LOCAL statement_timeout = 5000; \
@@ -151,7 +171,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silence_is_limited_and_progress_is_not() {
         let limit = Duration::from_secs(1);
-        assert_eq!(until_silent(limit, std::future::pending::<()>()).await, None);
+        assert_eq!(
+            until_silent(limit, std::future::pending::<()>()).await,
+            None
+        );
         // The work takes much longer than the limit, but its pauses are shorter.
         let (sender, mut pieces) = mpsc::channel(1);
         tokio::spawn(async move {

@@ -41,7 +41,10 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 FOR NO KEY UPDATE";
     let mut found = None;
     for attempt in 0..2 {
-        let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+        let query = sqlx::query(sql)
+            .bind(&key.app)
+            .bind(&key.user)
+            .bind(&key.id);
         found = query.fetch_optional(&mut *connection).await.doing(what)?;
         if found.is_some() || attempt == 1 || !number(connection, key).await? {
             break;
@@ -53,7 +56,13 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         let latest: Micros = row.try_get(4)?;
         let len = u64::try_from(row.try_get::<i64, _>(2)?).unwrap_or(0);
         let (number, takes) = (row.try_get(1)?, row.try_get(5)?);
-        let head = Head { number, len, latest: latest.0, seen: updated.0, takes };
+        let head = Head {
+            number,
+            len,
+            latest: latest.0,
+            seen: updated.0,
+            takes,
+        };
         Ok((seen.map(|seen| seen.0), head))
     };
     let (seen, mut head) = read(&row).doing(what)?;
@@ -70,10 +79,20 @@ async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool>
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, latest)
         SELECT app_name, user_id, id, update_time FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3
         ON CONFLICT DO NOTHING";
-    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    query.execute(&mut *connection).await.doing("number a session")?;
-    let sql = "SELECT EXISTS (SELECT 1 FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3)";
-    let query = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let query = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    query
+        .execute(&mut *connection)
+        .await
+        .doing("number a session")?;
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3)";
+    let query = sqlx::query_scalar(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
     query.fetch_one(connection).await.doing("number a session")
 }
 
@@ -94,17 +113,29 @@ async fn adopt(
         added AS (INSERT INTO adkw_log (session, place, event_id, time)
             SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
         SELECT count(*), max(timestamp) FROM fresh";
-    let all = "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
+    let all =
+        "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
     // Most such events are near the end of the log; the second round searches all of it.
-    let near = if is_near { head.latest.saturating_sub(SKEW) } else { 0 };
+    let near = if is_near {
+        head.latest.saturating_sub(SKEW)
+    } else {
+        0
+    };
     for since in [near, 0] {
-        let query = sqlx::query(fresh).bind(head.number).bind(&key.app).bind(&key.user).bind(&key.id);
+        let query = sqlx::query(fresh)
+            .bind(head.number)
+            .bind(&key.app)
+            .bind(&key.user)
+            .bind(&key.id);
         let query = query.bind(Micros(since)).bind(places(head.len));
         let row = query.fetch_one(&mut *connection).await.doing(what)?;
         head.len += u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
         let latest: Option<Micros> = row.try_get(1).doing(what)?;
         head.latest = head.latest.max(latest.map_or(0, |latest| latest.0));
-        let query = sqlx::query_scalar::<_, i64>(all).bind(&key.app).bind(&key.user).bind(&key.id);
+        let query = sqlx::query_scalar::<_, i64>(all)
+            .bind(&key.app)
+            .bind(&key.user)
+            .bind(&key.id);
         let count = query.fetch_one(&mut *connection).await.doing(what)?;
         if since == 0 || places(head.len) >= count {
             break;
@@ -112,7 +143,13 @@ async fn adopt(
     }
     let sql = "UPDATE adkw_sessions SET len = $2, latest = $3, seen = $4 WHERE number = $1";
     let query = sqlx::query(sql).bind(head.number).bind(places(head.len));
-    query.bind(Micros(head.latest)).bind(Micros(head.seen)).execute(connection).await.doing(what).map(drop)
+    query
+        .bind(Micros(head.latest))
+        .bind(Micros(head.seen))
+        .execute(connection)
+        .await
+        .doing(what)
+        .map(drop)
 }
 
 /// Converts a number of events to the integer type of Postgres.
@@ -150,7 +187,12 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Appends an event that has an id and a time, and returns its place.
-    pub(crate) fn append(&mut self, head: &mut Head, event: &Event, entry: Option<Entry>) -> Result<u64> {
+    pub(crate) fn append(
+        &mut self,
+        head: &mut Head,
+        event: &Event,
+        entry: Option<Entry>,
+    ) -> Result<u64> {
         let (data, exact) = exact::to_stored_event(event)?;
         self.share(&event.actions.state_delta)?;
         let place = head.len;
@@ -175,8 +217,12 @@ impl Rows {
 
     fn share(&mut self, delta: &StateDelta) -> Result<()> {
         delta.iter().try_for_each(|(key, _)| exact::check(key))?;
-        for (keys, part) in [&mut self.own, &mut self.user, &mut self.app].into_iter().zip(split(delta)) {
-            part.into_iter().try_for_each(|(key, value): (&str, &Arc<Value>)| keys.insert(key, value))?;
+        for (keys, part) in [&mut self.own, &mut self.user, &mut self.app]
+            .into_iter()
+            .zip(split(delta))
+        {
+            part.into_iter()
+                .try_for_each(|(key, value): (&str, &Arc<Value>)| keys.insert(key, value))?;
         }
         Ok(())
     }
@@ -203,15 +249,36 @@ impl Rows {
         }
         let seen = Micros(after.seen);
         let own = &self.own;
-        let query = sqlx::query(WRITE).bind(before.number).bind(&key.app).bind(&key.user).bind(&key.id);
-        let query =
-            query.bind(&self.places).bind(&self.ids).bind(&self.times).bind(&self.runs).bind(&self.slots);
-        let query = query.bind(&self.temps).bind(&self.exacts).bind(&self.invocations).bind(&self.data);
+        let query = sqlx::query(WRITE)
+            .bind(before.number)
+            .bind(&key.app)
+            .bind(&key.user)
+            .bind(&key.id);
+        let query = query
+            .bind(&self.places)
+            .bind(&self.ids)
+            .bind(&self.times)
+            .bind(&self.runs)
+            .bind(&self.slots);
+        let query = query
+            .bind(&self.temps)
+            .bind(&self.exacts)
+            .bind(&self.invocations)
+            .bind(&self.data);
         let query = query.bind(&self.dones).bind(seen).bind(object(&own.shown));
-        let query = query.bind(places(after.len)).bind(Micros(after.latest)).bind(&own.plain);
-        let query = query.bind(object(&own.exact)).bind(Micros(before.seen)).bind(places(before.len));
+        let query = query
+            .bind(places(after.len))
+            .bind(Micros(after.latest))
+            .bind(&own.plain);
+        let query = query
+            .bind(object(&own.exact))
+            .bind(Micros(before.seen))
+            .bind(places(before.len));
         let written = query.bind(before.takes).execute(&mut *connection).await;
-        let written = written.map_err(|error| failed_to_append(key, error))?.rows_affected() > 0;
+        let written = written
+            .map_err(|error| failed_to_append(key, error))?
+            .rows_affected()
+            > 0;
         if written {
             let shared = share(connection, key, [&self.app, &self.user], seen).await;
             shared.map_err(|error| postgres_error(what, error))?;
@@ -268,7 +335,10 @@ async fn share(
     if !app.is_empty() {
         let sql = "INSERT INTO app_states AS a (app_name, state, update_time) VALUES ($1, $2, $3)
             ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state, update_time = excluded.update_time";
-        let row = sqlx::query(sql).bind(&key.app).bind(object(&app.shown)).bind(time);
+        let row = sqlx::query(sql)
+            .bind(&key.app)
+            .bind(object(&app.shown))
+            .bind(time);
         row.execute(&mut *connection).await?;
         share_exact(connection, key, "app", "", app).await?;
     }
@@ -277,7 +347,11 @@ async fn share(
             "INSERT INTO user_states AS u (app_name, user_id, state, update_time) VALUES ($1, $2, $3, $4)
             ON CONFLICT (app_name, user_id) DO UPDATE SET state = u.state || excluded.state,
                 update_time = excluded.update_time";
-        let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(object(&user.shown)).bind(time);
+        let row = sqlx::query(sql)
+            .bind(&key.app)
+            .bind(&key.user)
+            .bind(object(&user.shown))
+            .bind(time);
         row.execute(&mut *connection).await?;
         share_exact(connection, key, "user", &key.user, user).await?;
     }
@@ -285,7 +359,11 @@ async fn share(
 }
 
 /// Locks the state of the app or of the user until the end of the transaction.
-pub(crate) async fn hold(connection: &mut PgConnection, key: &SessionKey, scope: Scope) -> Result<()> {
+pub(crate) async fn hold(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+    scope: Scope,
+) -> Result<()> {
     let what = "lock the state of a user or an app";
     // An existing row is locked without a change. A missing row is inserted, because otherwise
     // there is nothing to lock.
@@ -301,7 +379,11 @@ pub(crate) async fn hold(connection: &mut PgConnection, key: &SessionKey, scope:
         }
     };
     let query = sqlx::query(sql).bind(&key.app);
-    let query = if scope == Scope::App { query } else { query.bind(&key.user) };
+    let query = if scope == Scope::App {
+        query
+    } else {
+        query.bind(&key.user)
+    };
     query.execute(connection).await.doing(what).map(drop)
 }
 
@@ -317,7 +399,11 @@ async fn share_exact(
     }
     let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact) VALUES ($1, $2, $3, $4)
         ON CONFLICT (app_name, scope, user_id) DO UPDATE SET exact = (x.exact - $5::text[]) || excluded.exact";
-    let row = sqlx::query(sql).bind(&key.app).bind(scope).bind(user).bind(object(&keys.exact));
+    let row = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(scope)
+        .bind(user)
+        .bind(object(&keys.exact));
     row.bind(&keys.plain).execute(connection).await.map(drop)
 }
 
@@ -334,19 +420,37 @@ pub(crate) async fn create(
     let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $5)
         ON CONFLICT DO NOTHING";
     let now = Micros(now);
-    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    let made = query.bind(object(&rows.own.shown)).bind(now).execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let made = query
+        .bind(object(&rows.own.shown))
+        .bind(now)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     if made.rows_affected() == 0 {
         return Ok(false);
     }
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact) VALUES ($1, $2, $3, $4, $4, $5)";
-    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id).bind(now);
-    query.bind(object(&rows.own.exact)).execute(&mut *connection).await.doing(what)?;
+    let query = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id)
+        .bind(now);
+    query
+        .bind(object(&rows.own.exact))
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     // ADK requires the rows of user and app before it appends, even if they are empty.
     let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
         INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3) ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
     query.execute(&mut *connection).await.doing(what)?;
-    share(connection, key, [&rows.app, &rows.user], now).await.doing(what)?;
+    share(connection, key, [&rows.app, &rows.user], now)
+        .await
+        .doing(what)?;
     Ok(true)
 }

@@ -26,7 +26,12 @@ impl NewEntries {
     fn new(entries: Vec<MemoryEntry>) -> Result<Self> {
         let mut all = Self::default();
         for entry in entries {
-            all.words.push(words(&entry.content.text()).into_iter().collect::<Vec<_>>().join(" "));
+            all.words.push(
+                words(&entry.content.text())
+                    .into_iter()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            );
             all.contents.push(to_text(&entry.content)?);
             all.ids.push(entry.id);
             all.authors.push(entry.author);
@@ -37,7 +42,10 @@ impl NewEntries {
 }
 
 impl MemoryService for PostgresStore {
-    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+    fn added_until<'a>(
+        &'a self,
+        session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
         let key = session.clone();
         Box::pin(async move {
             self.0
@@ -56,7 +64,10 @@ impl MemoryService for PostgresStore {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let (key, new) = (session.clone(), Arc::new((NewEntries::new(entries)?, until)));
+            let (key, new) = (
+                session.clone(),
+                Arc::new((NewEntries::new(entries)?, until)),
+            );
             self.0
                 .call_in_transaction(Box::new(move |connection| {
                     let (key, new) = (key.clone(), new.clone());
@@ -74,7 +85,11 @@ impl MemoryService for PostgresStore {
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
         Box::pin(async move {
             // Words consist of letters and digits, so quotes need no escapes.
-            let any = words(query).iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" | ");
+            let any = words(query)
+                .iter()
+                .map(|word| format!("'{word}'"))
+                .collect::<Vec<_>>()
+                .join(" | ");
             // User ids contain no NUL, and Postgres rejects NUL in parameters.
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
@@ -90,15 +105,25 @@ impl MemoryService for PostgresStore {
     }
 }
 
-async fn added_until(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<MemoryMark>> {
+async fn added_until(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+) -> Result<Option<MemoryMark>> {
     let what = "read how far a session is in memory";
-    let sql =
-        "SELECT events, last FROM adkw_memory_marks WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-    let Some(row) = query.fetch_optional(connection).await.doing(what)? else { return Ok(None) };
+    let sql = "SELECT events, last FROM adkw_memory_marks WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
+    let query = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let Some(row) = query.fetch_optional(connection).await.doing(what)? else {
+        return Ok(None);
+    };
     let events: i64 = row.try_get(0).doing(what)?;
     let events = usize::try_from(events).unwrap_or(0);
-    Ok(Some(MemoryMark { events, last: row.try_get(1).doing(what)? }))
+    Ok(Some(MemoryMark {
+        events,
+        last: row.try_get(1).doing(what)?,
+    }))
 }
 
 async fn add(
@@ -112,27 +137,51 @@ async fn add(
         SELECT $1, $2, $3, n.id, n.author, n.time, n.content, array_to_tsvector(string_to_array(n.words, ' '))
         FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) n (id, author, time, content, words)
         ON CONFLICT DO NOTHING";
-    let rows = sqlx::query(rows).bind(&key.app).bind(&key.user).bind(&key.id);
-    let rows = rows.bind(&new.ids).bind(&new.authors).bind(&new.times).bind(&new.contents).bind(&new.words);
+    let rows = sqlx::query(rows)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let rows = rows
+        .bind(&new.ids)
+        .bind(&new.authors)
+        .bind(&new.times)
+        .bind(&new.contents)
+        .bind(&new.words);
     rows.execute(&mut *connection).await.doing(what)?;
     let mark = "INSERT INTO adkw_memory_marks VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (app_name, user_id, session_id) DO UPDATE SET events = EXCLUDED.events, last = EXCLUDED.last";
-    let mark = sqlx::query(mark).bind(&key.app).bind(&key.user).bind(&key.id);
-    let mark = mark.bind(i64::try_from(until.events).unwrap_or(i64::MAX)).bind(&until.last);
+    let mark = sqlx::query(mark)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let mark = mark
+        .bind(i64::try_from(until.events).unwrap_or(i64::MAX))
+        .bind(&until.last);
     mark.execute(connection).await.map(drop).doing(what)
 }
 
-async fn search(connection: &mut PgConnection, app: &str, user: &str, any: &str) -> Result<Vec<MemoryEntry>> {
+async fn search(
+    connection: &mut PgConnection,
+    app: &str,
+    user: &str,
+    any: &str,
+) -> Result<Vec<MemoryEntry>> {
     let what = "search memory";
-    let sql = "SELECT id, author, time, content FROM adkw_memory, (SELECT $3::text::tsquery AS wanted) q
+    let sql =
+        "SELECT id, author, time, content FROM adkw_memory, (SELECT $3::text::tsquery AS wanted) q
         WHERE app_name = $1 AND user_id = $2 AND words @@ wanted
         ORDER BY ts_rank(words, wanted) DESC, time DESC, id DESC LIMIT $4";
-    let query = sqlx::query(sql).bind(app).bind(user).bind(any).bind(MAX_MEMORIES as i64);
+    let query = sqlx::query(sql)
+        .bind(app)
+        .bind(user)
+        .bind(any)
+        .bind(MAX_MEMORIES as i64);
     let rows = query.fetch_all(connection).await.doing(what)?;
     let entry = |row: &sqlx::postgres::PgRow| {
         let content: Content = from_text(row.try_get(3).doing(what)?, "an entry of memory")?;
         let mut entry = MemoryEntry::new(row.try_get::<String, _>(0).doing(what)?, content);
-        (entry.author, entry.timestamp) = (row.try_get(1).doing(what)?, row.try_get(2).doing(what)?);
+        (entry.author, entry.timestamp) =
+            (row.try_get(1).doing(what)?, row.try_get(2).doing(what)?);
         Ok(entry)
     };
     rows.iter().map(entry).collect()

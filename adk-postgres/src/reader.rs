@@ -35,7 +35,10 @@ macro_rules! rows {
 
 /// Reads the rows of a session, as the transaction sees them. Returns `None` if the session does
 /// not exist.
-pub(crate) async fn row(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<SessionRow>> {
+pub(crate) async fn row(
+    connection: &mut PgConnection,
+    key: &SessionKey,
+) -> Result<Option<SessionRow>> {
     Ok(row_with_places(connection, key).await?.map(|(row, _)| row))
 }
 
@@ -45,12 +48,22 @@ pub(crate) async fn row_with_places(
     key: &SessionKey,
 ) -> Result<Option<(SessionRow, bool)>> {
     let what = "read a session";
-    let query =
-        sqlx::query(rows!("s.user_id = $2 AND s.id = $3")).bind(&key.app).bind(&key.user).bind(&key.id);
+    let query = sqlx::query(rows!("s.user_id = $2 AND s.id = $3"))
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
     let found = query.fetch_optional(connection).await.doing(what)?;
     let Some(row) = found else { return Ok(None) };
     let [own, user, app] = states(&row, key)?;
-    Ok(Some((SessionRow { own: own?, user: user?, app: app?, ..head(&row)? }, row.try_get(11).doing(what)?)))
+    Ok(Some((
+        SessionRow {
+            own: own?,
+            user: user?,
+            app: app?,
+            ..head(&row)?
+        },
+        row.try_get(11).doing(what)?,
+    )))
 }
 
 /// Reads the row of a session without its state.
@@ -72,11 +85,17 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 
     let state = |at: usize, scope: Scope| -> Result<Result<Map<String, Value>>> {
         let shown: Option<Jsonb> = row.try_get(at).doing(what)?;
         let exact: Option<Jsonb> = row.try_get(at + 1).doing(what)?;
-        let Some(shown) = shown else { return Ok(Ok(Map::new())) };
+        let Some(shown) = shown else {
+            return Ok(Ok(Map::new()));
+        };
         let state = exact::state(&shown.0, exact.as_ref().map(|exact| &*exact.0));
         Ok(state.map_err(|error| key.unreadable_state(scope, error)))
     };
-    Ok([state(5, Scope::Session)?, state(7, Scope::User)?, state(9, Scope::App)?])
+    Ok([
+        state(5, Scope::Session)?,
+        state(7, Scope::User)?,
+        state(9, Scope::App)?,
+    ])
 }
 
 /// Lists the apps that have sessions, each by one search of the index.
@@ -86,7 +105,10 @@ pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
             UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s WHERE s.app_name > a.name) FROM apps a
                 WHERE a.name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
-    sqlx::query_scalar(sql).fetch_all(connection).await.doing("list the apps")
+    sqlx::query_scalar(sql)
+        .fetch_all(connection)
+        .await
+        .doing("list the apps")
 }
 
 /// Lists the sessions of an app or of a user, in the order of their last change.
@@ -99,15 +121,25 @@ pub(crate) async fn list(
     // One condition for both might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
-            rows!(r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#)
+            rows!(
+                r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+            )
         }
         None => {
-            rows!(r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#)
+            rows!(
+                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+            )
         }
     };
-    let found = sqlx::query(sql).bind(app).bind(user).fetch_all(connection).await.doing(what)?;
+    let found = sqlx::query(sql)
+        .bind(app)
+        .bind(user)
+        .fetch_all(connection)
+        .await
+        .doing(what)?;
     let read = |row: &PgRow| {
-        let (user, id): (String, String) = (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
+        let (user, id): (String, String) =
+            (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
         let key = SessionKey::new(app, user, id);
         let (states, head) = (states(row, &key)?, head(row)?);
         Ok(SessionSnapshot::listed(key, states, head.len, head.updated))
@@ -122,7 +154,9 @@ pub(crate) async fn snapshot(
     key: &SessionKey,
     filter: &EventFilter,
 ) -> Result<Option<Option<SessionSnapshot>>> {
-    let Some((row, is_seen)) = row_with_places(connection, key).await? else { return Ok(None) };
+    let Some((row, is_seen)) = row_with_places(connection, key).await? else {
+        return Ok(None);
+    };
     if !is_seen {
         return Ok(Some(None));
     }
@@ -133,7 +167,9 @@ pub(crate) async fn snapshot(
         Some(0) => Vec::new(),
         most => select(connection, key, number, wanted, filter.since_micros(), most).await?,
     };
-    let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
+    let first = found.first().map_or(places.end, |(place, _)| {
+        usize::try_from(*place).unwrap_or(usize::MAX)
+    });
     let events = found.into_iter().map(|(_, event)| event).collect();
     let snapshot = SessionSnapshot::new(key.clone(), row.into_state(), len, updated);
     Ok(Some(Some(snapshot.with_events(first, events))))
@@ -163,9 +199,16 @@ async fn count_since(
     }
     let sql = "SELECT count(*) FROM (SELECT 1 FROM events
         WHERE app_name = $1 AND user_id = $2 AND session_id = $3 AND timestamp >= $4 LIMIT $5) e";
-    let query = sqlx::query_scalar(sql).bind(&key.app).bind(&key.user).bind(&key.id);
+    let query = sqlx::query_scalar(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
     let query = query.bind(time(filter.since_micros())).bind(most);
-    query.fetch_one(connection).await.doing("count the events of a session").map(Some)
+    query
+        .fetch_one(connection)
+        .await
+        .doing("count the events of a session")
+        .map(Some)
 }
 
 /// Clamps a time to the range of Postgres.
@@ -190,8 +233,16 @@ async fn select(
         CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
         WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
         AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
-    let query = sqlx::query(sql).bind(number).bind(&key.app).bind(&key.user).bind(&key.id);
-    let query = query.bind(places(wanted.start)).bind(places(wanted.end)).bind(time(since)).bind(most);
+    let query = sqlx::query(sql)
+        .bind(number)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let query = query
+        .bind(places(wanted.start))
+        .bind(places(wanted.end))
+        .bind(time(since))
+        .bind(most);
     let rows = query.fetch_all(connection).await.doing(what)?;
     rows.iter().rev().map(|row| event_of(row, key)).collect()
 }
@@ -201,7 +252,10 @@ fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     let what = "read the events of a session";
     let place = u64::try_from(row.try_get::<i64, _>(0).doing(what)?).unwrap_or(0);
     let id = row.try_get::<String, _>(1).doing(what)?;
-    let (data, exact) = (row.try_get::<Option<Jsonb>, _>(4), row.try_get::<Option<String>, _>(5));
+    let (data, exact) = (
+        row.try_get::<Option<Jsonb>, _>(4),
+        row.try_get::<Option<String>, _>(5),
+    );
     let event = match data.doing(what)? {
         Some(data) => exact::event(&data.0, exact.doing(what)?.as_deref())
             .map_err(|error| key.unreadable_event(&id, place, error.message()))?,
@@ -247,7 +301,10 @@ pub(crate) async fn run_events(
     let query = match after {
         None => sqlx::query(filled!("l.run = $1")).bind(run),
         // `|| ''` keeps the planner from scanning all events of the run.
-        Some(_) => sqlx::query(filled!("l.run || '' = $1 AND l.session = $5 AND l.place >= $6")).bind(run),
+        Some(_) => sqlx::query(filled!(
+            "l.run || '' = $1 AND l.session = $5 AND l.place >= $6"
+        ))
+        .bind(run),
     };
     let mut query = query.bind(&key.app).bind(&key.user).bind(&key.id);
     if let Some((session, from)) = after {
@@ -257,7 +314,12 @@ pub(crate) async fn run_events(
     let read = |row: &PgRow| {
         let (place, event) = event_of(row, key)?;
         let (slot, temp) = (row.try_get(6).doing(what)?, row.try_get(7).doing(what)?);
-        Ok(Filled { place, event, slot, temp })
+        Ok(Filled {
+            place,
+            event,
+            slot,
+            temp,
+        })
     };
     rows.iter().map(read).collect()
 }

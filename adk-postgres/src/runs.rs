@@ -63,8 +63,14 @@ pub(crate) fn select(
             .push(" AND ")
             .push(table)
             .push(".session = (SELECT n.number FROM adkw_sessions n WHERE n.app_name = ");
-        query.push_bind(app.to_owned()).push(" AND n.user_id = ").push_bind(user.clone());
-        query.push(" AND n.id = ").push_bind(session.clone()).push(")");
+        query
+            .push_bind(app.to_owned())
+            .push(" AND n.user_id = ")
+            .push_bind(user.clone());
+        query
+            .push(" AND n.id = ")
+            .push_bind(session.clone())
+            .push(")");
     } else {
         if let Some(user) = &filter.user {
             if let Whose::App = whose {
@@ -77,11 +83,18 @@ pub(crate) fn select(
         }
     }
     if let Some(after) = filter.after {
-        let follows = if filter.oldest_first { " AND r.id > " } else { " AND r.id < " };
+        let follows = if filter.oldest_first {
+            " AND r.id > "
+        } else {
+            " AND r.id < "
+        };
         query.push(follows).push_bind(after.to_string());
     }
     if let Some(workflows) = &filter.workflows {
-        query.push(" AND r.workflow = ANY(").push_bind(workflows.clone()).push(")");
+        query
+            .push(" AND r.workflow = ANY(")
+            .push_bind(workflows.clone())
+            .push(")");
     }
 }
 
@@ -108,7 +121,10 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
         is_alive!()
     );
     let query = sqlx::query_scalar(sql).bind(own);
-    query.fetch_all(connection).await.doing("look for processes that have died")
+    query
+        .fetch_all(connection)
+        .await
+        .doing("look for processes that have died")
 }
 
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
@@ -123,9 +139,19 @@ pub(crate) async fn runs(
             // Read before the rows: a claim that has left the set is released in the table by then.
             let given_up = drives.released_claims();
             let mut parts = vec![Part::Free];
-            parts.extend(dead(connection, &drives.owner).await?.into_iter().map(Part::Of));
+            parts.extend(
+                dead(connection, &drives.owner)
+                    .await?
+                    .into_iter()
+                    .map(Part::Of),
+            );
             if !given_up.is_empty() {
-                parts.push(Part::These(given_up.into_iter().map(|claim| claim.run_id.to_string()).collect()));
+                parts.push(Part::These(
+                    given_up
+                        .into_iter()
+                        .map(|claim| claim.run_id.to_string())
+                        .collect(),
+                ));
             }
             parts
         }
@@ -152,11 +178,21 @@ pub(crate) async fn runs(
             }
         }
         select(&mut query, "r", whose, filter);
-        query.push(if filter.oldest_first { " ORDER BY r.id" } else { " ORDER BY r.id DESC" });
+        query.push(if filter.oldest_first {
+            " ORDER BY r.id"
+        } else {
+            " ORDER BY r.id DESC"
+        });
         if let Some(limit) = filter.limit {
-            query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
+            query
+                .push(" LIMIT ")
+                .push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
         }
-        let rows = query.build().fetch_all(&mut *connection).await.doing("list the runs")?;
+        let rows = query
+            .build()
+            .fetch_all(&mut *connection)
+            .await
+            .doing("list the runs")?;
         for row in rows {
             let run = info(&row, drives)?;
             if run.is_ready || filter.state != RunState::Ready {
@@ -177,7 +213,9 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     let what = "list the runs";
     let text = |column| row.try_get::<String, _>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
+    let run_id: RunId = id
+        .parse()
+        .map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.try_get::<Option<String>, _>(6).doing(what)?);
     let epoch = row.try_get::<i64, _>(8).doing(what)?.unsigned_abs();
     let is_free = match row.try_get::<Option<String>, _>(7).doing(what)? {
@@ -188,10 +226,22 @@ fn info(row: &PgRow, drives: &Drives) -> Result<RunInfo> {
     };
     let is_ready = is_free && matches!(&*status, "queued" | "running" | "answered");
     let session = key_of(row, 1).doing(what)?;
-    let time = |column| row.try_get::<i64, _>(column).doing(what).map(i64::unsigned_abs);
+    let time = |column| {
+        row.try_get::<i64, _>(column)
+            .doing(what)
+            .map(i64::unsigned_abs)
+    };
     let usage = row.try_get::<Option<String>, _>(12).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
-    let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
+    let usage = usage
+        .map(|usage| from_text(&usage, "the usage of a run"))
+        .transpose()?;
+    let info = RunInfo::new(
+        run_id,
+        session,
+        text(4)?,
+        RunStatus::from_row(&status, error),
+        is_ready,
+    );
     Ok(info.at(time(10)?, time(11)?).used(usage))
 }
 

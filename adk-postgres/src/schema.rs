@@ -182,8 +182,13 @@ const VERSION: &str = "6";
 
 /// Earlier versions, oldest first, with the statements that upgrade to the next one. New tables
 /// start at the first version.
-const UPGRADES: &[(&str, &str)] =
-    &[("1", FROM_1), ("2", FROM_2), ("3", FROM_3), ("4", FROM_4), ("5", FROM_5)];
+const UPGRADES: &[(&str, &str)] = &[
+    ("1", FROM_1),
+    ("2", FROM_2),
+    ("3", FROM_3),
+    ("4", FROM_4),
+    ("5", FROM_5),
+];
 
 /// Number of the advisory lock that is held while tables are created. Any number that other
 /// programs do not use would do.
@@ -193,8 +198,15 @@ const LOCK: i64 = 0x61_64_6b_77;
 /// writable.
 pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Result<()> {
     let own = check(connection).await?;
-    if own.is_none() && !create && !has_table(connection, "sessions").await.doing("look for its tables")? {
-        let name = sqlx::query_scalar("SELECT current_database()::text").fetch_one(connection).await;
+    if own.is_none()
+        && !create
+        && !has_table(connection, "sessions")
+            .await
+            .doing("look for its tables")?
+    {
+        let name = sqlx::query_scalar("SELECT current_database()::text")
+            .fetch_one(connection)
+            .await;
         let name: String = name.doing("read its name")?;
         let message = format!("the database `{name}` has no tables of agents");
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
@@ -212,7 +224,10 @@ pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Resu
 async fn has_table(connection: &mut PgConnection, table: &str) -> sqlx::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class c
         WHERE c.relname = $1::name AND pg_catalog.pg_table_is_visible(c.oid))";
-    sqlx::query_scalar(sql).bind(table).fetch_one(connection).await
+    sqlx::query_scalar(sql)
+        .bind(table)
+        .fetch_one(connection)
+        .await
 }
 
 /// Checks ADK's version and the types of its columns. Returns the version of the `adkw_` tables if
@@ -220,15 +235,22 @@ async fn has_table(connection: &mut PgConnection, table: &str) -> sqlx::Result<b
 async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
     let what = "read the version of its tables";
     if has_table(connection, "sessions").await.doing(what)? {
-        let version: Option<String> = if !has_table(connection, "adk_internal_metadata").await.doing(what)? {
+        let version: Option<String> = if !has_table(connection, "adk_internal_metadata")
+            .await
+            .doing(what)?
+        {
             None
         } else {
             let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
-            sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?
+            sqlx::query_scalar(sql)
+                .fetch_optional(&mut *connection)
+                .await
+                .doing(what)?
         };
         if version.as_deref() != Some("1") {
-            let found = version
-                .map_or("no version, or an older one".to_owned(), |version| format!("version {version}"));
+            let found = version.map_or("no version, or an older one".to_owned(), |version| {
+                format!("version {version}")
+            });
             return Err(other_tables(&format!(
                 "has a table `sessions` of {found}; this crate reads ADK's version 1"
             )));
@@ -238,46 +260,72 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
                 ('sessions', 'update_time', 'timestamp'), ('events', 'timestamp', 'timestamp')) w (t, c, ty)
             JOIN pg_attribute a ON a.attrelid = to_regclass(w.t) AND a.attname = w.c
             WHERE a.atttypid <> w.ty::regtype LIMIT 1";
-        let wrong: Option<String> =
-            sqlx::query_scalar(sql).fetch_optional(&mut *connection).await.doing(what)?;
+        let wrong: Option<String> = sqlx::query_scalar(sql)
+            .fetch_optional(&mut *connection)
+            .await
+            .doing(what)?;
         if let Some(column) = wrong {
-            return Err(other_tables(&format!("has a column `{column}` whose type differs from ADK's")));
+            return Err(other_tables(&format!(
+                "has a column `{column}` whose type differs from ADK's"
+            )));
         }
     }
     if !has_table(connection, "adkw_meta").await.doing(what)? {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-    let own: Option<String> = sqlx::query_scalar(sql).fetch_optional(connection).await.doing(what)?;
+    let own: Option<String> = sqlx::query_scalar(sql)
+        .fetch_optional(connection)
+        .await
+        .doing(what)?;
     let own = own.unwrap_or_default();
     if own != VERSION && UPGRADES.iter().all(|(version, _)| *version != own) {
-        return Err(other_tables(&format!("was written by another version of this crate ({own})")));
+        return Err(other_tables(&format!(
+            "was written by another version of this crate ({own})"
+        )));
     }
     Ok(Some(own))
 }
 
 fn other_tables(what: &str) -> Error {
-    corrupt_error(format!("the database {what}"))
-        .with_help("use another database, or another schema with `?options[search_path]=NAME` in the URL")
+    corrupt_error(format!("the database {what}")).with_help(
+        "use another database, or another schema with `?options[search_path]=NAME` in the URL",
+    )
 }
 
 /// Creates or upgrades the tables.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
     // Each statement must see the commits of other processes during the wait for the lock.
-    connection.begin_with("BEGIN ISOLATION LEVEL READ COMMITTED").await.doing(what)?;
+    connection
+        .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED")
+        .await
+        .doing(what)?;
     // Several processes may start at the same moment. The lock ends with the transaction, even
     // through a pooler.
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(LOCK).execute(&mut *connection).await.doing(what)?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(LOCK)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     connection.allow_upgrade().await.doing(what)?;
     let own = check(connection).await?;
     if own.is_none() {
-        sqlx::raw_sql(ADK).execute(&mut *connection).await.doing(what)?;
-        sqlx::raw_sql(OURS).execute(&mut *connection).await.doing(what)?;
+        sqlx::raw_sql(ADK)
+            .execute(&mut *connection)
+            .await
+            .doing(what)?;
+        sqlx::raw_sql(OURS)
+            .execute(&mut *connection)
+            .await
+            .doing(what)?;
     }
     let own = own.as_deref().unwrap_or(UPGRADES[0].0);
     for (_, change) in UPGRADES.iter().skip_while(|(version, _)| *version != own) {
-        sqlx::raw_sql(*change).execute(&mut *connection).await.doing(what)?;
+        sqlx::raw_sql(*change)
+            .execute(&mut *connection)
+            .await
+            .doing(what)?;
     }
     connection.commit().await.doing(what)
 }
@@ -292,9 +340,14 @@ async fn check_writable(connection: &mut PgConnection) -> Result<()> {
             'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
-    let row = sqlx::query(sql).fetch_one(connection).await.map_err(|error| postgres_error(what, error))?;
-    let (read_only, user) =
-        (row.try_get::<bool, _>(0).doing(what)?, row.try_get::<String, _>(1).doing(what)?);
+    let row = sqlx::query(sql)
+        .fetch_one(connection)
+        .await
+        .map_err(|error| postgres_error(what, error))?;
+    let (read_only, user) = (
+        row.try_get::<bool, _>(0).doing(what)?,
+        row.try_get::<String, _>(1).doing(what)?,
+    );
     let refused = |message: String, help: &str| {
         Err(Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), message).with_help(help))
     };

@@ -5,7 +5,8 @@ use crate::lane::{Job, Reply};
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
 use adk_core::session::{
-    EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp, now_micros,
+    EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp,
+    now_micros,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::sync::Arc;
@@ -65,7 +66,9 @@ impl Shared {
 /// Reports whether a session with that key can exist. Postgres rejects NUL characters even in a
 /// search.
 fn can_exist(key: &SessionKey) -> bool {
-    ![&key.app, &key.user, &key.id].into_iter().any(|id| has_nul(id))
+    ![&key.app, &key.user, &key.id]
+        .into_iter()
+        .any(|id| has_nul(id))
 }
 
 fn has_nul(id: &str) -> bool {
@@ -89,7 +92,13 @@ impl SessionStore for PostgresStore {
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move { if can_exist(key) { self.0.open(key).await } else { Ok(None) } })
+        Box::pin(async move {
+            if can_exist(key) {
+                self.0.open(key).await
+            } else {
+                Ok(None)
+            }
+        })
     }
 
     fn read<'a>(
@@ -114,16 +123,26 @@ impl SessionStore for PostgresStore {
         })
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        mut events: Vec<Event>,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             events.iter().try_for_each(Event::check_depth)?;
             if !can_exist(key) {
                 return Err(key.missing());
             }
             forget_temp(&mut events);
-            self.0.ask(key, |reply| Job::Append { events, reply }).await?;
+            self.0
+                .ask(key, |reply| Job::Append { events, reply })
+                .await?;
             // Sessions that this process has open receive the events now.
-            if self.0.live.is_open(key) { self.0.open(key).await.map(drop) } else { Ok(()) }
+            if self.0.live.is_open(key) {
+                self.0.open(key).await.map(drop)
+            } else {
+                Ok(())
+            }
         })
     }
 
@@ -133,7 +152,11 @@ impl SessionStore for PostgresStore {
         user: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
-        if [Some(&app), user.as_ref()].into_iter().flatten().any(|id| has_nul(id)) {
+        if [Some(&app), user.as_ref()]
+            .into_iter()
+            .flatten()
+            .any(|id| has_nul(id))
+        {
             return Box::pin(std::future::ready(Ok(Vec::new())));
         }
         Box::pin(self.0.call(Box::new(move |connection| {
@@ -152,9 +175,18 @@ impl SessionStore for PostgresStore {
             let delete: OwnWork<_> = Box::new(move |connection| {
                 let key = key.clone();
                 Box::pin(async move {
-                    let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
-                    let row = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(&key.id);
-                    Ok(row.execute(connection).await.doing("delete a session")?.rows_affected() > 0)
+                    let sql =
+                        "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+                    let row = sqlx::query(sql)
+                        .bind(&key.app)
+                        .bind(&key.user)
+                        .bind(&key.id);
+                    Ok(row
+                        .execute(connection)
+                        .await
+                        .doing("delete a session")?
+                        .rows_affected()
+                        > 0)
                 })
             });
             self.0.call(delete).await

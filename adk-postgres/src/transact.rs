@@ -17,15 +17,20 @@ pub(crate) struct Lost {
 
 impl From<Error> for Lost {
     fn from(error: Error) -> Self {
-        Self { error, is_sent: false }
+        Self {
+            error,
+            is_sent: false,
+        }
     }
 }
 
 /// Work of a transaction, which may be executed again.
-pub(crate) type Work<'w, T> = dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send + 'w;
+pub(crate) type Work<'w, T> =
+    dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send + 'w;
 
 /// Work of a transaction that owns its data.
-pub(crate) type OwnWork<T> = Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
+pub(crate) type OwnWork<T> =
+    Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
 
 /// Timer for retries, until the patience is over.
 pub(crate) struct Patience {
@@ -41,8 +46,13 @@ impl Patience {
     /// Starts the patience at an earlier time.
     pub(crate) fn since(begun: Instant, patience: Duration) -> Self {
         // A patience that overflows the clock counts as one day.
-        let until = begun.checked_add(patience).unwrap_or(begun + Duration::from_secs(24 * 60 * 60));
-        Self { until, pause: Duration::from_millis(10) }
+        let until = begun
+            .checked_add(patience)
+            .unwrap_or(begun + Duration::from_secs(24 * 60 * 60));
+        Self {
+            until,
+            pause: Duration::from_millis(10),
+        }
     }
 
     /// Waits before the next attempt. Returns `false` when the patience is over.
@@ -68,7 +78,10 @@ impl Shared {
             connection.begin().await.doing(what)?;
             let value = work(&mut connection).await?;
             let commit = connection.commit().await;
-            commit.map_err(|error| Lost { error: postgres_error("commit", error), is_sent: true })?;
+            commit.map_err(|error| Lost {
+                error: postgres_error("commit", error),
+                is_sent: true,
+            })?;
             Ok(value)
         };
         let done = done.await;
@@ -88,7 +101,10 @@ impl Shared {
     ///
     /// The work runs in a task of its own, so that a connection is never held by a future that its
     /// caller does not poll.
-    pub(crate) async fn call<T: Send + 'static>(self: &Arc<Self>, mut work: OwnWork<T>) -> Result<T> {
+    pub(crate) async fn call<T: Send + 'static>(
+        self: &Arc<Self>,
+        mut work: OwnWork<T>,
+    ) -> Result<T> {
         let this = self.clone();
         let task = self.runtime.spawn(async move {
             let mut patience = Patience::new(this.options.patience);
@@ -96,8 +112,9 @@ impl Shared {
                 let done = this.execute_once(&mut work).await;
                 match done {
                     Err(error)
-                        if is_transient(&error) && !this.connections.is_closed() && patience.wait().await => {
-                    }
+                        if is_transient(&error)
+                            && !this.connections.is_closed()
+                            && patience.wait().await => {}
                     done => return done,
                 }
             }
@@ -111,7 +128,9 @@ impl Shared {
         mut work: OwnWork<T>,
     ) -> Result<T> {
         let this = self.clone();
-        let task = self.runtime.spawn(async move { this.transact(&mut work).await });
+        let task = self
+            .runtime
+            .spawn(async move { this.transact(&mut work).await });
         task.await.map_err(|_| closed_error())?
     }
 
@@ -129,7 +148,9 @@ impl Shared {
         let mut patience = Patience::new(self.options.patience);
         let mut is_unknown = false;
         loop {
-            let Lost { error, is_sent } = match self.attempt(async |connection| work(connection).await).await
+            let Lost { error, is_sent } = match self
+                .attempt(async |connection| work(connection).await)
+                .await
             {
                 Ok(value) => return Ok(value),
                 Err(lost) => lost,
@@ -140,7 +161,11 @@ impl Shared {
             is_unknown |= is_sent;
             let may_repeat = !self.connections.is_closed() && (is_repeatable || !is_sent);
             if !(may_repeat && patience.wait().await) {
-                return Err(if is_unknown { outcome_unknown_error(&error) } else { error });
+                return Err(if is_unknown {
+                    outcome_unknown_error(&error)
+                } else {
+                    error
+                });
             }
         }
     }

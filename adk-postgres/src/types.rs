@@ -27,7 +27,9 @@ impl PgHasArrayType for Micros {
 
 impl Encode<'_, Postgres> for Micros {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        let micros = i64::try_from(self.0)?.checked_sub(EPOCH).ok_or("a time before 1970")?;
+        let micros = i64::try_from(self.0)?
+            .checked_sub(EPOCH)
+            .ok_or("a time before 1970")?;
         Encode::<Postgres>::encode(micros, buffer)
     }
 }
@@ -36,7 +38,9 @@ impl<'r> Decode<'r, Postgres> for Micros {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let micros = <i64 as Decode<Postgres>>::decode(value)?;
         // `infinity` is the maximum of the type.
-        let micros = micros.checked_add(EPOCH).ok_or("the time is out of range")?;
+        let micros = micros
+            .checked_add(EPOCH)
+            .ok_or("the time is out of range")?;
         Ok(Self(u64::try_from(micros).unwrap_or(0)))
     }
 }

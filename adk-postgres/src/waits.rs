@@ -22,15 +22,29 @@ pub(crate) async fn wait(
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
-    let query = sqlx::query(sql).bind(&id).bind(wait.key.run_id.to_string()).bind(wait.key.to_string());
-    let query = query.bind(to_text(&wait.waiting)?).bind(&wait.session.app).bind(deadline);
+    let query = sqlx::query(sql)
+        .bind(&id)
+        .bind(wait.key.run_id.to_string())
+        .bind(wait.key.to_string());
+    let query = query
+        .bind(to_text(&wait.waiting)?)
+        .bind(&wait.session.app)
+        .bind(deadline);
     query.execute(&mut *connection).await.doing(what)?;
     let sql = "SELECT answer FROM adkw_waits WHERE id = $1";
     let query = sqlx::query_scalar::<_, Option<String>>(sql).bind(&id);
-    let answer = query.fetch_optional(&mut *connection).await.doing(what)?.flatten();
+    let answer = query
+        .fetch_optional(&mut *connection)
+        .await
+        .doing(what)?
+        .flatten();
     if answer.is_some() {
         let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = $1";
-        sqlx::query(sql).bind(&id).execute(connection).await.doing(what)?;
+        sqlx::query(sql)
+            .bind(&id)
+            .execute(connection)
+            .await
+            .doing(what)?;
     }
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
@@ -39,9 +53,18 @@ pub(crate) async fn wait(
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
-    sqlx::query(sql).bind(waits).execute(&mut *connection).await.doing(what)?;
+    sqlx::query(sql)
+        .bind(waits)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     let sql = "UPDATE adkw_waits SET seen = TRUE WHERE id = ANY($1)";
-    sqlx::query(sql).bind(waits).execute(connection).await.doing(what).map(drop)
+    sqlx::query(sql)
+        .bind(waits)
+        .execute(connection)
+        .await
+        .doing(what)
+        .map(drop)
 }
 
 /// Answers an open wait. Locks the row of its session, so that its run is neither claimed nor
@@ -57,7 +80,12 @@ pub(crate) async fn resolve(
             ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
         JOIN adkw_runs r ON r.session = n.number JOIN adkw_waits w ON w.run = r.id
         WHERE w.id = $2 AND w.app = $1 FOR NO KEY UPDATE OF s";
-    sqlx::query(sql).bind(app).bind(id).execute(&mut *connection).await.doing(what)?;
+    sqlx::query(sql)
+        .bind(app)
+        .bind(id)
+        .execute(&mut *connection)
+        .await
+        .doing(what)?;
     open_wait(&mut *connection, app, id).await?;
     let sql = "WITH answered AS (UPDATE adkw_waits SET answer = $2 WHERE id = $1 RETURNING run)
         UPDATE adkw_runs r SET status = 'answered' FROM answered a WHERE r.id = a.run AND r.status = 'paused'";
@@ -66,15 +94,29 @@ pub(crate) async fn resolve(
 }
 
 /// Reads an open wait of an app by its id.
-pub(crate) async fn open_wait(connection: &mut PgConnection, app: &str, id: &str) -> Result<Waiting> {
+pub(crate) async fn open_wait(
+    connection: &mut PgConnection,
+    app: &str,
+    id: &str,
+) -> Result<Waiting> {
     let what = "look for a wait";
-    let sql = "SELECT w.waiting, s.app_name, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
+    let sql =
+        "SELECT w.waiting, s.app_name, s.user_id, s.id, w.answer IS NOT NULL FROM adkw_waits w
         JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
         WHERE w.id = $2 AND w.app = $1
         AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
-    let row = sqlx::query(sql).bind(app).bind(id).fetch_optional(connection).await.doing(what)?;
+    let row = sqlx::query(sql)
+        .bind(app)
+        .bind(id)
+        .fetch_optional(connection)
+        .await
+        .doing(what)?;
     let row = row.ok_or_else(|| refuse::unknown_wait(id))?;
-    if row.try_get::<bool, _>(4).doing(what)? { Err(refuse::answered(id)) } else { read_wait(&row) }
+    if row.try_get::<bool, _>(4).doing(what)? {
+        Err(refuse::answered(id))
+    } else {
+        read_wait(&row)
+    }
 }
 
 /// Lists the open waits in the order in which they were opened. Omits an unreadable wait, because
@@ -92,9 +134,15 @@ pub(crate) async fn waiting(
     select(&mut query, "w", (Whose::App, app), filter);
     query.push(" ORDER BY w.number");
     if let Some(limit) = filter.limit {
-        query.push(" LIMIT ").push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
+        query
+            .push(" LIMIT ")
+            .push_bind(i64::try_from(limit).unwrap_or(i64::MAX));
     }
-    let rows = query.build().fetch_all(connection).await.doing("list the waits")?;
+    let rows = query
+        .build()
+        .fetch_all(connection)
+        .await
+        .doing("list the waits")?;
     Ok(rows.iter().filter_map(|row| read_wait(row).ok()).collect())
 }
 
@@ -108,8 +156,10 @@ fn read_wait(row: &PgRow) -> Result<Waiting> {
 /// Returns the time of the server.
 pub(crate) async fn now(connection: &mut PgConnection) -> Result<u64> {
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    let now: i64 =
-        sqlx::query_scalar(sql).fetch_one(connection).await.doing("read the time of the server")?;
+    let now: i64 = sqlx::query_scalar(sql)
+        .fetch_one(connection)
+        .await
+        .doing("read the time of the server")?;
     Ok(now.unsigned_abs())
 }
 
@@ -135,7 +185,9 @@ pub(crate) async fn due(
         Whose::App => due!("w.app = $1"),
         Whose::Tenants => due!("w.tenant_of = $1"),
     };
-    let query = sqlx::query(sql).bind(app).bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
+    let query = sqlx::query(sql)
+        .bind(app)
+        .bind(i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1));
     let mut due = DueWaits::default();
     for row in query.fetch_all(connection).await.doing(what)? {
         let deadline = row.try_get::<i64, _>(4).doing(what)?.unsigned_abs();

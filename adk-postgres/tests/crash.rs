@@ -28,9 +28,15 @@ fn pg_ctl(does: &str) {
     let data = std::env::var("ADK_POSTGRES_DATA").unwrap();
     let mut words = pg_ctl.split_whitespace();
     let mut command = Command::new(words.next().unwrap());
-    let command = command.args(words).args(["-D", &data, "-m", "immediate", "-w", "-t", "300"]);
+    let command = command
+        .args(words)
+        .args(["-D", &data, "-m", "immediate", "-w", "-t", "300"]);
     let command = command.args(["-l", "/dev/null", does]).current_dir("/");
-    let done = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let done = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
     assert!(done.unwrap().success(), "{does}");
 }
 
@@ -41,12 +47,19 @@ async fn through_crashes(
     does: &'static str,
 ) -> (Vec<adk_core::EventId>, Option<Error>, Database) {
     let database = Database::new().await;
-    let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
+    let store = PostgresStore::connect_with(&database.url, options)
+        .await
+        .unwrap();
     let counts = by("a", |cx| {
         Box::pin(async move {
             let n: u64 = cx.state().get("n")?.unwrap_or(0);
             let next = cx.step("count", async move { Ok(n + 1) }).await?;
-            cx.emit(Event::new().with_text(format!("{next}")).with_state("n", next)).await?;
+            cx.emit(
+                Event::new()
+                    .with_text(format!("{next}"))
+                    .with_state("n", next),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
@@ -84,15 +97,31 @@ async fn a_run_survives_crashes_of_the_server() {
         through_crashes(quick().patience(Duration::from_secs(60)), 3, "restart").await;
     assert!(error.is_none(), "{error:?}");
     let store = PostgresStore::connect(&database.url).await.unwrap();
-    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    let there = store
+        .read(&key(), &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
     let stored: Vec<_> = there.events.iter().map(|event| event.id).collect();
-    let differs = stored.iter().zip(&seen).position(|(stored, seen)| stored != seen);
-    assert!(stored == seen, "{} are stored, {} seen, another at {differs:?}", stored.len(), seen.len());
+    let differs = stored
+        .iter()
+        .zip(&seen)
+        .position(|(stored, seen)| stored != seen);
+    assert!(
+        stored == seen,
+        "{} are stored, {} seen, another at {differs:?}",
+        stored.len(),
+        seen.len()
+    );
     let texts = there.events.iter().skip(1).map(|event| event.text());
-    assert!(texts.eq((1..=600).map(|n: u32| n.to_string())), "each once, in order");
+    assert!(
+        texts.eq((1..=600).map(|n: u32| n.to_string())),
+        "each once, in order"
+    );
 
     // When the patience is over, the error is retryable, and the run can be resumed where it was.
-    let (seen, error, database) = through_crashes(quick().patience(Duration::from_secs(1)), 1, "stop").await;
+    let (seen, error, database) =
+        through_crashes(quick().patience(Duration::from_secs(1)), 1, "stop").await;
     pg_ctl("start");
     let error = error.unwrap();
     // The server may have stopped during a commit.
@@ -100,7 +129,16 @@ async fn a_run_survives_crashes_of_the_server() {
     assert!(kinds.contains(&kind(&error)), "{error}");
     assert!(error.is_retryable() && error.help().is_some(), "{error}");
     let store = PostgresStore::connect(&database.url).await.unwrap();
-    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    let there = store
+        .read(&key(), &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
     let ids: Vec<_> = there.events.iter().map(|event| event.id).collect();
-    assert!(ids.starts_with(&seen) && ids.len() <= seen.len() + 1, "{} of {}", ids.len(), seen.len());
+    assert!(
+        ids.starts_with(&seen) && ids.len() <= seen.len() + 1,
+        "{} of {}",
+        ids.len(),
+        seen.len()
+    );
 }

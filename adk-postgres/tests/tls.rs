@@ -1,7 +1,8 @@
 //! Tests of connections over TLS with the feature `tls`, and of the error without the feature.
 //!
 //! Run by
-//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --features tls --test tls -- --ignored`.
+//! `tests/peers/run-postgres.sh cargo test -p adk-workflow-postgres --features tls --test tls --
+//! --ignored`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
@@ -18,8 +19,15 @@ fn url_with_host(database: &Database, host: &str, parameters: &str) -> String {
 
 async fn connect_error(url: &str) -> adk_core::Error {
     let error = PostgresStore::connect(url).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Other), "{error}");
-    assert!(error.help().is_some_and(|help| help.contains("`tls`")), "{error}");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Store(StoreErrorKind::Other),
+        "{error}"
+    );
+    assert!(
+        error.help().is_some_and(|help| help.contains("`tls`")),
+        "{error}"
+    );
     error
 }
 
@@ -34,11 +42,15 @@ async fn a_connection_is_encrypted_and_the_server_is_verified() {
         ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={ca}")),
         ("localhost", format!("sslmode=verify-full&sslrootcert={ca}")),
     ] {
-        let store = PostgresStore::connect(&url_with_host(&database, host, &parameters)).await.unwrap();
+        let store = PostgresStore::connect(&url_with_host(&database, host, &parameters))
+            .await
+            .unwrap();
         let sql = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
             WHERE application_name = 'adk-workflow' AND datname = current_database()";
-        let is_encrypted: Option<bool> =
-            sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
+        let is_encrypted: Option<bool> = sqlx::query_scalar(sql)
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap();
         assert_eq!(is_encrypted, Some(true), "{parameters}");
         store.shut_down().await.unwrap();
     }

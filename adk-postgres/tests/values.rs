@@ -18,8 +18,8 @@ use support::{Database, quick};
 use trees::survival::Place;
 use trees::values;
 
-/// A database whose store waits longer: a build without optimisation takes seconds to encode 50 MB, and the server
-/// ends a transaction that is idle for half of the patience.
+/// A database whose store waits longer: a build without optimisation takes seconds to encode 50 MB,
+/// and the server ends a transaction that is idle for half of the patience.
 struct Patient(Database);
 
 impl Place for Patient {
@@ -27,7 +27,9 @@ impl Place for Patient {
 
     async fn open(&self) -> PostgresStore {
         let options = quick().patience(Duration::from_secs(300));
-        PostgresStore::connect_with(&self.0.url, options).await.unwrap()
+        PostgresStore::connect_with(&self.0.url, options)
+            .await
+            .unwrap()
     }
 
     fn address(&self) -> String {

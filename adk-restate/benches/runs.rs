@@ -9,7 +9,10 @@
 //! sets the time per row (default 5 s). Server, worker and clients share the machine; each engine
 //! has new tables, and Restate a new folder.
 
-#![allow(missing_docs, reason = "`restate_sdk::service` generates items without")]
+#![allow(
+    missing_docs,
+    reason = "`restate_sdk::service` generates items without"
+)]
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
 #[path = "../tests/support/mod.rs"]
@@ -76,7 +79,12 @@ workflow! {
 }
 
 /// Printed names of the workflows.
-const RUNS: [&str; 4] = ["no steps", "five steps", "loop of 5, two agents", "each over 32, 4 at a time"];
+const RUNS: [&str; 4] = [
+    "no steps",
+    "five steps",
+    "loop of 5, two agents",
+    "each over 32, 4 at a time",
+];
 
 /// A service without ADK, for the cost of the SDK.
 struct Bare;
@@ -84,11 +92,18 @@ struct Bare;
 #[restate_sdk::service]
 impl Bare {
     #[handler]
-    async fn steps(&self, ctx: restate_sdk::prelude::Context<'_>, count: u32) -> HandlerResult<String> {
+    async fn steps(
+        &self,
+        ctx: restate_sdk::prelude::Context<'_>,
+        count: u32,
+    ) -> HandlerResult<String> {
         let mut text = String::from("a cat");
         for step in 0..count {
             let given = text.clone();
-            text = ctx.run(async move || Ok(format!("{given}."))).name(format!("add{step}")).await?;
+            text = ctx
+                .run(async move || Ok(format!("{given}.")))
+                .name(format!("add{step}"))
+                .await?;
         }
         Ok(text)
     }
@@ -121,12 +136,20 @@ fn runner_with(store: impl Store, who: Who<'_>) -> Runner {
 /// Runs a worker. This program is a worker if its argument is `worker`.
 async fn work(address: SocketAddr, place: &str) {
     if place == "bare" {
-        return HttpServer::new(Endpoint::builder().bind(Bare).build()).listen_and_serve(address).await;
+        return HttpServer::new(Endpoint::builder().bind(Bare).build())
+            .listen_and_serve(address)
+            .await;
     }
     let runner = runner(place, Who::This).await;
-    let endpoint =
-        adk::restate::endpoint(&runner).workflow(NoSteps::default()).workflow(FiveSteps::default());
-    endpoint.workflow(Rounds::default()).workflow(Elements::default()).serve(address).await.unwrap();
+    let endpoint = adk::restate::endpoint(&runner)
+        .workflow(NoSteps::default())
+        .workflow(FiveSteps::default());
+    endpoint
+        .workflow(Rounds::default())
+        .workflow(Elements::default())
+        .serve(address)
+        .await
+        .unwrap();
 }
 
 /// A worker in a process of its own, killed on drop.
@@ -136,10 +159,14 @@ impl Worker {
     async fn start(server: &support::Server, place: &str) -> Self {
         let address = SocketAddr::from(([127, 0, 0, 1], support::free_port()));
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["worker", &address.to_string(), place]).stdout(Stdio::null());
+        command
+            .args(["worker", &address.to_string(), place])
+            .stdout(Stdio::null());
         let worker = Self(command.spawn().unwrap());
-        support::until("the worker listens", async || tokio::net::TcpStream::connect(address).await.is_ok())
-            .await;
+        support::until("the worker listens", async || {
+            tokio::net::TcpStream::connect(address).await.is_ok()
+        })
+        .await;
         server.register(address).await;
         worker
     }
@@ -159,14 +186,25 @@ struct Processes {
 }
 
 impl Processes {
-    fn new(name: &'static str, restate: Option<(&Worker, &support::Server)>, has_database: bool) -> Self {
-        let data = std::env::var("ADK_POSTGRES_DATA").ok().filter(|_| has_database);
+    fn new(
+        name: &'static str,
+        restate: Option<(&Worker, &support::Server)>,
+        has_database: bool,
+    ) -> Self {
+        let data = std::env::var("ADK_POSTGRES_DATA")
+            .ok()
+            .filter(|_| has_database);
         let postmaster = data.and_then(|data| {
             let file = std::fs::read_to_string(format!("{data}/postmaster.pid")).unwrap();
             file.lines().next()?.parse().ok()
         });
-        let (worker, server) = restate.map(|(worker, server)| (worker.0.id(), server.pid())).unzip();
-        Self { name, pids: [Some(std::process::id()), worker, server, postmaster] }
+        let (worker, server) = restate
+            .map(|(worker, server)| (worker.0.id(), server.pid()))
+            .unzip();
+        Self {
+            name,
+            pids: [Some(std::process::id()), worker, server, postmaster],
+        }
     }
 
     /// Returns the CPU seconds of the processes and their children.
@@ -179,8 +217,14 @@ impl Processes {
                 // After the name: state, parent, ..., and from the twelfth field on the times, in
                 // hundredths of a second.
                 let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-                let own = fields[11..13].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
-                let ended = fields[13..15].iter().map(|ticks| ticks.parse::<f64>().unwrap()).sum::<f64>();
+                let own = fields[11..13]
+                    .iter()
+                    .map(|ticks| ticks.parse::<f64>().unwrap())
+                    .sum::<f64>();
+                let ended = fields[13..15]
+                    .iter()
+                    .map(|ticks| ticks.parse::<f64>().unwrap())
+                    .sum::<f64>();
                 Some((pid, fields[1].parse().ok()?, (own + ended) / 100.0))
             })
             .collect();
@@ -188,7 +232,10 @@ impl Processes {
         std::array::from_fn(|at| {
             let Some(of) = self.pids[at] else { return 0.0 };
             let is_counted = |pid, parent| pid == of || is_database(at) && parent == of;
-            all.iter().filter(|(pid, parent, _)| is_counted(*pid, *parent)).map(|(.., seconds)| seconds).sum()
+            all.iter()
+                .filter(|(pid, parent, _)| is_counted(*pid, *parent))
+                .map(|(.., seconds)| seconds)
+                .sum()
         })
     }
 }
@@ -265,7 +312,17 @@ async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
         let client = client.clone();
         let call = move || {
             let client = client.clone();
-            async move { drop(client.steps(count).call().await.unwrap().into_body().unwrap()) }
+            async move {
+                drop(
+                    client
+                        .steps(count)
+                        .call()
+                        .await
+                        .unwrap()
+                        .into_body()
+                        .unwrap(),
+                )
+            }
         };
         if is_asked("bare SDK", what) {
             measure(&processes, what, call).await;
@@ -277,37 +334,62 @@ async fn bare(is_asked: &impl Fn(&str, &str) -> bool) {
 fn database(name: &str) -> Option<String> {
     let url = std::env::var("ADK_POSTGRES").ok()?;
     let name = format!("{name}_{}", std::process::id());
-    let made = Command::new("psql").args([&url, "-qc", &format!("CREATE DATABASE {name}")]).status();
+    let made = Command::new("psql")
+        .args([&url, "-qc", &format!("CREATE DATABASE {name}")])
+        .status();
     assert!(made.unwrap().success());
     Some(format!("{}/{name}", url.rsplit_once('/').unwrap().0))
 }
 
 async fn all(is_asked: impl Fn(&str, &str) -> bool) {
-    let columns = "p50, ms | p99, ms | runs/s | clients, ms of a core per run | worker | Restate | Postgres";
+    let columns =
+        "p50, ms | p99, ms | runs/s | clients, ms of a core per run | worker | Restate | Postgres";
     println!("| engine | run | clients | {columns} |\n|---|---|---|---|---|---|---|---|---|---|");
     let folder = support::Folder::new();
     let file = |name: &str| Some(folder.path().join(name).to_str().unwrap().to_owned());
     let is_used = |name: &str| RUNS.iter().any(|what| is_asked(name, what));
-    for (name, place) in [("SQLite", file("plain.db")), ("Postgres", database("plain"))] {
-        let Some(place) = place.filter(|_| is_used(name)) else { continue };
+    for (name, place) in [
+        ("SQLite", file("plain.db")),
+        ("Postgres", database("plain")),
+    ] {
+        let Some(place) = place.filter(|_| is_used(name)) else {
+            continue;
+        };
         let processes = Processes::new(name, None, name == "Postgres");
         workflows(&processes, runner(&place, Who::This).await, &is_asked).await;
     }
     if is_used("bare SDK") {
         bare(&is_asked).await;
     }
-    for (name, place) in [("Restate+SQLite", file("above.db")), ("Restate+Postgres", database("above"))] {
-        let Some(place) = place.filter(|_| is_used(name)) else { continue };
+    for (name, place) in [
+        ("Restate+SQLite", file("above.db")),
+        ("Restate+Postgres", database("above")),
+    ] {
+        let Some(place) = place.filter(|_| is_used(name)) else {
+            continue;
+        };
         let server = support::Server::start().await;
         let worker = Worker::start(&server, &place).await;
         let processes = Processes::new(name, Some((&worker, &server)), name == "Restate+Postgres");
-        workflows(&processes, runner(&place, Who::Restate(&server.ingress())).await, &is_asked).await;
+        workflows(
+            &processes,
+            runner(&place, Who::Restate(&server.ingress())).await,
+            &is_asked,
+        )
+        .await;
     }
 }
 
 fn main() {
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     if let [role, address, place] = &args[..]
         && role == "worker"
     {

@@ -47,7 +47,12 @@ struct Cluster {
 }
 
 const fn cluster(workers: usize, nodes: usize, partitions: usize, databases: usize) -> Cluster {
-    Cluster { workers, nodes, partitions, databases }
+    Cluster {
+        workers,
+        nodes,
+        partitions,
+        databases,
+    }
 }
 
 const CLUSTERS: &[Cluster] = &[
@@ -70,7 +75,10 @@ struct Station {
 
 impl Station {
     fn new(servers: usize) -> Self {
-        Self { free: (0..servers).map(|_| Reverse(0)).collect(), busy: 0.0 }
+        Self {
+            free: (0..servers).map(|_| Reverse(0)).collect(),
+            busy: 0.0,
+        }
     }
 
     /// Returns the time at which a job that arrives now is done.
@@ -130,7 +138,13 @@ fn simulate(cluster: Cluster, rate: f64) -> (f64, f64) {
         clock += dice.wait(rate);
         let (partition, database) = (dice.next() as usize, dice.next() as usize);
         let (partition, database) = (partition % cluster.partitions, database % cluster.databases);
-        runs.push(Run { begun: nanos(clock), calls: 0, stage: 0, partition, database });
+        runs.push(Run {
+            begun: nanos(clock),
+            calls: 0,
+            stage: 0,
+            partition,
+            database,
+        });
         events.push(Reverse((nanos(clock), at)));
     }
     let mut times = Vec::new();
@@ -170,7 +184,10 @@ fn bound(cluster: Cluster) -> (&'static str, f64) {
         ("nodes", (cluster.nodes * CORES) as f64 / NODE / copies),
         ("databases", (cluster.databases * CORES) as f64 / DATABASE),
     ];
-    let (name, calls) = calls.into_iter().min_by(|a, b| a.1.total_cmp(&b.1)).expect("four kinds");
+    let (name, calls) = calls
+        .into_iter()
+        .min_by(|a, b| a.1.total_cmp(&b.1))
+        .expect("four kinds");
     (name, calls / CALLS as f64)
 }
 
@@ -191,9 +208,21 @@ fn main() {
             }
         }
         let (p50, p99) = simulate(cluster, low);
-        let Cluster { workers, nodes, partitions, databases } = cluster;
+        let Cluster {
+            workers,
+            nodes,
+            partitions,
+            databases,
+        } = cluster;
         let open = low * (CALLS as f64 * MODEL + p50);
-        print!("| {workers} | {nodes} | {partitions} | {databases} | {low:.0} | {open:.0} | {name} ");
-        println!("| {:.0} % | {:.0} ms | {:.0} ms |", low / most * 100.0, p50 * 1e3, p99 * 1e3);
+        print!(
+            "| {workers} | {nodes} | {partitions} | {databases} | {low:.0} | {open:.0} | {name} "
+        );
+        println!(
+            "| {:.0} % | {:.0} ms | {:.0} ms |",
+            low / most * 100.0,
+            p50 * 1e3,
+            p99 * 1e3
+        );
     }
 }

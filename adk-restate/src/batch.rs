@@ -91,12 +91,22 @@ impl Work {
         work: BoxFuture<'static, Result<Value>>,
         answer: Answer<Result<Value>>,
     ) -> Self {
-        Self { name, doing: Doing::Step(work), answer: Receiver::Step(answer), given: None }
+        Self {
+            name,
+            doing: Doing::Step(work),
+            answer: Receiver::Step(answer),
+            given: None,
+        }
     }
 
     pub(crate) fn call(call: Commit, answer: Answer<Result<Stored>>) -> Self {
         let (name, doing) = (call.0.path.to_string(), Doing::Call(Some(call)));
-        Self { name, doing, answer: Receiver::Call(answer), given: None }
+        Self {
+            name,
+            doing,
+            answer: Receiver::Call(answer),
+            given: None,
+        }
     }
 
     /// Reports whether the receiver of the result is gone.
@@ -111,7 +121,11 @@ impl Work {
         if self.given.is_some() {
             return Poll::Ready(());
         }
-        let call = if let Doing::Call(call) = &mut self.doing { call.take() } else { None };
+        let call = if let Doing::Call(call) = &mut self.doing {
+            call.take()
+        } else {
+            None
+        };
         if let Some(call) = call {
             let ((slot, body), engine) = (*call, engine.clone());
             self.doing = Doing::Commit(Box::pin(async move {
@@ -150,18 +164,30 @@ impl Work {
         };
         match (self.answer, recorded) {
             (Receiver::Step(answer), Recorded::Value(value)) => drop(answer.send(Ok(value))),
-            (Receiver::Step(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
-            (Receiver::Call(answer), Recorded::Error(error)) => drop(answer.send(Err(failed(&error)))),
+            (Receiver::Step(answer), Recorded::Error(error)) => {
+                drop(answer.send(Err(failed(&error))))
+            }
+            (Receiver::Call(answer), Recorded::Error(error)) => {
+                drop(answer.send(Err(failed(&error))))
+            }
             (Receiver::Call(answer), Recorded::Event(place)) => {
                 let event = match (self.given, self.doing) {
                     (Some(Ok(CallResult::Event(stored))), _) => FinishedEvent::Stored(stored),
                     (_, Doing::Call(Some(call))) => FinishedEvent::Earlier(call.0),
                     _ => return None,
                 };
-                return Some(FinishedCall { place, event, answer });
+                return Some(FinishedCall {
+                    place,
+                    event,
+                    answer,
+                });
             }
-            (Receiver::Step(answer), Recorded::Event(_)) => drop(answer.send(Err(failed(&Value::Null)))),
-            (Receiver::Call(answer), Recorded::Value(_)) => drop(answer.send(Err(failed(&Value::Null)))),
+            (Receiver::Step(answer), Recorded::Event(_)) => {
+                drop(answer.send(Err(failed(&Value::Null))))
+            }
+            (Receiver::Call(answer), Recorded::Value(_)) => {
+                drop(answer.send(Err(failed(&Value::Null))))
+            }
         }
         None
     }
@@ -182,7 +208,13 @@ impl Batch {
     }
 
     pub(crate) fn name(&self) -> String {
-        self.with(|works| works.iter().map(|work| &*work.name).collect::<Vec<_>>().join("+"))
+        self.with(|works| {
+            works
+                .iter()
+                .map(|work| &*work.name)
+                .collect::<Vec<_>>()
+                .join("+")
+        })
     }
 
     /// Executes the calls until all have ended or one of the times has passed.
@@ -202,7 +234,11 @@ impl Batch {
                     .filter_map(|work| work.poll(&engine, task).is_pending().then_some(()))
                     .count()
             };
-            if self.with(left) == 0 { Poll::Ready(()) } else { Poll::Pending }
+            if self.with(left) == 0 {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         });
         let limit = async {
             match limit {
@@ -217,12 +253,17 @@ impl Batch {
         };
         self.with(|works| {
             for work in works.iter_mut() {
-                if let Some(Err(error)) = work.given.take_if(|given| given.as_ref().is_err_and(fails_attempt))
+                if let Some(Err(error)) = work
+                    .given
+                    .take_if(|given| given.as_ref().is_err_and(fails_attempt))
                 {
                     return Err(error);
                 }
             }
-            Ok(Entry { results: works.iter().map(Work::record).collect(), stopped })
+            Ok(Entry {
+                results: works.iter().map(Work::record).collect(),
+                stopped,
+            })
         })
     }
 

@@ -23,7 +23,11 @@ pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
 /// shape can continue, and last the service of its own shape. The names direct branches to workers
 /// that can execute them, even to newer workers.
 pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
-    shape.lineage().iter().map(|number| format!("{workflow}.branch-{:08x}", number >> 32)).collect()
+    shape
+        .lineage()
+        .iter()
+        .map(|number| format!("{workflow}.branch-{:08x}", number >> 32))
+        .collect()
 }
 
 /// Input of the handler of a branch.
@@ -50,13 +54,22 @@ impl BranchResult {
     /// Returns the result of a branch that was cancelled after these commits.
     pub(crate) fn cancelled(places: Vec<u64>) -> Result<Self> {
         let report = BranchReport::new(Ok(BranchEnd::default())).to_value()?;
-        Ok(Self { report, places, is_cancelled: true })
+        Ok(Self {
+            report,
+            places,
+            is_cancelled: true,
+        })
     }
 }
 
 fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
     Box::pin(async move {
-        let BranchCall { task, parent, workflow, branches } = invocation.read()?;
+        let BranchCall {
+            task,
+            parent,
+            workflow,
+            branches,
+        } = invocation.read()?;
         let handle = Handle {
             ctx: invocation.ctx,
             worker,
@@ -79,9 +92,19 @@ async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<B
     let known = worker.driven(task.run_id, task.upto).await?;
     let local = Local::default();
     let (posted, effects) = Posted::new(worker.engine.clone(), local.clone(), None);
-    let sessions = Detached { store: worker.sessions.clone(), local: local.clone() };
-    let runner = worker.runner.driven_by(Arc::new(posted), Arc::new(sessions)).for_app(&handle.app);
-    let gate = Gate::Branch { parent, path: task.path.to_string(), news: 0 };
+    let sessions = Detached {
+        store: worker.sessions.clone(),
+        local: local.clone(),
+    };
+    let runner = worker
+        .runner
+        .driven_by(Arc::new(posted), Arc::new(sessions))
+        .for_app(&handle.app);
+    let gate = Gate::Branch {
+        parent,
+        path: task.path.to_string(),
+        news: 0,
+    };
     let trace = task.trace.clone();
     let stream = runner.branch_by_name(task)?.stream();
     let serving = Serving::new(handle, gate, stream, (effects, local), known, trace);
@@ -89,7 +112,11 @@ async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<B
     match stopped {
         Ok(()) => {
             let report = BranchReport::of(end, Vec::new()).to_value()?;
-            Ok(BranchResult { report, places, is_cancelled: false })
+            Ok(BranchResult {
+                report,
+                places,
+                is_cancelled: false,
+            })
         }
         Err(Stop::Cancelled) => Ok(BranchResult::cancelled(places)?),
         Err(stop) => Err(stop),

@@ -2,15 +2,18 @@
 
 use crate::run::AnswerCall;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
-    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, error_from_value, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Waiting, error_from_value, refuse,
 };
 use adk_core::memory::MemoryService;
 use adk_core::model::Usage;
 use adk_core::session::{Location, SessionStore};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Result, RunId, Store, StoreErrorKind};
-use restate_sdk::ingress::{ClientError, InvocationHandle, RequestExecutor, RequestTarget, ReqwestClient};
+use restate_sdk::ingress::{
+    ClientError, InvocationHandle, RequestExecutor, RequestTarget, ReqwestClient,
+};
 use restate_sdk::serde::Json;
 use serde::Serialize;
 use serde_json::Value;
@@ -67,14 +70,22 @@ impl Restate {
     /// this process.
     pub fn new(url: &str, store: impl Store) -> Result<Self> {
         let invalid = |error: &dyn fmt::Display| {
-            Error::new(ErrorKind::Config, format!("`{url}` is not the URL of a Restate server: {error}"))
-                .with_help("give the URL of its ingress, such as `http://localhost:8080`")
+            Error::new(
+                ErrorKind::Config,
+                format!("`{url}` is not the URL of a Restate server: {error}"),
+            )
+            .with_help("give the URL of its ingress, such as `http://localhost:8080`")
         };
         let uri = url.parse().map_err(|error| invalid(&error))?;
         let client = ReqwestClient::connect(uri).map_err(|error| invalid(&error))?;
         let engine = store.engine();
         crate::is_durable(&*engine)?;
-        Ok(Self(Arc::new(Shared { parts: Box::new(store), store: engine, client, url: url.to_owned() })))
+        Ok(Self(Arc::new(Shared {
+            parts: Box::new(store),
+            store: engine,
+            client,
+            url: url.to_owned(),
+        })))
     }
 }
 
@@ -94,14 +105,25 @@ impl Shared {
     }
 
     /// Calls a handler of the workflow of a run.
-    async fn call(&self, app: &str, run: RunId, handler: &str, input: impl Serialize) -> Result<Value> {
+    async fn call(
+        &self,
+        app: &str,
+        run: RunId,
+        handler: &str,
+        input: impl Serialize,
+    ) -> Result<Value> {
         let filter = RunFilter::of_run(run);
         let found = self.registry()?.runs(app, &filter).await?;
-        let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        let found = found
+            .into_iter()
+            .next()
+            .ok_or_else(|| refuse::unknown_run(run))?;
         let target = RequestTarget::workflow(&found.workflow, run.to_string(), handler);
         let input = serde_json::to_value(input).map_err(Error::other)?;
         self.insist(|| {
-            let call = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
+            let call = self
+                .client
+                .request::<_, Json<Value>>(target.clone(), Json(input.clone()));
             async { call.call().await?.into_body().map(|Json(value)| value) }
         })
         .await
@@ -131,10 +153,14 @@ impl Shared {
         let input = serde_json::to_value(task).map_err(Error::other)?;
         // The run id is the key of the workflow, so repeated requests start one invocation.
         let sent = self.insist(|| {
-            let send = self.client.request::<_, Json<Value>>(target.clone(), Json(input.clone()));
+            let send = self
+                .client
+                .request::<_, Json<Value>>(target.clone(), Json(input.clone()));
             async { send.send().await.map(|sent| sent.invocation_handle()) }
         });
-        let sent = sent.await.map_err(|error| self.call_error(&workflow, error))?;
+        let sent = sent
+            .await
+            .map_err(|error| self.call_error(&workflow, error))?;
         self.end_of(run, &workflow, sent).await
     }
 
@@ -157,7 +183,9 @@ impl Shared {
     ) -> Result<Option<RunReport>> {
         loop {
             let begun = Instant::now();
-            let ended = self.insist(|| async { sent.attach().await.map(|ended| ended.into_body().0) }).await;
+            let ended = self
+                .insist(|| async { sent.attach().await.map(|ended| ended.into_body().0) })
+                .await;
             match ended {
                 Ok(report) => return RunReport::from_value(report).map(Some),
                 Err(ClientError::Status { status, .. }) if status.as_u16() == 409 => {
@@ -177,7 +205,9 @@ impl Shared {
 
     fn call_error(&self, workflow: &str, error: ClientError) -> Error {
         let url = &self.url;
-        let said = error.response().map(|response| String::from_utf8_lossy(response.body()).into_owned());
+        let said = error
+            .response()
+            .map(|response| String::from_utf8_lossy(response.body()).into_owned());
         let converted = match (&error, said) {
             (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
                 let message = format!("Restate at `{url}` has no workflow `{workflow}`: {said}");
@@ -186,8 +216,9 @@ impl Shared {
                 )
             }
             (ClientError::Status { status, .. }, Some(said)) if !passes(&error) => {
-                let message =
-                    format!("Restate at `{url}` ended a call of `{workflow}` with {status}: {said}");
+                let message = format!(
+                    "Restate at `{url}` ended a call of `{workflow}` with {status}: {said}"
+                );
                 Error::new(ErrorKind::Agent, message)
                     .with_help("inspect the invocation in the web UI of the Restate server")
             }
@@ -330,7 +361,11 @@ impl RunRegistry for Restate {
         }
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async move { self.0.registry()?.runs(app, filter).await })
     }
 
@@ -348,7 +383,11 @@ impl RunRegistry for Restate {
 }
 
 impl WaitRegistry for Restate {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         Box::pin(async move { self.0.waits()?.waiting(app, filter).await })
     }
 
@@ -361,7 +400,12 @@ impl WaitRegistry for Restate {
         Box::pin(ready(Ok(DueWaits::default())))
     }
 
-    fn due_of_tenants<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        _: &'a str,
+        _: u64,
+        _: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }
 
@@ -369,14 +413,23 @@ impl WaitRegistry for Restate {
         Box::pin(async move { self.0.waits()?.withdraw(claim, waits).await })
     }
 
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         if is_below() {
             return Box::pin(async move { self.0.waits()?.resolve(app, wait, answer).await });
         }
         Box::pin(async move {
             let run = wait.split('/').next().and_then(|run| run.parse().ok());
             let run = run.ok_or_else(|| refuse::unknown_wait(wait))?;
-            let call = AnswerCall { app: app.to_owned(), wait: wait.to_owned(), value: answer };
+            let call = AnswerCall {
+                app: app.to_owned(),
+                wait: wait.to_owned(),
+                value: answer,
+            };
             let refused = self.0.call(app, run, "answer", call).await?;
             error_from_value(&refused).map_or(Ok(()), Err)
         })

@@ -27,7 +27,11 @@ use tokio::net::{TcpListener, ToSocketAddrs};
 /// # }
 /// ```
 pub fn endpoint<P, R>(runner: &Runner<P, R>) -> Endpoint<P, R> {
-    Endpoint { runner: runner.clone(), keys: Vec::new(), retries: None }
+    Endpoint {
+        runner: runner.clone(),
+        keys: Vec::new(),
+        retries: None,
+    }
 }
 
 /// Workflows to serve, see [`endpoint()`].
@@ -58,7 +62,12 @@ impl Retries {
     /// and end at 10 s.
     pub fn new() -> Self {
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(10));
-        Self { first, factor: 2.0, longest, attempts: None }
+        Self {
+            first,
+            factor: 2.0,
+            longest,
+            attempts: None,
+        }
     }
 
     /// Sets the number of attempts after which Restate pauses the invocation.
@@ -80,7 +89,9 @@ impl Retries {
             .retry_policy_max_interval(self.longest);
         // Without a number, Restate applies a limit of its own.
         let attempts = self.attempts.unwrap_or(u64::from(u32::MAX));
-        options.retry_policy_max_attempts(attempts).retry_policy_pause_on_max_attempts()
+        options
+            .retry_policy_max_attempts(attempts)
+            .retry_policy_pause_on_max_attempts()
     }
 }
 
@@ -120,7 +131,11 @@ impl<P, R> Endpoint<P, R> {
     /// [`serve_on`](Self::serve_on).
     pub async fn serve(self, address: impl ToSocketAddrs + fmt::Debug) -> Result<()> {
         let listener = TcpListener::bind(&address).await.map_err(|error| {
-            Error::new(ErrorKind::Config, format!("cannot serve on {address:?}: {error}")).with_source(error)
+            Error::new(
+                ErrorKind::Config,
+                format!("cannot serve on {address:?}: {error}"),
+            )
+            .with_source(error)
         })?;
         self.serve_on(listener, shutdown_signal()).await
     }
@@ -130,9 +145,15 @@ impl<P, R> Endpoint<P, R> {
     /// # Errors
     /// Fails with [`ErrorKind::Config`] if the engine of the runner does not outlive the process,
     /// if there is no workflow, or if Restate rejects the name of a workflow or a key.
-    pub async fn serve_on(self, listener: TcpListener, shutdown: impl Future<Output = ()>) -> Result<()> {
+    pub async fn serve_on(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<()> {
         let endpoint = self.build()?;
-        HttpServer::new(endpoint).serve_with_cancel(listener, shutdown).await;
+        HttpServer::new(endpoint)
+            .serve_with_cancel(listener, shutdown)
+            .await;
         Ok(())
     }
 
@@ -141,12 +162,18 @@ impl<P, R> Endpoint<P, R> {
         crate::is_durable(&*engine)?;
         let workflows: Vec<_> = self.runner.workflows().collect();
         if workflows.is_empty() {
-            return Err(Error::new(ErrorKind::Config, "the endpoint has no workflow to serve")
-                .with_help("add a workflow with `Runner::builder().workflow(...)` or `.workflow(...)`"));
+            return Err(
+                Error::new(ErrorKind::Config, "the endpoint has no workflow to serve").with_help(
+                    "add a workflow with `Runner::builder().workflow(...)` or `.workflow(...)`",
+                ),
+            );
         }
         let branches = |known: &KnownWorkflow| {
             let shape = Topology::of(known.agent().meta());
-            (known.name().to_owned(), branch::services(known.name(), &shape))
+            (
+                known.name().to_owned(),
+                branch::services(known.name(), &shape),
+            )
         };
         let worker = Arc::new(Worker {
             engine,
@@ -154,7 +181,11 @@ impl<P, R> Endpoint<P, R> {
             branches: workflows.iter().map(branches).collect(),
             runner: self.runner.by_name(),
         });
-        let options = self.retries.as_ref().map(Retries::options).unwrap_or_default();
+        let options = self
+            .retries
+            .as_ref()
+            .map(Retries::options)
+            .unwrap_or_default();
         let mut builder = endpoint::Endpoint::builder();
         let mut bind = |name: &str, ty, handlers: Handlers| -> Result<()> {
             let service = definition(name, ty, handlers, &worker, options.clone())?;
@@ -170,7 +201,10 @@ impl<P, R> Endpoint<P, R> {
         bind(idle::SESSIONS, ServiceType::VirtualObject, idle::HANDLERS)?;
         for key in &self.keys {
             builder = builder.identity_key(key).map_err(|error| {
-                Error::new(ErrorKind::Config, format!("`{key}` is not an identity key of Restate: {error}"))
+                Error::new(
+                    ErrorKind::Config,
+                    format!("`{key}` is not an identity key of Restate: {error}"),
+                )
             })?;
         }
         Ok(builder.build())

@@ -28,7 +28,11 @@ pub(crate) enum Stop {
 
 impl From<TerminalError> for Stop {
     fn from(error: TerminalError) -> Self {
-        if error.code() == 409 { Self::Cancelled } else { Self::Failed(error) }
+        if error.code() == 409 {
+            Self::Cancelled
+        } else {
+            Self::Failed(error)
+        }
     }
 }
 
@@ -111,7 +115,11 @@ impl<'a> Handle<'a> {
 
     /// Stores the status of the run.
     pub(crate) async fn status(&self, status: RunStatus, usage: Usage) -> Result<(), Stop> {
-        let name = if status == RunStatus::Paused { "paused" } else { "running" };
+        let name = if status == RunStatus::Paused {
+            "paused"
+        } else {
+            "running"
+        };
         let (worker, claim) = (self.worker, self.claim());
         let write = move || async move {
             match worker.registry()?.close(claim, status, usage).await {
@@ -130,7 +138,10 @@ impl<'a> Handle<'a> {
         input: &(impl serde::Serialize + Sync),
     ) -> Result<(InvocationHandle, Durable<'a>), Stop> {
         let input = serde_json::to_value(input).map_err(Error::other)?;
-        let call = self.ctx.request::<_, Json<Value>>(target, Json(input)).call();
+        let call = self
+            .ctx
+            .request::<_, Json<Value>>(target, Json(input))
+            .call();
         let handle = call.invocation_handle().await?;
         Ok((handle, Box::pin(call)))
     }
@@ -143,7 +154,9 @@ impl<'a> Handle<'a> {
     pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) -> Result<(), Stop> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
-        let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) else { return Ok(()) };
+        let Some(registry) = self.worker.engine.waits().filter(|_| !waits.is_empty()) else {
+            return Ok(());
+        };
         let claim = self.claim();
         let withdraw = move || async move {
             match registry.withdraw(claim, waits).await {
@@ -164,7 +177,11 @@ impl<'a> Handle<'a> {
 
     /// Returns a timer for the given time, at most a century.
     pub(crate) fn timer(&self, time: Duration) -> Durable<'a> {
-        Box::pin(self.ctx.sleep(time.min(CENTURY)).map_ok(|()| Json(Value::Null)))
+        Box::pin(
+            self.ctx
+                .sleep(time.min(CENTURY))
+                .map_ok(|()| Json(Value::Null)),
+        )
     }
 }
 

@@ -46,7 +46,12 @@ struct TurnCall {
 
 impl TurnGate {
     pub(crate) fn new(session: SessionKey, takes_turn: bool) -> Self {
-        Self { session, takes_turn, taken: 0, turn: None }
+        Self {
+            session,
+            takes_turn,
+            taken: 0,
+            turn: None,
+        }
     }
 
     pub(crate) async fn take(&mut self, handle: &Handle<'_>) -> Result<(), Stop> {
@@ -54,16 +59,28 @@ impl TurnGate {
             return Ok(());
         }
         self.taken += 1;
-        let call = json!(TurnCall { run: handle.invocation.clone(), number: self.taken });
+        let call = json!(TurnCall {
+            run: handle.invocation.clone(),
+            number: self.taken
+        });
         let target = RequestTarget::object(SESSIONS, self.session.to_string(), "turn");
-        drop(handle.ctx.request::<_, Json<Value>>(target, Json(call)).send());
+        drop(
+            handle
+                .ctx
+                .request::<_, Json<Value>>(target, Json(call))
+                .send(),
+        );
         self.turn = Some(handle.ctx.signal(&turn_signal(self.taken)).await?);
         Ok(())
     }
 
     fn release_turn(&mut self, handle: &Handle<'_>) {
         if let Some(turn) = self.turn.take() {
-            handle.ctx.invocation_handle(turn).signal("over").resolve(Json(true));
+            handle
+                .ctx
+                .invocation_handle(turn)
+                .signal("over")
+                .resolve(Json(true));
         }
     }
 }
@@ -76,7 +93,11 @@ impl Gate {
                 handle.status(RunStatus::Paused, usage).await?;
                 turns.release_turn(handle);
             }
-            Self::Branch { parent, path, news: number } => {
+            Self::Branch {
+                parent,
+                path,
+                news: number,
+            } => {
                 *number += 1;
                 handle
                     .ctx
@@ -95,14 +116,21 @@ impl Gate {
                 turns.take(handle).await?;
                 handle.status(RunStatus::Running, usage).await
             }
-            Self::Branch { parent, path, news: number } => {
+            Self::Branch {
+                parent,
+                path,
+                news: number,
+            } => {
                 *number += 1;
                 handle
                     .ctx
                     .invocation_handle(parent.clone())
                     .signal(news_signal(path, *number))
                     .resolve(Json(true));
-                handle.ctx.signal::<Json<Value>>(&go_signal(*number)).await?;
+                handle
+                    .ctx
+                    .signal::<Json<Value>>(&go_signal(*number))
+                    .await?;
                 Ok(())
             }
         }
@@ -132,7 +160,8 @@ fn hold<'a>(_: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Hand
         let TurnCall { run, number } = invocation.read()?;
         let ctx = invocation.ctx;
         let run = ctx.invocation_handle(run);
-        run.signal(turn_signal(number)).resolve(invocation.meta.invocation_id.clone());
+        run.signal(turn_signal(number))
+            .resolve(invocation.meta.invocation_id.clone());
         let mut over = DurableFuturesUnordered::<Durable<'_>>::new();
         over.push(Box::pin(ctx.signal("over")));
         over.push(Box::pin(run.attach()));

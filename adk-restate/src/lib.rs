@@ -61,15 +61,21 @@ impl Worker {
     fn branches_of(&self, workflow: &str, begun: Option<&Topology>) -> String {
         let own = match begun {
             Some(begun) => branch::services(workflow, begun).pop(),
-            None => self.branches.get(workflow).and_then(|all| all.last().cloned()),
+            None => self
+                .branches
+                .get(workflow)
+                .and_then(|all| all.last().cloned()),
         };
         own.unwrap_or_default()
     }
 }
 
 fn no_registry() -> Error {
-    Error::new(ErrorKind::Config, "the engine of this runner keeps no registry of runs")
-        .with_help("give the runner a store of SQLite or Postgres")
+    Error::new(
+        ErrorKind::Config,
+        "the engine of this runner keeps no registry of runs",
+    )
+    .with_help("give the runner a store of SQLite or Postgres")
 }
 
 /// Rejects a store that ends with its process.

@@ -43,7 +43,11 @@ pub(crate) struct Bell {
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
         self.rung.store(true, SeqCst);
-        let task = self.task.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let task = self
+            .task
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         if let Some(task) = task {
             task.wake();
         }
@@ -70,7 +74,11 @@ impl Bell {
     pub(crate) async fn rings(&self) {
         poll_fn(|task| {
             self.listen(task);
-            if self.has_rung() { Poll::Ready(()) } else { Poll::Pending }
+            if self.has_rung() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
         })
         .await;
     }

@@ -3,9 +3,10 @@
 
 use crate::local::Local;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry, refuse,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
+    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait,
+    WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -24,9 +25,17 @@ pub(crate) type Commit = Box<(Slot, Body)>;
 /// A request of an agent.
 pub(crate) enum Effect {
     Commit(Commit, Answer<Result<Stored>>),
-    Step(StepKey, BoxFuture<'static, Result<Value>>, Answer<Result<Value>>),
+    Step(
+        StepKey,
+        BoxFuture<'static, Result<Value>>,
+        Answer<Result<Value>>,
+    ),
     Wait(Box<Wait>, Answer<Result<Option<Value>>>),
-    Branch(Box<BranchTask>, BoxFuture<'static, ()>, Answer<Result<BranchReport>>),
+    Branch(
+        Box<BranchTask>,
+        BoxFuture<'static, ()>,
+        Answer<Result<BranchReport>>,
+    ),
     Sleep(StepKey, Duration, TimerKind, Answer<()>),
 }
 
@@ -45,10 +54,21 @@ impl Posted {
         record: Option<RunRecord>,
     ) -> (Self, mpsc::UnboundedReceiver<Effect>) {
         let (to, from) = mpsc::unbounded_channel();
-        (Self { to, local, store, record }, from)
+        (
+            Self {
+                to,
+                local,
+                store,
+                record,
+            },
+            from,
+        )
     }
 
-    fn post<T: Send + 'static>(&self, effect: impl FnOnce(Answer<T>) -> Effect) -> BoxFuture<'static, T> {
+    fn post<T: Send + 'static>(
+        &self,
+        effect: impl FnOnce(Answer<T>) -> Effect,
+    ) -> BoxFuture<'static, T> {
         let (answer, reply) = oneshot::channel();
         let _ = self.to.send(effect(answer));
         Box::pin(async move {
@@ -122,8 +142,8 @@ impl RunRegistry for Posted {
 
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let record = self.record.as_ref().ok_or_else(|| refuse::unknown_run(run));
-        let claimed =
-            record.and_then(|record| check(record).map(|()| ClaimedRun::starting_over(record.clone())));
+        let claimed = record
+            .and_then(|record| check(record).map(|()| ClaimedRun::starting_over(record.clone())));
         Box::pin(ready(claimed))
     }
 
@@ -141,7 +161,11 @@ impl RunRegistry for Posted {
 
     fn release(&self, _: ClaimId) {}
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         match self.store.registry() {
             Some(registry) => self.local.count(registry.runs(app, filter)),
             None => Box::pin(ready(Ok(Vec::new()))),
@@ -149,7 +173,11 @@ impl RunRegistry for Posted {
     }
 
     /// A process that executes one run searches for no other runs.
-    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs_of_tenants<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(ready(Ok(Vec::new())))
     }
 
@@ -179,7 +207,9 @@ impl Timers for Posted {
 /// attempt, and the run continues when the cause is gone.
 pub(crate) fn fails_attempt(error: &Error) -> bool {
     use adk_core::ErrorKind::{Diverged, Store, TopologyChanged};
-    use adk_core::StoreErrorKind::{Corrupt, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable};
+    use adk_core::StoreErrorKind::{
+        Corrupt, Full, Locked, Misplaced, OutcomeUnknown, ReadOnly, Unavailable,
+    };
     matches!(
         error.kind(),
         Diverged

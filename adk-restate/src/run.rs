@@ -52,7 +52,9 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             Ok(report) => Ok(Json(report.to_value()?)),
             Err(Stop::Cancelled) => {
                 // The cancellation may come from Restate, so write it to the store, too.
-                match call_store(|| worker.registry().map(|registry| registry.cancel(&app, run)))?.await {
+                match call_store(|| worker.registry().map(|registry| registry.cancel(&app, run)))?
+                    .await
+                {
                     Err(error) if fails_attempt(&error) => Err(error.into()),
                     _ => Err(Stop::Cancelled.into()),
                 }
@@ -71,14 +73,26 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
     turns.take(&handle).await?;
     // A queued run has no events: it begins like a run that the store does not know.
-    let known = worker.driven(run_id, 0).await?.filter(|known| known.status != RunStatus::Queued);
-    handle.branches = worker.branches_of(&task.workflow, known.as_ref().map(|known| &known.record.topology));
+    let known = worker
+        .driven(run_id, 0)
+        .await?
+        .filter(|known| known.status != RunStatus::Queued);
+    handle.branches = worker.branches_of(
+        &task.workflow,
+        known.as_ref().map(|known| &known.record.topology),
+    );
     let trace = task.trace.clone();
     let local = Local::default();
     let record = known.as_ref().map(|known| known.record.clone());
     let (posted, effects) = Posted::new(worker.engine.clone(), local.clone(), record);
-    let sessions = Detached { store: worker.sessions.clone(), local: local.clone() };
-    let runner = worker.runner.driven_by(Arc::new(posted), Arc::new(sessions)).for_app(&handle.app);
+    let sessions = Detached {
+        store: worker.sessions.clone(),
+        local: local.clone(),
+    };
+    let runner = worker
+        .runner
+        .driven_by(Arc::new(posted), Arc::new(sessions))
+        .for_app(&handle.app);
     let request: Result<RunRequest<'static, Value>> = match &known {
         Some(known) => runner.resume_by_name(&info(known)),
         None => runner.begin(task),
@@ -93,7 +107,14 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     };
     handle.replay = Replay::new(known.is_some());
     let ctx = handle.ctx;
-    let serving = Serving::new(handle, Gate::Run(turns), request.stream(), (effects, local), known, trace);
+    let serving = Serving::new(
+        handle,
+        Gate::Run(turns),
+        request.stream(),
+        (effects, local),
+        known,
+        trace,
+    );
     let (stopped, Served { end, usage, .. }) = serving.serve().await;
     stopped?;
     let status = match &end {
@@ -110,12 +131,20 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     // further entries, and Restate rejects this one then, before the store records the end. Every
     // attempt requests it, because the server may lose the end of a handler that returned.
     let is_open = ctx.run(|| async { Ok(close.await?) }).name("ended").await?;
-    if is_open { Ok(report) } else { Err(Stop::Cancelled) }
+    if is_open {
+        Ok(report)
+    } else {
+        Err(Stop::Cancelled)
+    }
 }
 
 /// Stores the end of a run. Returns `false` if the run was cancelled before.
 async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
-    match worker.registry()?.close(ClaimId::driven_above(run), status, usage).await {
+    match worker
+        .registry()?
+        .close(ClaimId::driven_above(run), status, usage)
+        .await
+    {
         Err(error) if is_fenced(&error) => Ok(false),
         closed => closed.map(|()| true),
     }
@@ -127,13 +156,19 @@ async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
     let registry = worker.registry()?;
     let filter = RunFilter::unfinished().session(&task.session);
     let open = registry.runs(&task.session.app, &filter).await?;
-    if !open.iter().any(|run| run.status.is_active() && run.run_id != task.run_id) {
+    if !open
+        .iter()
+        .any(|run| run.status.is_active() && run.run_id != task.run_id)
+    {
         return Ok(());
     }
     let (run, session, topology) = (task.run_id, task.session.clone(), task.topology.clone());
     let mut record = RunRecord::new(run, session, &*task.workflow, topology);
-    (record.message, record.delta, record.config) =
-        (task.message.clone(), task.delta.clone(), task.config.clone());
+    (record.message, record.delta, record.config) = (
+        task.message.clone(),
+        task.delta.clone(),
+        task.config.clone(),
+    );
     (record.trace, record.is_queued) = (task.trace.clone(), true);
     match registry.enqueue(ClaimId::driven_above(run), record).await {
         // The session was deleted, so the turn is free.
@@ -144,7 +179,13 @@ async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
 
 fn info(known: &DrivenRun) -> RunInfo {
     let record = &known.record;
-    RunInfo::new(record.run_id, record.session.clone(), &record.workflow, known.status.clone(), false)
+    RunInfo::new(
+        record.run_id,
+        record.session.clone(),
+        &record.workflow,
+        known.status.clone(),
+        false,
+    )
 }
 
 #[derive(Serialize, Deserialize)]
@@ -163,7 +204,11 @@ impl AnswerCall {
             let error = Error::new(ErrorKind::Expired, message);
             error_to_value(&error.with_help("answer earlier, or give the wait a `default`"))
         });
-        Self { app: app.to_owned(), wait: waiting.id, value }
+        Self {
+            app: app.to_owned(),
+            wait: waiting.id,
+            value,
+        }
     }
 }
 
@@ -173,7 +218,9 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         let AnswerCall { app, wait, value } = invocation.read()?;
         let (ctx, own) = (invocation.ctx, invocation.meta.invocation_id);
         let (owner, id) = (app.clone(), wait.clone());
-        let open = move || async move { store_reply(worker.waits()?.open_wait(&owner, &id).await.map(drop)) };
+        let open = move || async move {
+            store_reply(worker.waits()?.open_wait(&owner, &id).await.map(drop))
+        };
         let Json(refused) = ctx.run(open).name("open").await?;
         if !refused.is_null() {
             return Ok(Json(refused));
@@ -186,12 +233,16 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         }
         let (id, given) = (wait.clone(), value.clone());
         let resolve = move || async move {
-            let resolved = call_store(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
+            let resolved =
+                call_store(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
             // An earlier attempt of this invocation has answered.
-            store_reply(
-                resolved
-                    .or_else(|error| if error.kind() == ErrorKind::Answered { Ok(()) } else { Err(error) }),
-            )
+            store_reply(resolved.or_else(|error| {
+                if error.kind() == ErrorKind::Answered {
+                    Ok(())
+                } else {
+                    Err(error)
+                }
+            }))
         };
         let Json(refused) = ctx.run(resolve).name("answer").await?;
         if refused.is_null() {

@@ -17,7 +17,8 @@ use crate::posted::{Answer, Commit, Effect, fails_attempt};
 use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait, Waiting, refuse,
+    Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,
+    Waiting, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::now_micros;
@@ -137,7 +138,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             bell: Arc::default(),
             posted,
             local,
-            known: known.map(|run| run.events.into_iter().collect()).unwrap_or_default(),
+            known: known
+                .map(|run| run.events.into_iter().collect())
+                .unwrap_or_default(),
             trace,
             commits: VecDeque::new(),
             works: Vec::new(),
@@ -217,14 +220,19 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let waker = Waker::from(self.bell.clone());
         loop {
             self.bell.reset();
-            match Pin::new(&mut self.stream).poll_next(&mut std::task::Context::from_waker(&waker)) {
+            match Pin::new(&mut self.stream).poll_next(&mut std::task::Context::from_waker(&waker))
+            {
                 Poll::Ready(Some(Ok(_))) => {}
                 Poll::Ready(Some(Err(error))) => self.failed = Some(error),
                 Poll::Pending if self.bell.has_rung() => {}
                 Poll::Pending => {
                     self.take_posted();
                     let waits = self.commits.is_empty() && self.local.is_busy();
-                    return if waits { Poll::Pending } else { Poll::Ready(false) };
+                    return if waits {
+                        Poll::Pending
+                    } else {
+                        Poll::Ready(false)
+                    };
                 }
                 Poll::Ready(None) => {
                     self.take_posted();
@@ -256,14 +264,20 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     ) -> Result<(), Stop> {
         let text = slot.to_string();
         let known = self.known.get(&text).cloned();
-        let is_checked = known.as_ref().map_or_else(|| self.has_to_check(&slot, &body), checked::is_checked);
+        let is_checked = known
+            .as_ref()
+            .map_or_else(|| self.has_to_check(&slot, &body), checked::is_checked);
         if is_checked {
             self.handle.run(text, || async { Ok(()) }).await?;
         }
         let stored = match known {
             Some(known) => Ok(slot.deliver(known.place, known.event, known.temp)),
             None => {
-                let body = if is_checked { checked::mark(body) } else { body };
+                let body = if is_checked {
+                    checked::mark(body)
+                } else {
+                    body
+                };
                 match self.worker().engine.commit(slot, body) {
                     Reply::Ready(stored) => stored,
                     Reply::Later(stored) => stored.await,
@@ -303,10 +317,16 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 branch.call.cancel();
             }
         }
-        let (wanted, left) = std::mem::take(&mut self.open).into_iter().partition(|open| self.wants(open));
+        let (wanted, left) = std::mem::take(&mut self.open)
+            .into_iter()
+            .partition(|open| self.wants(open));
         self.open = wanted;
         self.handle.withdraw(waits_of(left)).await?;
-        let waits: Vec<_> = self.open.iter().filter_map(|open| open.kind.wait().map(str::to_owned)).collect();
+        let waits: Vec<_> = self
+            .open
+            .iter()
+            .filter_map(|open| open.kind.wait().map(str::to_owned))
+            .collect();
         self.open.retain(|open| match &open.kind {
             Awaited::Deadline(waiting) => waits.contains(&waiting.id),
             _ => true,
@@ -331,19 +351,30 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         for effect in effects {
             match effect {
                 Effect::Wait(wait, answer) => self.wait(*wait, answer).await?,
-                Effect::Branch(task, cancelled, answer) => self.branch(*task, cancelled, answer).await?,
-                Effect::Sleep(key, time, kind, answer) => self.sleep(&key, time, kind, answer).await?,
+                Effect::Branch(task, cancelled, answer) => {
+                    self.branch(*task, cancelled, answer).await?
+                }
+                Effect::Sleep(key, time, kind, answer) => {
+                    self.sleep(&key, time, kind, answer).await?
+                }
                 Effect::Commit(..) | Effect::Step(..) => {}
             }
         }
         Ok(())
     }
 
-    async fn wait(&mut self, wait: Wait, answer: Answer<Result<Option<Value>>>) -> Result<(), Stop> {
+    async fn wait(
+        &mut self,
+        wait: Wait,
+        answer: Answer<Result<Option<Value>>>,
+    ) -> Result<(), Stop> {
         let waiting = Box::new(wait.waiting.clone());
         let (id, target) = (waiting.id.clone(), self.handle.of_run("wait"));
         let (call, future) = self.handle.call(target, &id).await?;
-        self.open.push(Open { kind: Awaited::Answer { id, call, answer }, future });
+        self.open.push(Open {
+            kind: Awaited::Answer { id, call, answer },
+            future,
+        });
         let (worker, claim) = (self.worker(), self.handle.claim());
         let open = move || async move {
             match worker.engine.answer(claim, wait).await {
@@ -357,7 +388,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle.run("ask", open).await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
-            self.open.push(Open { kind: Awaited::Deadline(waiting), future: self.handle.timer(left) });
+            self.open.push(Open {
+                kind: Awaited::Deadline(waiting),
+                future: self.handle.timer(left),
+            });
         }
         Ok(())
     }
@@ -375,10 +409,30 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let target = RequestTarget::service(&self.handle.branches, "run");
         let (parent, branches) = (self.handle.invocation.clone(), self.handle.branches.clone());
         let workflow = self.handle.workflow.clone();
-        let (call, future) =
-            self.handle.call(target, &BranchCall { task, parent, workflow, branches }).await?;
-        let branch = Branch { path, call, cancelled: Some(cancelled), answer, is_idle: false, news: 1 };
-        self.open.push(Open { kind: Awaited::Branch(number), future });
+        let (call, future) = self
+            .handle
+            .call(
+                target,
+                &BranchCall {
+                    task,
+                    parent,
+                    workflow,
+                    branches,
+                },
+            )
+            .await?;
+        let branch = Branch {
+            path,
+            call,
+            cancelled: Some(cancelled),
+            answer,
+            is_idle: false,
+            news: 1,
+        };
+        self.open.push(Open {
+            kind: Awaited::Branch(number),
+            future,
+        });
         self.listen(number, &branch);
         self.branches.insert(number, branch);
         Ok(())
@@ -386,8 +440,14 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Waits for the next signal of a branch.
     fn listen(&mut self, number: u32, branch: &Branch) {
-        let future = Box::pin(self.ctx().signal(&crate::idle::news_signal(&branch.path, branch.news)));
-        self.open.push(Open { kind: Awaited::News(number), future });
+        let future = Box::pin(
+            self.ctx()
+                .signal(&crate::idle::news_signal(&branch.path, branch.news)),
+        );
+        self.open.push(Open {
+            kind: Awaited::News(number),
+            future,
+        });
     }
 
     async fn sleep(
@@ -401,13 +461,22 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let since = match kind {
             TimerKind::Pause => now_micros(),
             TimerKind::Limit => {
-                self.handle.run(format!("{key} begins"), || async { Ok(now_micros()) }).await?
+                self.handle
+                    .run(format!("{key} begins"), || async { Ok(now_micros()) })
+                    .await?
             }
         };
         let passed = Duration::from_micros(now_micros().saturating_sub(since));
         let until = Instant::now() + time.min(CENTURY).saturating_sub(passed);
         let future = self.handle.timer(time);
-        self.open.push(Open { kind: Awaited::Timer { kind, until, answer }, future });
+        self.open.push(Open {
+            kind: Awaited::Timer {
+                kind,
+                until,
+                answer,
+            },
+            future,
+        });
         Ok(())
     }
 
@@ -432,7 +501,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     async fn deliver_call(&mut self, called: FinishedCall) -> Result<(), Stop> {
-        let FinishedCall { place, event, answer } = called;
+        let FinishedCall {
+            place,
+            event,
+            answer,
+        } = called;
         let stored = match event {
             FinishedEvent::Stored(stored) => stored,
             FinishedEvent::Earlier(slot) => {
@@ -452,7 +525,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     /// Waits for the first result from Restate.
     async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
         if only_look {
-            self.open.push(Open { kind: Awaited::Look, future: self.handle.timer(Duration::ZERO) });
+            self.open.push(Open {
+                kind: Awaited::Look,
+                future: self.handle.timer(Duration::ZERO),
+            });
         } else if !self.is_idle && self.waits_for_outside() {
             self.gate.pause(&self.handle, self.stream.usage()).await?;
             self.is_idle = true;
@@ -473,14 +549,25 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle_result(kind, given).await
     }
 
-    /// Reports whether all remaining work waits for values from outside. A cancelled branch does not:
-    /// it withdraws its waits and ends.
+    /// Reports whether all remaining work waits for values from outside. A cancelled branch does
+    /// not: it withdraws its waits and ends.
     fn waits_for_outside(&self) -> bool {
-        let pauses = |open: &Open<'_>| matches!(open.kind, Awaited::Timer { kind: TimerKind::Pause, .. });
+        let pauses = |open: &Open<'_>| {
+            matches!(
+                open.kind,
+                Awaited::Timer {
+                    kind: TimerKind::Pause,
+                    ..
+                }
+            )
+        };
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
         self.works.is_empty()
             && !self.open.iter().any(pauses)
-            && self.branches.values().all(|branch| branch.is_idle && branch.cancelled.is_some())
+            && self
+                .branches
+                .values()
+                .all(|branch| branch.is_idle && branch.cancelled.is_some())
             && (!self.branches.is_empty() || self.open.iter().any(waits))
     }
 
@@ -502,23 +589,35 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             Awaited::Deadline(waiting) => {
                 let call = AnswerCall::too_late(&self.handle.app, *waiting);
                 let input = serde_json::to_value(call).map_err(Error::other)?;
-                drop(self.ctx().request::<_, Json<Value>>(self.handle.of_run("answer"), Json(input)).send());
+                drop(
+                    self.ctx()
+                        .request::<_, Json<Value>>(self.handle.of_run("answer"), Json(input))
+                        .send(),
+                );
             }
             Awaited::Answer { answer, .. } => {
                 self.resume().await?;
-                let _ = answer
-                    .send(given.map(|Json(value)| Some(value)).map_err(|error| invocation_error(&error)));
+                let _ = answer.send(
+                    given
+                        .map(|Json(value)| Some(value))
+                        .map_err(|error| invocation_error(&error)),
+                );
             }
             Awaited::Timer { answer, .. } => {
                 self.resume().await?;
                 let _ = answer.send(());
             }
             Awaited::News(number) => {
-                let Some(mut branch) = self.branches.remove(&number) else { return Ok(()) };
+                let Some(mut branch) = self.branches.remove(&number) else {
+                    return Ok(());
+                };
                 branch.is_idle = !branch.is_idle;
                 if !branch.is_idle {
                     self.resume().await?;
-                    branch.call.signal(go_signal(branch.news)).resolve(Json(true));
+                    branch
+                        .call
+                        .signal(go_signal(branch.news))
+                        .resolve(Json(true));
                 }
                 branch.news += 1;
                 self.listen(number, &branch);
@@ -526,8 +625,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             }
             Awaited::Branch(number) => {
                 self.resume().await?;
-                let Some(branch) = self.branches.remove(&number) else { return Ok(()) };
-                let report = self.branch_report(branch.cancelled.is_none(), given).await?;
+                let Some(branch) = self.branches.remove(&number) else {
+                    return Ok(());
+                };
+                let report = self
+                    .branch_report(branch.cancelled.is_none(), given)
+                    .await?;
                 let _ = branch.answer.send(report);
             }
         }
@@ -540,7 +643,11 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         given: Result<Json<Value>, TerminalError>,
     ) -> Result<Result<BranchReport>, Stop> {
         let result = given.map(|Json(value)| serde_json::from_value::<BranchResult>(value));
-        let BranchResult { report, places, is_cancelled } = match result {
+        let BranchResult {
+            report,
+            places,
+            is_cancelled,
+        } = match result {
             Ok(Ok(result)) => result,
             // The branch was cancelled before it began.
             Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
@@ -558,7 +665,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.places.extend(places);
         Ok(BranchReport::from_value(
             report,
-            events.into_iter().map(|(_, stored)| checked::remove_mark(stored)).collect(),
+            events
+                .into_iter()
+                .map(|(_, stored)| checked::remove_mark(stored))
+                .collect(),
         ))
     }
 
@@ -597,7 +707,11 @@ impl Awaited {
     /// Returns the time at which running calls must end.
     fn limit(&self) -> Option<Instant> {
         match self {
-            Self::Timer { kind: TimerKind::Limit, until, .. } => Some(*until),
+            Self::Timer {
+                kind: TimerKind::Limit,
+                until,
+                ..
+            } => Some(*until),
             _ => None,
         }
     }
@@ -623,12 +737,16 @@ fn key_of(effect: &Effect) -> (u8, String) {
 }
 
 fn invocation_error(error: &TerminalError) -> Error {
-    Error::new(ErrorKind::Agent, format!("Restate ended a part of the run: {}", error.message()))
-        .with_help("inspect the invocation in the web UI of the Restate server")
+    Error::new(
+        ErrorKind::Agent,
+        format!("Restate ended a part of the run: {}", error.message()),
+    )
+    .with_help("inspect the invocation in the web UI of the Restate server")
 }
 
 fn missing_event(slot: &str) -> Error {
-    let message = format!("the journal of Restate has the event of slot `{slot}`, and the store does not");
+    let message =
+        format!("the journal of Restate has the event of slot `{slot}`, and the store does not");
     Error::new(ErrorKind::Store(adk_core::StoreErrorKind::Missing), message)
         .with_help("give all workers the same store")
 }

@@ -28,8 +28,9 @@ impl Invocation<'_> {
     /// # Errors
     /// Fails permanently if a caller of another version has sent the input.
     pub(crate) fn read<T: DeserializeOwned>(&mut self) -> Result<T, TerminalError> {
-        serde_json::from_value(self.input.take())
-            .map_err(|error| TerminalError::new_with_code(400, format!("cannot read the input: {error}")))
+        serde_json::from_value(self.input.take()).map_err(|error| {
+            TerminalError::new_with_code(400, format!("cannot read the input: {error}"))
+        })
     }
 }
 
@@ -49,12 +50,25 @@ impl Service for Dispatcher {
     fn handle(&self, ctx: Context) -> Self::Future {
         let (worker, handlers) = (self.worker.clone(), self.handlers);
         Box::pin(async move {
-            let found = handlers.iter().find(|(name, ..)| *name == ctx.handler_name());
+            let found = handlers
+                .iter()
+                .find(|(name, ..)| *name == ctx.handler_name());
             let Some((.., handler)) = found else {
-                return Err(endpoint::Error::unknown_handler(ctx.service_name(), ctx.handler_name()));
+                return Err(endpoint::Error::unknown_handler(
+                    ctx.service_name(),
+                    ctx.handler_name(),
+                ));
             };
             let (Json(input), meta) = ctx.input().await;
-            let handled = handler(&worker, Invocation { ctx: &ctx, meta, input }).await;
+            let handled = handler(
+                &worker,
+                Invocation {
+                    ctx: &ctx,
+                    meta,
+                    input,
+                },
+            )
+            .await;
             ctx.handle_handler_result(handled);
             ctx.end();
             Ok(())
@@ -80,9 +94,17 @@ pub(crate) fn definition(
         .map(|(name, ty, _)| json!({"name": name, "ty": ty, "input": input, "output": output}));
     let service = json!({"name": name, "ty": ty, "handlers": own.collect::<Value>()});
     let service = serde_json::from_value(service).map_err(|error| {
-        Error::new(ErrorKind::Config, format!("Restate rejects the service name `{name}`: {error}"))
-            .with_help("give the workflow a name of ASCII letters, digits and `_` that begins with a letter")
+        Error::new(
+            ErrorKind::Config,
+            format!("Restate rejects the service name `{name}`: {error}"),
+        )
+        .with_help(
+            "give the workflow a name of ASCII letters, digits and `_` that begins with a letter",
+        )
     })?;
-    let dispatcher = Dispatcher { worker: worker.clone(), handlers };
+    let dispatcher = Dispatcher {
+        worker: worker.clone(),
+        handlers,
+    };
     Ok(macro_support::service_definition(dispatcher, service).options(options))
 }

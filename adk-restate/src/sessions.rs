@@ -3,8 +3,8 @@
 
 use crate::local::Local;
 use adk_core::session::{
-    EventFilter, Location, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
-    SharedState, StateMap,
+    EventFilter, Location, Opening, Pages, Scope, Session, SessionKey, SessionSnapshot,
+    SessionStore, SharedState, StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::ops::Range;
@@ -25,7 +25,10 @@ struct Earlier {
 impl Pages for Earlier {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
         self.local.count(Box::pin(async move {
-            let page = self.store.read(&self.key, &EventFilter::new().places(places)).await?;
+            let page = self
+                .store
+                .read(&self.key, &EventFilter::new().places(places))
+                .await?;
             Ok(page.map_or_else(Vec::new, |page| page.events))
         }))
     }
@@ -36,18 +39,38 @@ impl Detached {
         let Some(found) = self.store.read(key, &EventFilter::new().last(0)).await? else {
             return Ok(None);
         };
-        let SessionSnapshot { state, len: earlier, updated, .. } = found;
+        let SessionSnapshot {
+            state,
+            len: earlier,
+            updated,
+            ..
+        } = found;
         let scope_state = |scope| -> StateMap {
             let own = state.iter().filter(|(key, _)| Scope::of(key) == scope);
-            own.map(|(key, value)| (key.clone(), value.clone())).collect()
+            own.map(|(key, value)| (key.clone(), value.clone()))
+                .collect()
         };
         let (user, app) = (SharedState::default(), SharedState::default());
         user.replace(scope_state(Scope::User));
         app.replace(scope_state(Scope::App));
-        let opening =
-            Opening { own: scope_state(Scope::Session), user, app, earlier, updated, newest: Vec::new() };
-        let pages = Earlier { store: self.store.clone(), local: self.local.clone(), key: key.clone() };
-        Ok(Some(Arc::new(Session::open(key.clone(), opening, Some(Arc::new(pages))))))
+        let opening = Opening {
+            own: scope_state(Scope::Session),
+            user,
+            app,
+            earlier,
+            updated,
+            newest: Vec::new(),
+        };
+        let pages = Earlier {
+            store: self.store.clone(),
+            local: self.local.clone(),
+            key: key.clone(),
+        };
+        Ok(Some(Arc::new(Session::open(
+            key.clone(),
+            opening,
+            Some(Arc::new(pages)),
+        ))))
     }
 }
 

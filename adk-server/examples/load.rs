@@ -61,7 +61,12 @@ async fn main() -> Result<()> {
     let runner = runner.build()?;
     let mut limits = adk::server::Limits::default();
     limits.runs_per_user = 10_000;
-    let server =
-        adk::serve(&runner).workflow(Two::default()).workflow(Ticking::default()).workflow(Idling::default());
-    server.limits(limits).bind(format!("127.0.0.1:{port}")).await
+    let server = adk::serve(&runner)
+        .workflow(Two::default())
+        .workflow(Ticking::default())
+        .workflow(Idling::default());
+    server
+        .limits(limits)
+        .bind(format!("127.0.0.1:{port}"))
+        .await
 }

@@ -50,7 +50,10 @@ pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/a2a/{workflow}", post(rpc))
         .route("/a2a/{workflow}/", post(rpc))
-        .route("/a2a/{workflow}/.well-known/agent-card.json", get(serve_card))
+        .route(
+            "/a2a/{workflow}/.well-known/agent-card.json",
+            get(serve_card),
+        )
 }
 
 /// The context of a method call.
@@ -98,14 +101,23 @@ async fn rpc(
         Ok(request) => request,
         Err(refusal) => return error_response(Value::Null, refusal),
     };
-    let RpcRequest { id, method, params, .. } = request;
-    let call = RpcCall { app: app.clone(), runner, caller, workflow };
+    let RpcRequest {
+        id, method, params, ..
+    } = request;
+    let call = RpcCall {
+        app: app.clone(),
+        runner,
+        caller,
+        workflow,
+    };
     let answer = match version(&headers) {
         Ok(()) => call.answer(&method, params).await,
         Err(refusal) => Err(refusal),
     };
     match answer {
-        Ok(RpcAnswer::Value(value)) => json_response(StatusCode::OK, &json(&RpcResponse::new(id, Ok(value)))),
+        Ok(RpcAnswer::Value(value)) => {
+            json_response(StatusCode::OK, &json(&RpcResponse::new(id, Ok(value))))
+        }
         Ok(RpcAnswer::Stream(stream)) => stream_response(&app, id, stream),
         Err(refusal) => error_response(id, refusal),
     }
@@ -114,12 +126,20 @@ async fn rpc(
 fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
     let bytes = body.map_err(|error| match error.status() {
         StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(crate::routes::too_large()),
-        _ => RpcRefusal::new(ErrorCode::Parse, "the body is incomplete", "send the request again"),
+        _ => RpcRefusal::new(
+            ErrorCode::Parse,
+            "the body is incomplete",
+            "send the request again",
+        ),
     })?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let help = "send a JSON-RPC 2.0 request in UTF-8 with at most 127 levels";
-        RpcRefusal::new(ErrorCode::Parse, format!("the body is not valid JSON: {error}"), help)
-            .status(StatusCode::BAD_REQUEST)
+        RpcRefusal::new(
+            ErrorCode::Parse,
+            format!("the body is not valid JSON: {error}"),
+            help,
+        )
+        .status(StatusCode::BAD_REQUEST)
     })?;
     let invalid = |fact: String| {
         let help = "send one object with `jsonrpc`, `id`, `method` and `params`";
@@ -131,37 +151,57 @@ fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
         return Err(invalid("the field `jsonrpc` is not `2.0`".to_owned()));
     }
     if !(request.id.is_string() || request.id.is_number() || request.id.is_null()) {
-        return Err(invalid("the field `id` is neither a string nor a number".to_owned()));
+        return Err(invalid(
+            "the field `id` is neither a string nor a number".to_owned(),
+        ));
     }
     Ok(request)
 }
 
 /// Checks the version. By the specification, a request without a version has version 0.3.
 fn version(headers: &HeaderMap) -> Result<(), RpcRefusal> {
-    let version = headers.get(VERSION_HEADER).map(|version| version.to_str().unwrap_or("?")).unwrap_or("0.3");
+    let version = headers
+        .get(VERSION_HEADER)
+        .map(|version| version.to_str().unwrap_or("?"))
+        .unwrap_or("0.3");
     if version == "1" || version.starts_with("1.") {
         return Ok(());
     }
     let version: String = version.chars().take(20).collect();
     let fact = format!("this server does not support version `{version}` of A2A");
-    Err(RpcRefusal::new(ErrorCode::VersionNotSupported, fact, "send the header `A2A-Version: 1.0`"))
+    Err(RpcRefusal::new(
+        ErrorCode::VersionNotSupported,
+        fact,
+        "send the header `A2A-Version: 1.0`",
+    ))
 }
 
 impl RpcCall {
     async fn answer(&self, method: &str, params: Value) -> RpcResult {
         match method {
-            "SendMessage" => self.send(read(params)?).await.map(|task| RpcAnswer::Value(json(&task))),
-            "SendStreamingMessage" => self.send_streaming(read(params)?).await.map(RpcAnswer::Stream),
+            "SendMessage" => self
+                .send(read(params)?)
+                .await
+                .map(|task| RpcAnswer::Value(json(&task))),
+            "SendStreamingMessage" => self
+                .send_streaming(read(params)?)
+                .await
+                .map(RpcAnswer::Stream),
             "GetTask" => {
                 let request: TaskRequest = read(params)?;
                 let run = self.run(&request.id).await?;
                 let task = self.task(&run, None, request.history_length).await?;
                 Ok(RpcAnswer::Value(json(&task)))
             }
-            "ListTasks" => self.list(read(params)?).await.map(|list| RpcAnswer::Value(json(&list))),
+            "ListTasks" => self
+                .list(read(params)?)
+                .await
+                .map(|list| RpcAnswer::Value(json(&list))),
             "CancelTask" => {
                 let request: TaskRequest = read(params)?;
-                self.cancel(&request.id).await.map(|task| RpcAnswer::Value(json(&task)))
+                self.cancel(&request.id)
+                    .await
+                    .map(|task| RpcAnswer::Value(json(&task)))
             }
             "SubscribeToTask" => {
                 let request: TaskRequest = read(params)?;
@@ -195,21 +235,33 @@ impl RpcCall {
         }
         let missing = || {
             let help = "list the ids of all tasks with `ListTasks`";
-            RpcRefusal::new(ErrorCode::TaskNotFound, format!("there is no task `{}`", short(id)), help)
+            RpcRefusal::new(
+                ErrorCode::TaskNotFound,
+                format!("there is no task `{}`", short(id)),
+                help,
+            )
         };
         let id = run_id(id).map_err(|_| missing())?;
         let run = match find_run(&self.runner, &self.caller, id).await {
             Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => return Err(missing()),
             found => found?,
         };
-        if run.workflow == self.workflow.name() { Ok(run) } else { Err(missing()) }
+        if run.workflow == self.workflow.name() {
+            Ok(run)
+        } else {
+            Err(missing())
+        }
     }
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcRefusal> {
     serde_json::from_value(params).map_err(|error| {
         let fact = format!("the parameters are invalid: {error}");
-        RpcRefusal::new(ErrorCode::InvalidParams, fact, "compare them with the specification of A2A 1.0")
+        RpcRefusal::new(
+            ErrorCode::InvalidParams,
+            fact,
+            "compare them with the specification of A2A 1.0",
+        )
     })
 }
 
@@ -236,12 +288,16 @@ fn stream_response(
     // subscribes again.
     let events = stream.take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)));
     let events = events.map(move |event| {
-        let result =
-            event.map(|event| json(&event)).map_err(|refusal| RpcRefusal::from(refusal).into_parts().1);
+        let result = event
+            .map(|event| json(&event))
+            .map_err(|refusal| RpcRefusal::from(refusal).into_parts().1);
         let answer = json(&RpcResponse::new(id.clone(), result));
         sse::Event::default().data(answer.to_string())
     });
     let mut response = sse_response(events, permit);
-    response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static("no-cache"));
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        header::HeaderValue::from_static("no-cache"),
+    );
     response
 }

@@ -30,7 +30,10 @@ pub struct Caller {
 impl Caller {
     /// Creates a caller for a user.
     pub fn user(id: impl Into<String>) -> Self {
-        Self { user: Some(id.into()), ..Self::default() }
+        Self {
+            user: Some(id.into()),
+            ..Self::default()
+        }
     }
 
     /// Creates an operator, who sees all data, may act for all users and may answer all waits.
@@ -56,7 +59,10 @@ impl Caller {
     /// Converts the caller to an answerer of waits.
     pub(crate) fn answerer(&self) -> Answerer {
         match &self.user {
-            Some(user) => self.roles.iter().fold(Answerer::user(user), |answerer, role| answerer.role(role)),
+            Some(user) => self
+                .roles
+                .iter()
+                .fold(Answerer::user(user), |answerer, role| answerer.role(role)),
             None => Answerer::operator(),
         }
     }
@@ -127,7 +133,10 @@ impl CallerInput {
         name: String,
         value: impl Fn(&Caller) -> T + Send + Sync + 'static,
     ) -> Self {
-        Self { name, value: Box::new(move |caller| serde_json::to_value(value(caller)).unwrap_or_default()) }
+        Self {
+            name,
+            value: Box::new(move |caller| serde_json::to_value(value(caller)).unwrap_or_default()),
+        }
     }
 
     /// Returns the value for a caller. A value that cannot be JSON becomes `null`, which required
@@ -164,9 +173,13 @@ fn check_site(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> 
     let host = text(header::HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
     if !host.is_some_and(|host| app.is_host(host)) {
         let name = host.unwrap_or_default();
-        return Err(forbidden("host", name).help("register the host names of the server with `.host(...)`"));
+        return Err(
+            forbidden("host", name).help("register the host names of the server with `.host(...)`")
+        );
     }
-    let Some(origin) = text(header::ORIGIN) else { return Ok(()) };
+    let Some(origin) = text(header::ORIGIN) else {
+        return Ok(());
+    };
     let origin_host = origin.split_once("://").map_or(origin, |(_, host)| host);
     if host == Some(origin_host) || app.is_host(origin_host) && !app.hosts.is_empty() {
         return Ok(());
@@ -175,7 +188,10 @@ fn check_site(app: &App, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> 
 }
 
 fn forbidden(what: &str, name: &str) -> Refusal {
-    let message = format!("the server refuses requests of the {what} `{}`", short(name));
+    let message = format!(
+        "the server refuses requests of the {what} `{}`",
+        short(name)
+    );
     Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
 }
 

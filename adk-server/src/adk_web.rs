@@ -49,8 +49,13 @@ use std::sync::Arc;
 const SLASH: char = '/';
 
 pub(crate) fn router() -> Router<Arc<App>> {
-    let json = apps::router().merge(sessions::router()).merge(artifacts::router()).merge(run::router());
-    json.merge(graph::router()).merge(traces::router()).merge(files::router())
+    let json = apps::router()
+        .merge(sessions::router())
+        .merge(artifacts::router())
+        .merge(run::router());
+    json.merge(graph::router())
+        .merge(traces::router())
+        .merge(files::router())
 }
 
 type Answer = Result<Response, AdkFault>;
@@ -67,7 +72,10 @@ impl<E: Into<Refusal>> From<E> for AdkFault {
 impl IntoResponse for AdkFault {
     fn into_response(self) -> Response {
         let error = self.0.to_json();
-        json_response(self.0.status(), &json!({"detail": one_line(&self.0), "error": error}))
+        json_response(
+            self.0.status(),
+            &json!({"detail": one_line(&self.0), "error": error}),
+        )
     }
 }
 
@@ -88,7 +96,8 @@ fn read<T: DeserializeOwned>(body: Body) -> Result<Option<T>, Refusal> {
         StatusCode::BAD_REQUEST => invalid_body(refusal.message()),
         _ => refusal,
     })?;
-    serde_json::from_value(json).map_err(|error| invalid_body(format!("the body is invalid: {error}")))
+    serde_json::from_value(json)
+        .map_err(|error| invalid_body(format!("the body is invalid: {error}")))
 }
 
 fn invalid_body(message: impl Into<String>) -> Refusal {
@@ -123,28 +132,48 @@ impl AppUser {
     /// Returns an existing session.
     async fn existing_session(&self, id: &str) -> Result<SessionHandle, Refusal> {
         let handle = self.session(id);
-        handle.get(&EventFilter::new().last(0)).await?.ok_or_else(|| no_session(id))?;
+        handle
+            .get(&EventFilter::new().last(0))
+            .await?
+            .ok_or_else(|| no_session(id))?;
         Ok(handle)
     }
 
     fn session(&self, id: &str) -> SessionHandle {
-        self.runner.session(&self.user, format!("{}{SLASH}{id}", self.workflow.name()))
+        self.runner
+            .session(&self.user, format!("{}{SLASH}{id}", self.workflow.name()))
     }
 
     /// Returns the id of a session as clients know it, or `None` for a session of another workflow.
     fn id<'a>(&self, stored: &'a str) -> Option<&'a str> {
-        stored.strip_prefix(self.workflow.name())?.strip_prefix(SLASH)
+        stored
+            .strip_prefix(self.workflow.name())?
+            .strip_prefix(SLASH)
     }
 
     /// Refuses state keys that the caller may not set.
     fn may_set(&self, delta: &StateDelta) -> Result<(), Refusal> {
-        if let Some(key) = delta.iter().map(|(key, _)| key).find(|key| self.workflow.gives_input(key)) {
+        if let Some(key) = delta
+            .iter()
+            .map(|(key, _)| key)
+            .find(|key| self.workflow.gives_input(key))
+        {
             let message = format!("the server sets the input `{key}`");
-            return Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("omit the key"));
+            return Err(
+                Refusal::new(StatusCode::FORBIDDEN, "forbidden", message).help("omit the key")
+            );
         }
-        let app_key = delta.iter().map(|(key, _)| key).find(|key| key.starts_with("app:"));
-        let Some(key) = app_key.filter(|_| !self.is_operator) else { return Ok(()) };
-        let message = format!("the state key `{}` belongs to all users of the app", short(key));
+        let app_key = delta
+            .iter()
+            .map(|(key, _)| key)
+            .find(|key| key.starts_with("app:"));
+        let Some(key) = app_key.filter(|_| !self.is_operator) else {
+            return Ok(());
+        };
+        let message = format!(
+            "the state key `{}` belongs to all users of the app",
+            short(key)
+        );
         Err(Refusal::new(StatusCode::FORBIDDEN, "forbidden", message)
             .help("set keys of the session or `user:` keys"))
     }
@@ -161,8 +190,9 @@ impl FromRequestParts<Arc<App>> for AppUser {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
-        let Extension(caller) =
-            Who::from_request_parts(parts, app).await.map_err(IntoResponse::into_response)?;
+        let Extension(caller) = Who::from_request_parts(parts, app)
+            .await
+            .map_err(IntoResponse::into_response)?;
         let path = Path::<OwnerPath>::from_request_parts(parts, app).await;
         let Path(OwnerPath { app: name, user }) = path.map_err(IntoResponse::into_response)?;
         Self::new(app, &caller, &name, &user).map_err(|refusal| AdkFault(refusal).into_response())

@@ -11,8 +11,8 @@ use crate::follow::{Item, follow, stored_events};
 use crate::keys::{RunStart, StartOutcome};
 use crate::refuse::Refusal;
 use crate::routes::{
-    Answer, Body, RunQueryParam, Shared, Who, find_run, output, parse_body, parse_run_query, run_id,
-    sse_response, with_status,
+    Answer, Body, RunQueryParam, Shared, Who, find_run, output, parse_body, parse_run_query,
+    run_id, sse_response, with_status,
 };
 use crate::runs::{End, Listener};
 use crate::serve::App;
@@ -50,9 +50,19 @@ async fn run(
     let user = caller.acts_for(query.user.as_deref())?;
     let input = RunAgentInput::read(parse_body(body)?)?;
     let permit = app.acquire_stream()?;
-    let request = AgUiRequest { app, caller, runner, workflow, user, input };
-    let outcome =
-        if request.input.resume.is_empty() { request.begin().await } else { request.resume().await };
+    let request = AgUiRequest {
+        app,
+        caller,
+        runner,
+        workflow,
+        user,
+        input,
+    };
+    let outcome = if request.input.resume.is_empty() {
+        request.begin().await
+    } else {
+        request.resume().await
+    };
     let events = match outcome {
         Ok(RequestOutcome::Active(active)) => request.events(*active).await,
         Ok(RequestOutcome::Cancelled) => request.single_outcome(Ending::Cancelled),
@@ -92,8 +102,17 @@ struct ActiveRun {
 
 impl AgUiRequest {
     async fn begin(&self) -> Result<RequestOutcome, Refusal> {
-        let Self { app, runner, workflow, input, user, .. } = self;
-        let mut filter = RunFilter::unfinished().user(user).workflows([workflow.name()]);
+        let Self {
+            app,
+            runner,
+            workflow,
+            input,
+            user,
+            ..
+        } = self;
+        let mut filter = RunFilter::unfinished()
+            .user(user)
+            .workflows([workflow.name()]);
         filter.session = Some(input.thread_id.clone());
         let open = runner.waiting_of(&filter).await?;
         if !open.is_empty() {
@@ -106,11 +125,24 @@ impl AgUiRequest {
             return Err(Refusal::input(faults));
         }
         let values = workflow.complete(values);
-        let config = runner.config().clone().streaming(true).lifecycle_events(true);
+        let config = runner
+            .config()
+            .clone()
+            .streaming(true)
+            .lifecycle_events(true);
         let (session, key) = (Some(&*input.thread_id), None);
-        let start = RunStart { runner, user, workflow: workflow.name(), session, input: &values, key };
+        let start = RunStart {
+            runner,
+            user,
+            workflow: workflow.name(),
+            session,
+            input: &values,
+            key,
+        };
         let request = |handle: &SessionHandle| {
-            let mut request = handle.run_by_name(workflow.name(), values.clone())?.config(config.clone());
+            let mut request = handle
+                .run_by_name(workflow.name(), values.clone())?
+                .config(config.clone());
             if let Some(content) = &content {
                 request = request.message(content.clone());
             }
@@ -125,23 +157,47 @@ impl AgUiRequest {
             StartOutcome::Unknown(run) => return Err(store_unavailable(run.run_id)),
         };
         let (abort, translator) = (self.abort(run.run_id), Translator::default());
-        Ok(RequestOutcome::Active(Box::new(ActiveRun { run, after: None, listener, abort, translator })))
+        Ok(RequestOutcome::Active(Box::new(ActiveRun {
+            run,
+            after: None,
+            listener,
+            abort,
+            translator,
+        })))
     }
 
     async fn resume(&self) -> Result<RequestOutcome, Refusal> {
-        let Self { app, runner, input, user, caller, .. } = self;
+        let Self {
+            app,
+            runner,
+            input,
+            user,
+            caller,
+            ..
+        } = self;
         let run = self.interrupted_run().await?;
-        if input.resume.iter().any(|entry| entry.status == ResumeStatus::Cancelled) {
+        if input
+            .resume
+            .iter()
+            .any(|entry| entry.status == ResumeStatus::Cancelled)
+        {
             runner.cancel(run.run_id).await?;
             app.runs.report_change(&run.session.app, run.run_id, false);
             return Ok(RequestOutcome::Cancelled);
         }
         let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
         let answerer = caller.answerer();
-        let is_answered = |wait: &&Waiting| input.resume.iter().any(|entry| entry.interrupt_id == wait.id);
+        let is_answered = |wait: &&Waiting| {
+            input
+                .resume
+                .iter()
+                .any(|entry| entry.interrupt_id == wait.id)
+        };
         let (answered, rest): (Vec<_>, Vec<_>) = open.iter().partition(is_answered);
         // Check all answers before the first one is stored, so that a refusal changes nothing.
-        answered.iter().try_for_each(|wait| wait.check_answerer(&answerer))?;
+        answered
+            .iter()
+            .try_for_each(|wait| wait.check_answerer(&answerer))?;
         // Other users may answer the waits that this caller may not.
         let own = rest.iter().filter(|wait| wait.may_answer(&answerer));
         let missing: Vec<_> = own.map(|wait| &*wait.id).collect();
@@ -158,7 +214,10 @@ impl AgUiRequest {
             // AG-UI sends an approval as `{"approved": true}`.
             let approved = entry.payload.get("approved").filter(|_| is_yes_or_no);
             let value = approved.unwrap_or(&entry.payload);
-            match handle.answer_as(&entry.interrupt_id, value, &answerer).await {
+            match handle
+                .answer_as(&entry.interrupt_id, value, &answerer)
+                .await
+            {
                 // A repeated request: this answer was stored before another answer of it was
                 // refused.
                 Err(error) if error.kind() == ErrorKind::Answered && !open.is_empty() => {}
@@ -169,10 +228,21 @@ impl AgUiRequest {
         // All answers are stored. If resuming fails here, a watch resumes the run.
         let now = find_run(runner, caller, run.run_id).await;
         let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
-        let request = if run.is_ready { runner.resume_by_name(&run).ok() } else { None };
-        let listener = request.and_then(|request| app.runs.drive_resumed(&run.session, run.run_id, request));
+        let request = if run.is_ready {
+            runner.resume_by_name(&run).ok()
+        } else {
+            None
+        };
+        let listener =
+            request.and_then(|request| app.runs.drive_resumed(&run.session, run.run_id, request));
         let after = events.last().map(|event| event.id);
-        Ok(RequestOutcome::Active(Box::new(ActiveRun { run, after, listener, abort, translator })))
+        Ok(RequestOutcome::Active(Box::new(ActiveRun {
+            run,
+            after,
+            listener,
+            abort,
+            translator,
+        })))
     }
 
     /// Returns the run of all answers. The id of an interrupt begins with the id of its run.
@@ -184,39 +254,74 @@ impl AgUiRequest {
         let first = runs.next().transpose()?.unwrap_or_default();
         for run in runs {
             if run? != first {
-                return Err(Refusal::bad("resume_invalid", "the answers belong to more than one run")
-                    .help("send one request for each run"));
+                return Err(Refusal::bad(
+                    "resume_invalid",
+                    "the answers belong to more than one run",
+                )
+                .help("send one request for each run"));
             }
         }
-        let found = find_run(&self.runner, &self.caller, first).await.ok().filter(|run| {
-            *run.workflow == *self.workflow.name()
-                && run.session.user == self.user
-                && run.session.id == self.input.thread_id
-        });
+        let found = find_run(&self.runner, &self.caller, first)
+            .await
+            .ok()
+            .filter(|run| {
+                *run.workflow == *self.workflow.name()
+                    && run.session.user == self.user
+                    && run.session.id == self.input.thread_id
+            });
         found.ok_or_else(|| Refusal::missing("interrupt", &self.input.resume[0].interrupt_id))
     }
 
     fn abort(&self, run: RunId) -> AbortOnDrop {
-        AbortOnDrop { runner: self.runner.clone(), run, is_armed: true }
+        AbortOnDrop {
+            runner: self.runner.clone(),
+            run,
+            is_armed: true,
+        }
     }
 
     async fn events(self, active: ActiveRun) -> BoxStream<'static, AgUiEvent> {
-        let ActiveRun { run, after, listener, abort, translator } = active;
+        let ActiveRun {
+            run,
+            after,
+            listener,
+            abort,
+            translator,
+        } = active;
         let session = self.runner.session(&run.session.user, &run.session.id);
         // A store error here must not hide the run, which has started.
-        let session = session.get(&EventFilter::new().last(0)).await.ok().flatten();
+        let session = session
+            .get(&EventFilter::new().last(0))
+            .await
+            .ok()
+            .flatten();
         let state = session.map(|session| session.state).unwrap_or_default();
-        let state = state.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
+        let state = state
+            .iter()
+            .map(|(key, value)| (key.to_string(), Value::clone(value)));
         let snapshot = Value::Object(state.collect::<Map<_, _>>());
         let metadata = json!({"adk": {"run": run.run_id}});
-        let head = [self.started_event(metadata), AgUiEvent::StateSnapshot { snapshot }];
+        let head = [
+            self.started_event(metadata),
+            AgUiEvent::StateSnapshot { snapshot },
+        ];
         let (app, runner) = (self.app.clone(), self.runner.clone());
         let is_new = listener.is_some();
         let listener = listener.or_else(|| app.runs.listen(run.run_id));
         let events = follow(app, runner, run.clone(), after, listener, is_new).boxed();
-        let sender = Sender { request: self, run: run.run_id, events, abort, translator: Some(translator) };
-        let rest = stream::unfold(sender, |mut sender| async move { Some((sender.next().await?, sender)) });
-        stream::iter(head).chain(rest.flat_map(stream::iter)).boxed()
+        let sender = Sender {
+            request: self,
+            run: run.run_id,
+            events,
+            abort,
+            translator: Some(translator),
+        };
+        let rest = stream::unfold(sender, |mut sender| async move {
+            Some((sender.next().await?, sender))
+        });
+        stream::iter(head)
+            .chain(rest.flat_map(stream::iter))
+            .boxed()
     }
 
     /// Returns the events for a request without a run to follow.
@@ -226,7 +331,9 @@ impl AgUiRequest {
     }
 
     fn started_event(&self, metadata: Value) -> AgUiEvent {
-        let RunAgentInput { thread_id, run_id, .. } = &self.input;
+        let RunAgentInput {
+            thread_id, run_id, ..
+        } = &self.input;
         AgUiEvent::RunStarted {
             thread_id: thread_id.clone(),
             run_id: run_id.clone(),
@@ -236,7 +343,11 @@ impl AgUiRequest {
     }
 
     fn end(&self, translator: Translator, ending: Ending) -> Vec<AgUiEvent> {
-        translator.end(self.input.thread_id.clone(), self.input.run_id.clone(), ending)
+        translator.end(
+            self.input.thread_id.clone(),
+            self.input.run_id.clone(),
+            ending,
+        )
     }
 }
 
@@ -254,16 +365,29 @@ impl Sender {
         let translator = self.translator.as_mut()?;
         let ending = match self.events.next().await {
             Some(Ok(Item::Event(event))) => return Some(translator.event(&event)),
-            Some(Ok(Item::End(end))) => read_ending(&self.request.runner, self.run, end.as_deref()).await,
+            Some(Ok(Item::End(end))) => {
+                read_ending(&self.request.runner, self.run, end.as_deref()).await
+            }
             Some(Err(refusal)) => Err(refusal),
             None => {
-                let message = format!("the server stops, and another process continues run `{}`", self.run);
-                Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message))
+                let message = format!(
+                    "the server stops, and another process continues run `{}`",
+                    self.run
+                );
+                Err(Refusal::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "closing",
+                    message,
+                ))
             }
         };
         self.abort.is_armed = false;
         let ending = ending.unwrap_or_else(|refusal| {
-            if refusal.is_of_store() { failure(&store_unavailable(self.run)) } else { failure(&refusal) }
+            if refusal.is_of_store() {
+                failure(&store_unavailable(self.run))
+            } else {
+                failure(&refusal)
+            }
         });
         Some(self.request.end(self.translator.take()?, ending))
     }
@@ -282,7 +406,10 @@ async fn read_ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<E
     let now = now.ok_or_else(|| Refusal::missing("run", &run.to_string()))?;
     Ok(match &now.status {
         RunStatus::Finished => Ending::Finished(output(runner, &now).await?),
-        RunStatus::Failed(message) => Ending::Failed { message: message.clone(), code: "failed".to_owned() },
+        RunStatus::Failed(message) => Ending::Failed {
+            message: message.clone(),
+            code: "failed".to_owned(),
+        },
         RunStatus::Cancelled => Ending::Cancelled,
         _ => match runner.waiting_of(&filter).await? {
             open if open.is_empty() => {
@@ -304,13 +431,21 @@ fn error_ending(error: &Error) -> Ending {
 fn failure(refusal: &Refusal) -> Ending {
     let json = refusal.to_json();
     let text = |key: &str| json[key].as_str().unwrap_or_default();
-    let help = if text("help").is_empty() { String::new() } else { format!("; help: {}", text("help")) };
-    Ending::Failed { message: format!("{}{help}", text("message")), code: text("kind").to_owned() }
+    let help = if text("help").is_empty() {
+        String::new()
+    } else {
+        format!("; help: {}", text("help"))
+    };
+    Ending::Failed {
+        message: format!("{}{help}", text("message")),
+        code: text("kind").to_owned(),
+    }
 }
 
 /// Returns the refusal for a run whose store is unavailable.
 fn store_unavailable(run: RunId) -> Refusal {
-    let message = format!("the store is unavailable; run `{run}` continues when the store recovers");
+    let message =
+        format!("the store is unavailable; run `{run}` continues when the store recovers");
     Refusal::new(StatusCode::ACCEPTED, "running", message)
         .help(format!("get the result with `GET /v1/runs/{run}`"))
 }
@@ -319,7 +454,10 @@ fn store_unavailable(run: RunId) -> Refusal {
 /// later.
 fn needs_http_status(refusal: &Refusal) -> bool {
     use StatusCode as Status;
-    matches!(refusal.status(), Status::FORBIDDEN | Status::TOO_MANY_REQUESTS | Status::SERVICE_UNAVAILABLE)
+    matches!(
+        refusal.status(),
+        Status::FORBIDDEN | Status::TOO_MANY_REQUESTS | Status::SERVICE_UNAVAILABLE
+    )
 }
 
 fn unanswered<'w>(open: impl IntoIterator<Item = &'w str>) -> Refusal {
@@ -344,7 +482,10 @@ impl Drop for AbortOnDrop {
         let (runner, run) = (self.runner.clone(), self.run);
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let now = runner.runs(&RunFilter::of_run(run)).await.unwrap_or_default();
+                let now = runner
+                    .runs(&RunFilter::of_run(run))
+                    .await
+                    .unwrap_or_default();
                 if now.iter().any(|run| run.status.is_active()) {
                     // The client is gone, so the result has no receiver.
                     drop(runner.cancel(run).await);

@@ -39,18 +39,23 @@ async fn stored_events_from(
     after: Option<EventId>,
     place: &mut Option<usize>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since =
-        UNIX_EPOCH + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
+    let since = UNIX_EPOCH
+        + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
     let filter = match *place {
         Some(place) => EventFilter::new().places(place..usize::MAX),
         None => EventFilter::new().since(since),
     };
     let session = runner.session(&run.session.user, &run.session.id);
-    let Some(SessionSnapshot { mut events, len, .. }) = session.get(&filter).await? else {
+    let Some(SessionSnapshot {
+        mut events, len, ..
+    }) = session.get(&filter).await?
+    else {
         return Ok(Vec::new());
     };
     *place = Some(len);
-    events.retain(|event| event.invocation_id == run.run_id && after.is_none_or(|after| event.id > after));
+    events.retain(|event| {
+        event.invocation_id == run.run_id && after.is_none_or(|after| event.id > after)
+    });
     Ok(events)
 }
 
@@ -127,8 +132,11 @@ impl Follower {
                 if let Err(refusal) = self.read().await {
                     return Some(Err(refusal));
                 }
-                self.ready
-                    .extend(self.listener.iter_mut().flat_map(|listener| listener.open_steps.drain(..)));
+                self.ready.extend(
+                    self.listener
+                        .iter_mut()
+                        .flat_map(|listener| listener.open_steps.drain(..)),
+                );
                 continue;
             }
             let Some(listener) = &mut self.listener else {
@@ -144,7 +152,8 @@ impl Follower {
             };
             match listener.events.recv().await {
                 Ok(event)
-                    if event.partial && !self.has_lagged || self.last.is_none_or(|last| event.id > last) =>
+                    if event.partial && !self.has_lagged
+                        || self.last.is_none_or(|last| event.id > last) =>
                 {
                     if !event.partial {
                         self.last = Some(event.id);
@@ -163,16 +172,23 @@ impl Follower {
     }
 
     async fn read(&mut self) -> Result<(), Refusal> {
-        self.ready = stored_events_from(&self.runner, &self.run, self.last, &mut self.place).await?.into();
+        self.ready = stored_events_from(&self.runner, &self.run, self.last, &mut self.place)
+            .await?
+            .into();
         Ok(())
     }
 
     /// Reads the store for a run that another process drives. Returns `true` if the run has ended
     /// or waits, and all its events have been returned.
     async fn poll_store(&mut self) -> Result<bool, Refusal> {
-        let now = self.runner.runs(&RunFilter::of_run(self.run.run_id)).await?;
+        let now = self
+            .runner
+            .runs(&RunFilter::of_run(self.run.run_id))
+            .await?;
         // A paused run with an answer is about to continue.
-        let can_continue = now.first().is_some_and(|run| run.status.is_active() || run.is_ready);
+        let can_continue = now
+            .first()
+            .is_some_and(|run| run.status.is_active() || run.is_ready);
         self.read().await?;
         if !self.ready.is_empty() {
             return Ok(false);

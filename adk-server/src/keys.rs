@@ -35,19 +35,26 @@ impl Starting {
     /// Returns `None` if another request is starting the run.
     fn enter(&self, run: RunId) -> Option<StartingRun<'_>> {
         let is_first = self.0.send_if_modified(|runs| runs.insert(run));
-        is_first.then_some(StartingRun { starting: self, run })
+        is_first.then_some(StartingRun {
+            starting: self,
+            run,
+        })
     }
 
     /// Waits until no request is starting the run. Returns `false` after [`WAIT`].
     async fn wait(&self, run: RunId) -> bool {
         let mut runs = self.0.subscribe();
-        tokio::time::timeout(WAIT, runs.wait_for(|runs| !runs.contains(&run))).await.is_ok()
+        tokio::time::timeout(WAIT, runs.wait_for(|runs| !runs.contains(&run)))
+            .await
+            .is_ok()
     }
 }
 
 impl Drop for StartingRun<'_> {
     fn drop(&mut self) {
-        self.starting.0.send_if_modified(|runs| runs.remove(&self.run));
+        self.starting
+            .0
+            .send_if_modified(|runs| runs.remove(&self.run));
     }
 }
 
@@ -104,7 +111,12 @@ impl RunStart<'_> {
     }
 
     async fn find(&self, run: RunId) -> Result<Option<RunInfo>> {
-        Ok(self.runner.runs(&RunFilter::of_run(run)).await?.into_iter().next())
+        Ok(self
+            .runner
+            .runs(&RunFilter::of_run(run))
+            .await?
+            .into_iter()
+            .next())
     }
 
     /// Returns the data of the run that is known without the store.
@@ -125,8 +137,17 @@ impl RunStart<'_> {
                 Some(first) => self.find(first).await.ok().flatten(),
                 None => None,
             };
-            if first.is_some_and(|run| matches!(run.status, RunStatus::Failed(_) | RunStatus::Cancelled)) {
-                bound = bind(self.runner, &request, &binding, Some(&bound.target), lifetime).await?;
+            if first.is_some_and(|run| {
+                matches!(run.status, RunStatus::Failed(_) | RunStatus::Cancelled)
+            }) {
+                bound = bind(
+                    self.runner,
+                    &request,
+                    &binding,
+                    Some(&bound.target),
+                    lifetime,
+                )
+                .await?;
             }
         }
         if bound.digest != binding.digest {
@@ -145,8 +166,11 @@ pub(crate) async fn bind(
     lifetime: Duration,
 ) -> Result<KeyBinding> {
     let keys = runner.engine().keys().ok_or_else(|| {
-        Error::new(ErrorKind::Config, "the engine of this server does not store request keys")
-            .with_help("omit the key, or use an engine with `Engine::keys`")
+        Error::new(
+            ErrorKind::Config,
+            "the engine of this server does not store request keys",
+        )
+        .with_help("omit the key, or use an engine with `Engine::keys`")
     })?;
     keys.bind(key, binding, replaces, lifetime).await
 }
@@ -205,10 +229,17 @@ impl App {
         };
         let session = start.session(run);
         for _ in 0..ATTEMPTS {
-            let refusal = match self.runs.start(session.key(), request(&session)?.run_id(run)).await {
+            let refusal = match self
+                .runs
+                .start(session.key(), request(&session)?.run_id(run))
+                .await
+            {
                 Ok(Started { run, listener }) => {
                     let now = start.find(run).await.ok().flatten();
-                    return Ok(StartOutcome::Started(now.unwrap_or_else(|| start.info(run)), listener));
+                    return Ok(StartOutcome::Started(
+                        now.unwrap_or_else(|| start.info(run)),
+                        listener,
+                    ));
                 }
                 Err(refusal) => refusal,
             };
@@ -223,7 +254,9 @@ impl App {
                 // The commit is not visible yet, or it failed. Trying again is safe: the store
                 // accepts an id once.
                 Ok(None) if refusal.is_outcome_unknown() => {}
-                Ok(None) if refusal.status() != StatusCode::SERVICE_UNAVAILABLE => return Err(refusal),
+                Ok(None) if refusal.status() != StatusCode::SERVICE_UNAVAILABLE => {
+                    return Err(refusal);
+                }
                 Ok(None) | Err(_) => return unknown(),
             }
         }

@@ -50,7 +50,11 @@ impl UserSessions {
     fn is_idle(&self) -> bool {
         // A request that may start a session holds a clone.
         Arc::strong_count(&self.sessions) <= 2
-            && self.sessions.sessions.try_read().is_ok_and(|all| all.is_empty())
+            && self
+                .sessions
+                .sessions
+                .try_read()
+                .is_ok_and(|all| all.is_empty())
     }
 }
 
@@ -77,7 +81,10 @@ impl Sessions {
                 .with_cancellation_token(self.end.clone());
             let (app, sessions) = (Arc::downgrade(app), Arc::new(sessions));
             let make = move || Ok(Handler::new(app.clone(), caller.clone()));
-            UserSessions { service: StreamableHttpService::new(make, sessions.clone(), config), sessions }
+            UserSessions {
+                service: StreamableHttpService::new(make, sessions.clone(), config),
+                sessions,
+            }
         });
         user.clone()
     }
@@ -95,20 +102,32 @@ async fn serve(
     request: Request,
 ) -> Result<Response, Refusal> {
     let UserSessions { service, sessions } = app.mcp.for_caller(&app, caller);
-    match request.headers().get("mcp-session-id").map(|id| String::from_utf8_lossy(id.as_bytes())) {
+    match request
+        .headers()
+        .get("mcp-session-id")
+        .map(|id| String::from_utf8_lossy(id.as_bytes()))
+    {
         Some(id) if !sessions.sessions.read().await.contains_key(&*id) => {
             return Err(Refusal::missing("session", &id).help("start a session with `initialize`"));
         }
         None if sessions.sessions.read().await.len() >= app.limits.runs_per_user => {
-            let message = format!("this user has reached the limit of {} sessions", app.limits.runs_per_user);
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
-                .help("end a session with `DELETE /mcp`"));
+            let message = format!(
+                "this user has reached the limit of {} sessions",
+                app.limits.runs_per_user
+            );
+            return Err(
+                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
+                    .help("end a session with `DELETE /mcp`"),
+            );
         }
         _ => {}
     }
     let is_stream = request.method() == Method::GET;
     let response = service.handle(request).await.map(Body::new);
-    let is_json = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    let is_json = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind == "application/json");
     if response.status().is_client_error() && !is_json {
         return Err(refusal(response).await);
     }
@@ -136,11 +155,20 @@ async fn refusal(response: Response) -> Refusal {
 /// Serves on standard input and output until the input ends. Runs then have a grace period to end.
 pub(crate) async fn stdio(app: Arc<App>) -> Result<()> {
     let handler = Handler::new(Arc::downgrade(&app), Caller::operator());
-    let failed =
-        |error: String| Error::new(ErrorKind::Config, format!("cannot serve the MCP client: {error}"));
-    let service =
-        handler.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| failed(error.to_string()))?;
-    let ended = service.waiting().await.map_err(|error| failed(error.to_string()));
+    let failed = |error: String| {
+        Error::new(
+            ErrorKind::Config,
+            format!("cannot serve the MCP client: {error}"),
+        )
+    };
+    let service = handler
+        .serve(rmcp::transport::stdio_pipes())
+        .await
+        .map_err(|error| failed(error.to_string()))?;
+    let ended = service
+        .waiting()
+        .await
+        .map_err(|error| failed(error.to_string()));
     app.stop().await;
     ended.map(drop)
 }

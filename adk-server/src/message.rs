@@ -15,8 +15,12 @@ pub(crate) fn body_schema(workflow: &KnownWorkflow) -> Value {
     if has_field(workflow)
         && let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut)
     {
-        let description = "The user's message. Models see it, and the inputs that their prompts name.";
-        fields.insert(FIELD.to_owned(), json!({"type": "string", "description": description}));
+        let description =
+            "The user's message. Models see it, and the inputs that their prompts name.";
+        fields.insert(
+            FIELD.to_owned(),
+            json!({"type": "string", "description": description}),
+        );
     }
     schema
 }
@@ -25,7 +29,10 @@ pub(crate) fn body_schema(workflow: &KnownWorkflow) -> Value {
 ///
 /// # Errors
 /// If the message is not a string.
-pub(crate) fn split(workflow: &KnownWorkflow, mut body: Value) -> Result<(Value, Option<Content>), Refusal> {
+pub(crate) fn split(
+    workflow: &KnownWorkflow,
+    mut body: Value,
+) -> Result<(Value, Option<Content>), Refusal> {
     let fields = body.as_object_mut().filter(|_| has_field(workflow));
     let message = match fields.and_then(|fields| fields.shift_remove(FIELD)) {
         None | Some(Value::Null) => None,
@@ -39,5 +46,9 @@ pub(crate) fn split(workflow: &KnownWorkflow, mut body: Value) -> Result<(Value,
 }
 
 fn has_field(workflow: &KnownWorkflow) -> bool {
-    !workflow.form().inputs().iter().any(|input| *input.key == *FIELD)
+    !workflow
+        .form()
+        .inputs()
+        .iter()
+        .any(|input| *input.key == *FIELD)
 }

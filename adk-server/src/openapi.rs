@@ -30,7 +30,12 @@ fn begin(workflow: &KnownWorkflow) -> Value {
     let questions: Map<_, _> = workflow
         .questions()
         .into_iter()
-        .map(|one| (one.path, json!({"question": one.question, "schema": one.schema, "by": one.by})))
+        .map(|one| {
+            (
+                one.path,
+                json!({"question": one.question, "schema": one.schema, "by": one.by}),
+            )
+        })
         .collect();
     json!({"post": {
         "x-questions": questions,
@@ -73,7 +78,10 @@ fn fixed_paths() -> Map<String, Value> {
         workflow,
         query("status", "any, unfinished, finished, failed or cancelled."),
         query("after", "The `next` of the previous page."),
-        query("limit", "The maximum number of items in a page, at most 100."),
+        query(
+            "limit",
+            "The maximum number of items in a page, at most 100."
+        ),
     ]);
     let list_of = |name: &str| json!({"type": "array", "items": reference(name)});
     let page = |name: &str, items: &str| json!({"type": "object", "required": [name], "properties": {name: list_of(items), "next": {"type": ["string", "null"]}}});
@@ -86,7 +94,10 @@ fn fixed_paths() -> Map<String, Value> {
             "/v1/workflows",
             json!({"get": get("workflows", "The workflows", json!([]), page("workflows", "Workflow"))}),
         ),
-        ("/v1/runs", json!({"get": get("runs", "Runs, newest first", list, page("runs", "Run"))})),
+        (
+            "/v1/runs",
+            json!({"get": get("runs", "Runs, newest first", list, page("runs", "Run"))}),
+        ),
         (
             "/v1/runs/{run}",
             json!({
@@ -127,7 +138,9 @@ fn fixed_paths() -> Map<String, Value> {
             }}),
         ),
     ];
-    all.into_iter().map(|(path, item)| (path.to_owned(), item)).collect()
+    all.into_iter()
+        .map(|(path, item)| (path.to_owned(), item))
+        .collect()
 }
 
 fn get(id: &str, summary: &str, parameters: Value, schema: Value) -> Value {

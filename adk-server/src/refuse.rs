@@ -38,10 +38,23 @@ struct Body {
 impl Refusal {
     /// Creates a refusal with a status, a kind in snake case, and a fact.
     pub fn new(status: StatusCode, kind: impl Into<String>, message: impl Into<String>) -> Self {
-        let body =
-            Body { kind: kind.into(), message: message.into(), help: None, path: None, fields: Vec::new() };
-        let is_passing = matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
-        Self(Box::new(Inner { status, body, store: None, is_passing }))
+        let body = Body {
+            kind: kind.into(),
+            message: message.into(),
+            help: None,
+            path: None,
+            fields: Vec::new(),
+        };
+        let is_passing = matches!(
+            status,
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
+        );
+        Self(Box::new(Inner {
+            status,
+            body,
+            store: None,
+            is_passing,
+        }))
     }
 
     /// Sets the remedy.
@@ -61,7 +74,11 @@ impl Refusal {
     }
 
     pub(crate) fn missing(what: &str, name: &str) -> Self {
-        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no {what} `{}`", short(name)))
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            format!("there is no {what} `{}`", short(name)),
+        )
     }
 
     pub(crate) fn input(fields: Vec<FieldFault>) -> Self {
@@ -104,9 +121,20 @@ impl Refusal {
     /// Returns the body as text: the fact, then the remedy.
     #[cfg(feature = "mcp")]
     pub(crate) fn text(&self) -> String {
-        let Body { message, help, path, .. } = &self.0.body;
-        let path = path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
-        let help = help.as_ref().map(|help| format!("\nhelp: {help}")).unwrap_or_default();
+        let Body {
+            message,
+            help,
+            path,
+            ..
+        } = &self.0.body;
+        let path = path
+            .as_ref()
+            .map(|path| format!("{path}: "))
+            .unwrap_or_default();
+        let help = help
+            .as_ref()
+            .map(|help| format!("\nhelp: {help}"))
+            .unwrap_or_default();
         format!("{path}{message}{help}")
     }
 
@@ -149,7 +177,9 @@ impl From<Error> for Refusal {
 fn status(kind: ErrorKind) -> StatusCode {
     use StoreErrorKind::{Exists, Full, Locked, Missing, ReadOnly, TooLarge, Unavailable};
     match kind {
-        ErrorKind::UnknownRun | ErrorKind::UnknownWait | ErrorKind::Store(Missing) => StatusCode::NOT_FOUND,
+        ErrorKind::UnknownRun | ErrorKind::UnknownWait | ErrorKind::Store(Missing) => {
+            StatusCode::NOT_FOUND
+        }
         ErrorKind::WrongAnswerer => StatusCode::FORBIDDEN,
         ErrorKind::Answered
         | ErrorKind::Expired
@@ -175,12 +205,19 @@ impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = json_response(self.0.status, &json!({"error": self.0.body}));
         if self.0.is_passing {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
     }
 }
 
 pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
-    (status, [(header::CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+    (
+        status,
+        [(header::CONTENT_TYPE, "application/json")],
+        body.to_string(),
+    )
+        .into_response()
 }

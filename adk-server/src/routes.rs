@@ -65,7 +65,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 
 /// Returns the routes of the other protocols.
 fn protocols() -> Router<Arc<App>> {
-    let all = Router::new().merge(a2a::router()).merge(ag_ui::router()).merge(adk_web::router());
+    let all = Router::new()
+        .merge(a2a::router())
+        .merge(ag_ui::router())
+        .merge(adk_web::router());
     #[cfg(feature = "mcp")]
     let all = all.merge(crate::mcp::router());
     all
@@ -83,7 +86,10 @@ async fn wrong_method(uri: Uri) -> Refusal {
 
 async fn health(State(app): Shared) -> Response {
     if app.runs.is_closing() {
-        return json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({"status": "closing"}));
+        return json_response(
+            StatusCode::SERVICE_UNAVAILABLE,
+            &json!({"status": "closing"}),
+        );
     }
     json_response(StatusCode::OK, &json!({"status": "ok"}))
 }
@@ -108,7 +114,10 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
             })
         })
         .collect();
-    json_response(StatusCode::OK, &json!({"app": runner.app_name(), "workflows": all}))
+    json_response(
+        StatusCode::OK,
+        &json!({"app": runner.app_name(), "workflows": all}),
+    )
 }
 
 /// The query parameters that select runs. All are optional.
@@ -142,7 +151,8 @@ pub(crate) type RunQueryParam = Result<Query<RunQuery>, QueryRejection>;
 
 pub(crate) fn parse_run_query(query: RunQueryParam) -> Result<RunQuery, Refusal> {
     let refuse = |error: QueryRejection| {
-        Refusal::bad("query_invalid", error.body_text()).help("see the parameters in `GET /openapi.json`")
+        Refusal::bad("query_invalid", error.body_text())
+            .help("see the parameters in `GET /openapi.json`")
     };
     query.map(|Query(query)| query).map_err(refuse)
 }
@@ -157,25 +167,43 @@ pub(crate) fn parse_body(body: Body) -> Result<Value, Refusal> {
         return Ok(Value::Null);
     }
     serde_json::from_slice(&body).map_err(|error| {
-        Refusal::bad("json_invalid", format!("the body is not valid JSON: {error}"))
-            .help("send JSON in UTF-8 with at most 127 levels")
+        Refusal::bad(
+            "json_invalid",
+            format!("the body is not valid JSON: {error}"),
+        )
+        .help("send JSON in UTF-8 with at most 127 levels")
     })
 }
 
 pub(crate) fn too_large() -> Refusal {
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", "the body exceeds the size limit of the server")
-        .help("send a smaller body, or raise `Limits::body` of the server")
+    Refusal::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too_large",
+        "the body exceeds the size limit of the server",
+    )
+    .help("send a smaller body, or raise `Limits::body` of the server")
 }
 
 fn wants_stream(headers: &HeaderMap) -> bool {
-    let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accept.flat_map(|value| value.split(',')).any(|kind| kind.trim().starts_with("text/event-stream"))
+    let accept = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    accept
+        .flat_map(|value| value.split(','))
+        .any(|kind| kind.trim().starts_with("text/event-stream"))
 }
 
 fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Refusal> {
-    let Some(value) = headers.get(name) else { return Ok(None) };
-    let refuse =
-        |_| Refusal::bad("header_invalid", format!("the header `{name}` contains non-ASCII characters"));
+    let Some(value) = headers.get(name) else {
+        return Ok(None);
+    };
+    let refuse = |_| {
+        Refusal::bad(
+            "header_invalid",
+            format!("the header `{name}` contains non-ASCII characters"),
+        )
+    };
     value.to_str().map(Some).map_err(refuse)
 }
 
@@ -198,15 +226,28 @@ async fn begin(
     }
     let input = workflow.complete(input);
     // Acquire the stream before the run starts: a refusal afterwards would hide the id of the run.
-    let stream = wants_stream(&headers).then(|| app.acquire_stream()).transpose()?;
-    let key = header_text(&headers, "idempotency-key")?.map(|key| key_of(&caller, key)).transpose()?;
+    let stream = wants_stream(&headers)
+        .then(|| app.acquire_stream())
+        .transpose()?;
+    let key = header_text(&headers, "idempotency-key")?
+        .map(|key| key_of(&caller, key))
+        .transpose()?;
     let has_key = key.is_some();
     // Start and end events of steps show followers which steps are open.
     let config = runner.config().clone().lifecycle_events(true);
     let (session, user) = (query.session.as_deref(), &*user);
-    let start = RunStart { runner: &runner, user, workflow: &name, session, input: &body, key };
+    let start = RunStart {
+        runner: &runner,
+        user,
+        workflow: &name,
+        session,
+        input: &body,
+        key,
+    };
     let request = |session: &SessionHandle| {
-        let request = session.run_by_name(&name, input.clone())?.config(config.clone());
+        let request = session
+            .run_by_name(&name, input.clone())?
+            .config(config.clone());
         Ok(match &message {
             Some(message) => request.message(message.clone()),
             None => request,
@@ -222,9 +263,12 @@ async fn begin(
         StartOutcome::Unknown(run) => return Ok(running_response(&run)),
     };
     if let Some(stream) = stream {
-        return Ok(stream_response(&app, runner, run, None, listener, stream, is_new));
+        return Ok(stream_response(
+            &app, runner, run, None, listener, stream, is_new,
+        ));
     }
-    let is_awaited = !header_text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
+    let is_awaited =
+        !header_text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
     let end = match listener {
         Some(mut listener) if is_awaited => listener.end().await,
         _ => None,
@@ -240,13 +284,21 @@ fn key_of(caller: &Caller, key: &str) -> Result<Key, Refusal> {
             "the `idempotency-key` does not have 1 to 255 characters",
         ));
     }
-    Ok(Key { scope: scope("runs", caller), key: key.to_owned(), begins_again: false })
+    Ok(Key {
+        scope: scope("runs", caller),
+        key: key.to_owned(),
+        begins_again: false,
+    })
 }
 
 /// Returns a started run with its current status. If the store is unavailable, the run counts as
 /// running.
 async fn started_response(runner: &Runner, run: RunInfo, end: Option<&End>) -> Response {
-    let now = runner.runs(&RunFilter::of_run(run.run_id)).await.ok().and_then(|runs| runs.into_iter().next());
+    let now = runner
+        .runs(&RunFilter::of_run(run.run_id))
+        .await
+        .ok()
+        .and_then(|runs| runs.into_iter().next());
     let run = now.unwrap_or(run);
     match run_with_end(runner, run.clone(), end).await {
         Ok(ended) => run_response(run.run_id, ended),
@@ -270,11 +322,19 @@ pub(crate) fn with_status(mut run: RunInfo, status: RunStatus) -> RunInfo {
 type RunReply = (StatusCode, Map<String, Value>);
 
 /// Returns a run with its end: from this process if it knows the end, otherwise from the store.
-async fn run_with_end(runner: &Runner, run: RunInfo, end: Option<&End>) -> Result<RunReply, Refusal> {
+async fn run_with_end(
+    runner: &Runner,
+    run: RunInfo,
+    end: Option<&End>,
+) -> Result<RunReply, Refusal> {
     match end {
         Some(End::Finished { output, usage }) => {
             let mut json = run_json(&run);
-            let known = [("status", "finished".into()), ("output", output.clone()), ("usage", json!(usage))];
+            let known = [
+                ("status", "finished".into()),
+                ("output", output.clone()),
+                ("usage", json!(usage)),
+            ];
             json.extend(known.map(|(key, value)| (key.to_owned(), value)));
             Ok((StatusCode::OK, json))
         }
@@ -318,21 +378,32 @@ fn run_response(run: RunId, (status, json): RunReply) -> Response {
 
 /// Reads the output of a finished run: the last values of its output keys.
 pub(crate) async fn output(runner: &Runner, run: &RunInfo) -> Result<Value, Refusal> {
-    let Some(workflow) = runner.workflows().find(|known| *known.name() == run.workflow) else {
+    let Some(workflow) = runner
+        .workflows()
+        .find(|known| *known.name() == run.workflow)
+    else {
         return Ok(Value::Null);
     };
     let form = workflow.form();
     let events = stored_events(runner, run, None).await?;
     let written = |key: &str| {
-        let find = |event: &Arc<Event>| event.actions.state_delta.get(key).map(|value| Value::clone(value));
+        let find = |event: &Arc<Event>| {
+            event
+                .actions
+                .state_delta
+                .get(key)
+                .map(|value| Value::clone(value))
+        };
         events.iter().rev().find_map(find).unwrap_or_default()
     };
     Ok(match form.outputs() {
         [] => Value::Null,
         [one] => written(&one.key),
-        all => {
-            all.iter().map(|field| (field.key.to_string(), written(&field.key))).collect::<Map<_, _>>().into()
-        }
+        all => all
+            .iter()
+            .map(|field| (field.key.to_string(), written(&field.key)))
+            .collect::<Map<_, _>>()
+            .into(),
     })
 }
 
@@ -352,17 +423,29 @@ fn run_json(run: &RunInfo) -> Map<String, Value> {
         ("usage", run.usage.map(|usage| json!(usage))),
         ("error", error),
     ];
-    all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+    all.into_iter()
+        .filter_map(|(key, value)| Some((key.to_owned(), value?)))
+        .collect()
 }
 
 /// Parses the stored text of an error.
 fn stored_error(error: &str) -> Value {
-    let (text, help) = error.rsplit_once("; help: ").map_or((error, None), |(text, help)| (text, Some(help)));
-    let place = text.strip_prefix("agent `").and_then(|rest| rest.split_once("` (at ")?.1.split_once("): "));
-    let mut fault =
-        Map::from_iter([("message".to_owned(), place.map_or(text, |(_, message)| message).into())]);
+    let (text, help) = error
+        .rsplit_once("; help: ")
+        .map_or((error, None), |(text, help)| (text, Some(help)));
+    let place = text
+        .strip_prefix("agent `")
+        .and_then(|rest| rest.split_once("` (at ")?.1.split_once("): "));
+    let mut fault = Map::from_iter([(
+        "message".to_owned(),
+        place.map_or(text, |(_, message)| message).into(),
+    )]);
     let known = [("path", place.map(|(path, _)| path)), ("help", help)];
-    fault.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.into()))));
+    fault.extend(
+        known
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.to_owned(), value?.into()))),
+    );
     fault.into()
 }
 
@@ -370,7 +453,8 @@ fn stored_error(error: &str) -> Value {
 fn with_steps(app: &App, run: &RunInfo, mut json: Map<String, Value>) -> Map<String, Value> {
     let open = app.runs.open_steps(run.run_id);
     if !open.is_empty() {
-        let step = |event: &Arc<Event>| json!({"path": event.path, "since": seconds(event.timestamp)});
+        let step =
+            |event: &Arc<Event>| json!({"path": event.path, "since": seconds(event.timestamp)});
         json.insert("steps".to_owned(), open.iter().map(step).collect());
     }
     json
@@ -405,8 +489,10 @@ async fn runs(State(app): Shared, Extension(caller): Who, query: RunQueryParam) 
         Some("cancelled") => RunState::Cancelled,
         Some(other) => {
             let other: String = other.chars().take(40).collect();
-            return Err(Refusal::bad("query_invalid", format!("the status `{other}` is unknown"))
-                .help("use one of: any, unfinished, finished, failed, cancelled"));
+            return Err(
+                Refusal::bad("query_invalid", format!("the status `{other}` is unknown"))
+                    .help("use one of: any, unfinished, finished, failed, cancelled"),
+            );
         }
     };
     let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE);
@@ -414,9 +500,18 @@ async fn runs(State(app): Shared, Extension(caller): Who, query: RunQueryParam) 
     let mut filter = query.filter(&caller)?.limit(limit);
     (filter.state, filter.after) = (state, after);
     let runs = runner.runs(&filter).await?;
-    let next = runs.last().filter(|_| runs.len() == limit).map(|run| run.run_id);
-    let runs: Vec<_> = runs.iter().map(|run| with_steps(&app, run, run_json(run))).collect();
-    Ok(json_response(StatusCode::OK, &json!({"runs": runs, "next": next})))
+    let next = runs
+        .last()
+        .filter(|_| runs.len() == limit)
+        .map(|run| run.run_id);
+    let runs: Vec<_> = runs
+        .iter()
+        .map(|run| with_steps(&app, run, run_json(run)))
+        .collect();
+    Ok(json_response(
+        StatusCode::OK,
+        &json!({"runs": runs, "next": next}),
+    ))
 }
 
 pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
@@ -424,7 +519,11 @@ pub(crate) fn run_id(text: &str) -> Result<RunId, Refusal> {
 }
 
 /// Returns a run that the caller may see.
-pub(crate) async fn find_run(runner: &Runner, caller: &Caller, run: RunId) -> Result<RunInfo, Refusal> {
+pub(crate) async fn find_run(
+    runner: &Runner,
+    caller: &Caller,
+    run: RunId,
+) -> Result<RunInfo, Refusal> {
     let runs = runner.runs(&RunFilter::of_run(run)).await?;
     let seen = runs.into_iter().find(|run| caller.sees(&run.session.user));
     seen.ok_or_else(|| Refusal::missing("run", &run.to_string()))
@@ -444,7 +543,9 @@ async fn cancel(State(app): Shared, Extension(caller): Who, Path(id): Path<Strin
     app.runs.report_change(&run.session.app, run.run_id, false);
     let now = find_run(&runner, &caller, run.run_id).await;
     let run = now.unwrap_or_else(|_| with_status(run, status));
-    let json = run_with_details(&runner, &run).await.unwrap_or_else(|_| run_json(&run));
+    let json = run_with_details(&runner, &run)
+        .await
+        .unwrap_or_else(|_| run_json(&run));
     Ok(run_response(run.run_id, (StatusCode::OK, json)))
 }
 
@@ -457,8 +558,9 @@ async fn events(
 ) -> Answer {
     let (query, runner) = (parse_run_query(query)?, app.runner(&caller));
     let run = find_run(&runner, &caller, run_id(&id)?).await?;
-    let cursor =
-        header_text(&headers, "last-event-id")?.or(query.after.as_deref()).filter(|text| !text.is_empty());
+    let cursor = header_text(&headers, "last-event-id")?
+        .or(query.after.as_deref())
+        .filter(|text| !text.is_empty());
     let after = cursor.map(|cursor| {
         let cursor: Result<EventId, _> = cursor.parse();
         cursor.map_err(|_| {
@@ -468,11 +570,16 @@ async fn events(
     let after = after.transpose()?;
     if wants_stream(&headers) {
         let (stream, listener) = (app.acquire_stream()?, app.runs.listen(run.run_id));
-        return Ok(stream_response(&app, runner, run, after, listener, stream, false));
+        return Ok(stream_response(
+            &app, runner, run, after, listener, stream, false,
+        ));
     }
     let mut events = stored_events(&runner, &run, after).await?;
     events.truncate(query.limit.unwrap_or(usize::MAX).max(1));
-    Ok(json_response(StatusCode::OK, &json!({"events": events, "next": events.last().map(|event| event.id)})))
+    Ok(json_response(
+        StatusCode::OK,
+        &json!({"events": events, "next": events.last().map(|event| event.id)}),
+    ))
 }
 
 /// Streams the events of a run, then the event `end` with the response of [`run`]. If the store
@@ -504,7 +611,11 @@ fn stream_response(
             }
         }
     });
-    ([(header::LOCATION, format!("/v1/runs/{id}"))], sse_response(events, stream)).into_response()
+    (
+        [(header::LOCATION, format!("/v1/runs/{id}"))],
+        sse_response(events, stream),
+    )
+        .into_response()
 }
 
 /// Streams events and holds the permit until the stream ends.
@@ -516,7 +627,9 @@ pub(crate) fn sse_response(
         let _permit = &permit;
         Ok::<_, Infallible>(event)
     });
-    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+    Sse::new(events)
+        .keep_alive(KeepAlive::default())
+        .into_response()
 }
 
 async fn end_json(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value, Refusal> {
@@ -525,7 +638,11 @@ async fn end_json(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value
     {
         return Err(error.into());
     }
-    let run = runner.runs(&RunFilter::of_run(id)).await?.into_iter().next();
+    let run = runner
+        .runs(&RunFilter::of_run(id))
+        .await?
+        .into_iter()
+        .next();
     let run = run.ok_or_else(|| Refusal::missing("run", &id.to_string()))?;
     let (_, json) = run_with_end(runner, run, end).await?;
     Ok(Value::Object(json))
@@ -534,7 +651,11 @@ async fn end_json(runner: &Runner, id: RunId, end: Option<&End>) -> Result<Value
 fn sse_event(event: &Event) -> sse::Event {
     let sent = sse::Event::default().data(serde_json::to_string(event).unwrap_or_default());
     // A piece of a reply is not stored, so it has no id that could serve as a cursor.
-    if event.partial { sent } else { sent.id(event.id.to_string()) }
+    if event.partial {
+        sent
+    } else {
+        sent.id(event.id.to_string())
+    }
 }
 
 fn named_event(name: &str, data: &Value) -> sse::Event {
@@ -546,16 +667,26 @@ async fn waiting(State(app): Shared, Extension(caller): Who, query: RunQueryPara
     let names_user = query.user.is_some();
     let mut filter = query.filter(&caller)?;
     // Waits of other users are read only if the caller may answer some of them.
-    let others = || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
+    let others =
+        || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
     if !names_user && others() {
         filter.user = None;
     }
     let waiting = runner.waiting_of(&filter).await?;
-    let waiting: Vec<_> = waiting.iter().filter(|wait| caller.sees_wait(wait)).map(wait_json).collect();
+    let waiting: Vec<_> = waiting
+        .iter()
+        .filter(|wait| caller.sees_wait(wait))
+        .map(wait_json)
+        .collect();
     Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
 }
 
-async fn answer(State(app): Shared, Extension(caller): Who, Path(wait): Path<String>, body: Body) -> Answer {
+async fn answer(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(wait): Path<String>,
+    body: Body,
+) -> Answer {
     let runner = app.runner(&caller);
     let value = parse_body(body)?;
     let run = wait.split('/').next().unwrap_or_default();
@@ -589,7 +720,12 @@ async fn find_run_for_answer(
 ) -> Result<RunInfo, Refusal> {
     let missing = || Refusal::missing("wait", wait);
     let filter = RunFilter::of_run(run);
-    let found = runner.runs(&filter).await?.into_iter().next().ok_or_else(missing)?;
+    let found = runner
+        .runs(&filter)
+        .await?
+        .into_iter()
+        .next()
+        .ok_or_else(missing)?;
     if caller.sees(&found.session.user) {
         return Ok(found);
     }
@@ -604,7 +740,11 @@ pub(crate) async fn resume_run(
     runner: &Runner,
     run: RunId,
 ) -> Result<Option<Listener>, Refusal> {
-    let ready = runner.runs(&RunFilter::of_run(run)).await?.into_iter().find(|run| run.is_ready);
+    let ready = runner
+        .runs(&RunFilter::of_run(run))
+        .await?
+        .into_iter()
+        .find(|run| run.is_ready);
     if let Some(run) = ready
         && let Ok(request) = runner.resume_by_name(&run)
     {

@@ -6,7 +6,9 @@ use adk_core::engine::{RunInfo, Waiting};
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
 use adk_core::session::SessionKey;
-use adk_core::{Error, ErrorKind, Event, LifecyclePhase, Result, RunId, RunRequest, RunStream, Runner};
+use adk_core::{
+    Error, ErrorKind, Event, LifecyclePhase, Result, RunId, RunRequest, RunStream, Runner,
+};
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -73,7 +75,10 @@ impl OpenSteps {
 
 /// A run was started, has ended or was cancelled.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(feature = "push"), expect(dead_code, reason = "only the sender of notifications reads it"))]
+#[cfg_attr(
+    not(feature = "push"),
+    expect(dead_code, reason = "only the sender of notifications reads it")
+)]
 pub(crate) struct RunChange {
     pub(crate) app: String,
     pub(crate) run: RunId,
@@ -110,9 +115,19 @@ struct RunPermit {
 
 impl Runs {
     pub(crate) fn new(limits: &Limits, changes: Option<mpsc::UnboundedSender<RunChange>>) -> Self {
-        let open = watch::Sender::new(Admission { is_closing: false, count: 0 });
+        let open = watch::Sender::new(Admission {
+            is_closing: false,
+            count: 0,
+        });
         let (driven, reserved, by_user) = Default::default();
-        Self { driven, reserved, by_user, changes, open, max_per_user: limits.runs_per_user }
+        Self {
+            driven,
+            reserved,
+            by_user,
+            changes,
+            open,
+            max_per_user: limits.runs_per_user,
+        }
     }
 
     /// Starts a run and drives it to its end or its next wait.
@@ -157,7 +172,11 @@ impl Runs {
     ///
     /// # Errors
     /// The errors of the run; [`ErrorKind::RunBusy`] if the user has too many runs.
-    pub(crate) async fn resume(self: Arc<Self>, runner: Runner, run: RunInfo) -> Result<Vec<Waiting>> {
+    pub(crate) async fn resume(
+        self: Arc<Self>,
+        runner: Runner,
+        run: RunInfo,
+    ) -> Result<Vec<Waiting>> {
         let request = runner.resume_by_name(&run)?;
         let end = match self.drive_resumed(&run.session, run.run_id, request) {
             Some(mut listener) => listener.end().await,
@@ -166,7 +185,10 @@ impl Runs {
         match end.as_deref() {
             Some(End::Finished { .. } | End::Paused) => Ok(Vec::new()),
             Some(End::Failed(error)) => Err(Error::new(error.kind(), error.message())),
-            None => Err(Error::new(ErrorKind::RunBusy, "this process does not drive the run")),
+            None => Err(Error::new(
+                ErrorKind::RunBusy,
+                "this process does not drive the run",
+            )),
         }
     }
 
@@ -174,7 +196,10 @@ impl Runs {
     /// [drives](Self::drive_resumed) it.
     pub(crate) fn reserve(self: &Arc<Self>, run: RunId) -> Reservation {
         lock(&self.reserved).push(run);
-        Reservation { runs: self.clone(), run }
+        Reservation {
+            runs: self.clone(),
+            run,
+        }
     }
 
     /// Returns whether this process drives the run or is about to.
@@ -189,9 +214,16 @@ impl Runs {
         permit: RunPermit,
         stream: RunStream<'static, Value>,
     ) -> Listener {
-        let (events, (ends, end)) = (broadcast::Sender::new(BUFFERED_EVENTS), watch::channel(None));
+        let (events, (ends, end)) = (
+            broadcast::Sender::new(BUFFERED_EVENTS),
+            watch::channel(None),
+        );
         let open_steps = Arc::<OpenSteps>::default();
-        let listener = Listener { open_steps: Vec::new(), events: events.subscribe(), end: end.clone() };
+        let listener = Listener {
+            open_steps: Vec::new(),
+            events: events.subscribe(),
+            end: end.clone(),
+        };
         let (runs, sender, noted) = (self.clone(), events.clone(), open_steps.clone());
         let task = tokio::spawn(async move {
             let guard = DrivenGuard { runs: &runs, run };
@@ -203,7 +235,15 @@ impl Runs {
             drop(guard);
             runs.report_change(&permit.user.0, run, false);
         });
-        all.insert(run, DrivenRun { events, open_steps, end, task: task.abort_handle() });
+        all.insert(
+            run,
+            DrivenRun {
+                events,
+                open_steps,
+                end,
+                task: task.abort_handle(),
+            },
+        );
         listener
     }
 
@@ -211,7 +251,11 @@ impl Runs {
     pub(crate) fn report_change(&self, app: &str, run: RunId, is_running: bool) {
         if let Some(changes) = &self.changes {
             // The receiver ends with the server.
-            let _ = changes.send(RunChange { app: app.to_owned(), run, is_running });
+            let _ = changes.send(RunChange {
+                app: app.to_owned(),
+                run,
+                is_running,
+            });
         }
     }
 
@@ -223,12 +267,19 @@ impl Runs {
         // missed.
         let events = driven.events.subscribe();
         let open_steps = lock(&driven.open_steps.0).clone();
-        Some(Listener { open_steps, events, end: driven.end.clone() })
+        Some(Listener {
+            open_steps,
+            events,
+            end: driven.end.clone(),
+        })
     }
 
     /// Returns the start events of the open steps of a run that this process drives.
     pub(crate) fn open_steps(&self, run: RunId) -> Vec<Arc<Event>> {
-        lock(&self.driven).get(&run).map(|driven| lock(&driven.open_steps.0).clone()).unwrap_or_default()
+        lock(&self.driven)
+            .get(&run)
+            .map(|driven| lock(&driven.open_steps.0).clone())
+            .unwrap_or_default()
     }
 
     /// Returns whether the server refuses new runs because it stops.
@@ -265,19 +316,29 @@ impl Runs {
         });
         if is_closing {
             let message = "the server is stopping and accepts no new runs";
-            return Err(Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message)
-                .help("send the request again"));
+            return Err(
+                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "closing", message)
+                    .help("send the request again"),
+            );
         }
         let user = (session.app.clone(), session.user.clone());
         let count = by_user.entry(user.clone()).or_default();
         *count += 1;
-        let permit = RunPermit { runs: self.clone(), user };
+        let permit = RunPermit {
+            runs: self.clone(),
+            user,
+        };
         if *count > self.max_per_user {
             drop(by_user);
             drop(permit);
-            let message = format!("this user has reached the limit of {} concurrent runs", self.max_per_user);
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
-                .help("wait until a run has ended, or cancel one"));
+            let message = format!(
+                "this user has reached the limit of {} concurrent runs",
+                self.max_per_user
+            );
+            return Err(
+                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
+                    .help("wait until a run has ended, or cancel one"),
+            );
         }
         Ok(permit)
     }
@@ -340,11 +401,15 @@ async fn drive(
         }
     }
     match stream.end() {
-        RunEnd::Finished(outcome) => End::Finished { output: outcome.output, usage: outcome.usage },
+        RunEnd::Finished(outcome) => End::Finished {
+            output: outcome.output,
+            usage: outcome.usage,
+        },
         RunEnd::Paused(_) => End::Paused,
-        RunEnd::Running | RunEnd::Failed => {
-            End::Failed(Error::new(adk_core::ErrorKind::Agent, "the run ended without an outcome"))
-        }
+        RunEnd::Running | RunEnd::Failed => End::Failed(Error::new(
+            adk_core::ErrorKind::Agent,
+            "the run ended without an outcome",
+        )),
     }
 }
 

@@ -74,7 +74,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { body: 1 << 20, runs_per_user: 256, streams: 4096, grace: Duration::from_secs(10) }
+        Self {
+            body: 1 << 20,
+            runs_per_user: 256,
+            streams: 4096,
+            grace: Duration::from_secs(10),
+        }
     }
 }
 
@@ -105,19 +110,32 @@ impl App {
         let name = without_port(host);
         self.hosts.is_empty() && self.authorize.is_some()
             || ["localhost", "127.0.0.1", "[::1]"].contains(&name)
-            || self.hosts.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || self
+                .hosts
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(name))
     }
 
     pub(crate) fn runner(&self, caller: &Caller) -> Runner {
-        match caller.app.as_deref().filter(|name| *name != self.runner.app_name()) {
+        match caller
+            .app
+            .as_deref()
+            .filter(|name| *name != self.runner.app_name())
+        {
             Some(tenant) => self.runner.for_app(tenant),
             None => self.runner.clone(),
         }
     }
 
     /// Returns the workflows as a caller sees them: without the inputs that the server sets.
-    pub(crate) fn workflows(&self, runner: &Runner, caller: &Caller) -> impl Iterator<Item = KnownWorkflow> {
-        runner.workflows().map(|workflow| self.with_inputs(workflow, caller))
+    pub(crate) fn workflows(
+        &self,
+        runner: &Runner,
+        caller: &Caller,
+    ) -> impl Iterator<Item = KnownWorkflow> {
+        runner
+            .workflows()
+            .map(|workflow| self.with_inputs(workflow, caller))
     }
 
     /// Returns a workflow by name.
@@ -127,10 +145,16 @@ impl App {
         caller: &Caller,
         name: &str,
     ) -> Result<KnownWorkflow, Refusal> {
-        let workflow = runner.workflows().find(|workflow| workflow.name() == name).ok_or_else(|| {
-            let names: Vec<_> = runner.workflows().map(|known| format!("`{}`", known.name())).collect();
-            Refusal::missing("workflow", name).help(format!("use one of: {}", names.join(", ")))
-        });
+        let workflow = runner
+            .workflows()
+            .find(|workflow| workflow.name() == name)
+            .ok_or_else(|| {
+                let names: Vec<_> = runner
+                    .workflows()
+                    .map(|known| format!("`{}`", known.name()))
+                    .collect();
+                Refusal::missing("workflow", name).help(format!("use one of: {}", names.join(", ")))
+            });
         workflow.map(|workflow| self.with_inputs(workflow, caller))
     }
 
@@ -138,7 +162,11 @@ impl App {
         if self.inputs.is_empty() {
             return workflow;
         }
-        workflow.with_inputs(self.inputs.iter().map(|input| (input.name.clone(), input.value(caller))))
+        workflow.with_inputs(
+            self.inputs
+                .iter()
+                .map(|input| (input.name.clone(), input.value(caller))),
+        )
     }
 
     /// Returns the runner that was passed to [`serve`].
@@ -151,7 +179,8 @@ impl App {
     fn watch(&self) {
         let (runs, known, runner) = (self.runs.clone(), self.runs.clone(), self.runner.clone());
         let watch = runner.watch().leave(move |run| known.is_driven_here(run));
-        let watch = watch.resume_by(move |run| runs.clone().resume(runner.for_app(&run.session.app), run));
+        let watch =
+            watch.resume_by(move |run| runs.clone().resume(runner.for_app(&run.session.app), run));
         self.until_stopped(tokio::spawn(watch.into_future()).abort_handle());
     }
 
@@ -178,9 +207,16 @@ impl App {
     /// Acquires a permit for an open stream.
     pub(crate) fn acquire_stream(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Refusal> {
         self.streams.clone().try_acquire_owned().map_err(|_| {
-            let message = format!("the server has reached the limit of {} open streams", self.limits.streams);
-            Refusal::new(axum::http::StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", message)
-                .help("try again later, or request the events as a list")
+            let message = format!(
+                "the server has reached the limit of {} open streams",
+                self.limits.streams
+            );
+            Refusal::new(
+                axum::http::StatusCode::SERVICE_UNAVAILABLE,
+                "too_many_streams",
+                message,
+            )
+            .help("try again later, or request the events as a list")
         })
     }
 }
@@ -303,8 +339,9 @@ impl<P, R> Server<P, R> {
         listener: TcpListener,
         until: impl Future<Output = ()> + Send + 'static,
     ) -> Result<()> {
-        let address =
-            listener.local_addr().map_err(|error| config(format!("the listener has no address: {error}")))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| config(format!("the listener has no address: {error}")))?;
         if self.authorize.is_none() && !is_loopback(address) {
             return Err(config(format!(
                 "`{address}` is not a loopback address, and the server has no `authorize`"
@@ -319,7 +356,9 @@ impl<P, R> Server<P, R> {
             closing.stop().await;
         };
         let router = routes::router(app);
-        let result = axum::serve(listener, router).with_graceful_shutdown(stop).await;
+        let result = axum::serve(listener, router)
+            .with_graceful_shutdown(stop)
+            .await;
         result.map_err(|error| config(format!("the server has failed: {error}")))
     }
 
@@ -351,8 +390,13 @@ impl<P, R> Server<P, R> {
             }
         }
         for CallerInput { name, .. } in &self.inputs {
-            let has_input =
-                |workflow: KnownWorkflow| workflow.form().inputs().iter().any(|input| *input.key == **name);
+            let has_input = |workflow: KnownWorkflow| {
+                workflow
+                    .form()
+                    .inputs()
+                    .iter()
+                    .any(|input| *input.key == **name)
+            };
             if !runner.workflows().any(has_input) {
                 let message = format!("no workflow of the server has an input `{name}`");
                 return Err(config(message).with_help("pass the name of an input to `.input(...)`"));
@@ -368,10 +412,15 @@ impl<P, R> Server<P, R> {
             runs: Arc::new(Runs::new(&self.limits, push.is_on().then_some(changes))),
             starting: Starting::default(),
             key_lifetime: self.key_lifetime,
-            streams: Arc::new(Semaphore::new(self.limits.streams.min(Semaphore::MAX_PERMITS))),
+            streams: Arc::new(Semaphore::new(
+                self.limits.streams.min(Semaphore::MAX_PERMITS),
+            )),
             limits: self.limits,
             push,
-            dev_ui: self.dev_ui.map(|folder| adk_web::folder(&folder)).transpose()?,
+            dev_ui: self
+                .dev_ui
+                .map(|folder| adk_web::folder(&folder))
+                .transpose()?,
             #[cfg(feature = "mcp")]
             mcp: crate::mcp::Sessions::default(),
             runner,

@@ -20,15 +20,21 @@ fn main() -> ExitCode {
     if let [_, serve, store] = &words[..]
         && serve == SERVE
     {
-        Runtime::new().expect("a runtime").block_on(serve_on_stdio(store.as_ref())).expect("a client");
+        Runtime::new()
+            .expect("a runtime")
+            .block_on(serve_on_stdio(store.as_ref()))
+            .expect("a client");
         return ExitCode::SUCCESS;
     }
-    let test = Trial::test("the_official_client_calls_tools_over_stdio", run_client).with_ignored_flag(true);
+    let test = Trial::test("the_official_client_calls_tools_over_stdio", run_client)
+        .with_ignored_flag(true);
     libtest_mimic::run(&Arguments::from_args(), vec![test]).exit_code()
 }
 
 async fn serve_on_stdio(store: &Path) -> adk::Result<()> {
-    support::tools::all(adk::serve(&runner(store).await?)).stdio().await
+    support::tools::all(adk::serve(&runner(store).await?))
+        .stdio()
+        .await
 }
 
 fn run_client() -> Result<(), Failed> {
@@ -36,7 +42,9 @@ fn run_client() -> Result<(), Failed> {
     std::fs::create_dir_all(&folder)?;
     let store = folder.join("runs.db");
     let program = std::env::current_exe()?;
-    let node = support::client("mcp.mjs", |node| node.arg("stdio").arg(program).arg(SERVE).arg(&store));
+    let node = support::client("mcp.mjs", |node| {
+        node.arg("stdio").arg(program).arg(SERVE).arg(&store)
+    });
     let cancelled = Runtime::new()?.block_on(hanging_runs(&store))?;
     std::fs::remove_dir_all(&folder)?;
     node?;

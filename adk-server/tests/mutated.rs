@@ -24,23 +24,63 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
     ("GET", "/health", "", ""),
     ("GET", "/openapi.json", "", ""),
     ("GET", "/v1/workflows", "", ""),
-    ("POST", "/v1/shouting/runs", "", r#"{"topic": "cats", "times": 2}"#),
-    ("POST", "/v1/shouting/runs?session=s&user=u", "Idempotency-Key: k\r\n", r#"{"topic": "cats"}"#),
-    ("POST", "/v1/shouting/runs", "Accept: text/event-stream\r\n", r#"{"topic": "cats"}"#),
-    ("POST", "/v1/approval/runs", "Prefer: respond-async\r\n", r#"{"topic": "cats", "times": 1}"#),
+    (
+        "POST",
+        "/v1/shouting/runs",
+        "",
+        r#"{"topic": "cats", "times": 2}"#,
+    ),
+    (
+        "POST",
+        "/v1/shouting/runs?session=s&user=u",
+        "Idempotency-Key: k\r\n",
+        r#"{"topic": "cats"}"#,
+    ),
+    (
+        "POST",
+        "/v1/shouting/runs",
+        "Accept: text/event-stream\r\n",
+        r#"{"topic": "cats"}"#,
+    ),
+    (
+        "POST",
+        "/v1/approval/runs",
+        "Prefer: respond-async\r\n",
+        r#"{"topic": "cats", "times": 1}"#,
+    ),
     ("POST", "/v1/failing/runs", "", r#"{"topic": "cats"}"#),
-    ("GET", "/v1/runs?status=finished&workflow=shouting&limit=3&user=user", "", ""),
+    (
+        "GET",
+        "/v1/runs?status=finished&workflow=shouting&limit=3&user=user",
+        "",
+        "",
+    ),
     ("GET", "/v1/runs/RUN", "", ""),
-    ("GET", "/v1/runs/RUN/events?after=019a0000-0000-7000-8000-000000000000", "", ""),
+    (
+        "GET",
+        "/v1/runs/RUN/events?after=019a0000-0000-7000-8000-000000000000",
+        "",
+        "",
+    ),
     (
         "GET",
         "/v1/runs/RUN/events",
         "Accept: text/event-stream\r\nLast-Event-ID: 019a0000-0000-7000-8000-000000000000\r\n",
         "",
     ),
-    ("DELETE", "/v1/runs/e-019a0000-0000-7000-8000-000000000000", "", ""),
+    (
+        "DELETE",
+        "/v1/runs/e-019a0000-0000-7000-8000-000000000000",
+        "",
+        "",
+    ),
     ("GET", "/v1/waiting?session=s", "", ""),
-    ("GET", "/a2a/approval/.well-known/agent-card.json", "X-Forwarded-Proto: https\r\n", ""),
+    (
+        "GET",
+        "/a2a/approval/.well-known/agent-card.json",
+        "X-Forwarded-Proto: https\r\n",
+        "",
+    ),
     (
         "POST",
         "/a2a/approval",
@@ -65,7 +105,12 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         "A2A-Version: 1.0\r\n",
         r#"{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"RUN"}}"#,
     ),
-    ("POST", "/v1/waiting/WAIT", "", r#"{"Revise": {"note": "shorter"}}"#),
+    (
+        "POST",
+        "/v1/waiting/WAIT",
+        "",
+        r#"{"Revise": {"note": "shorter"}}"#,
+    ),
     (
         "POST",
         "/ag-ui/shouting",
@@ -85,7 +130,12 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         "",
         r#"{"sessionId": "s", "state": {"k": 1}, "events": []}"#,
     ),
-    ("PATCH", "/apps/shouting/users/user/sessions/s", "", r#"{"stateDelta": {"k": [null], "user:n": 2}}"#),
+    (
+        "PATCH",
+        "/apps/shouting/users/user/sessions/s",
+        "",
+        r#"{"stateDelta": {"k": [null], "user:n": 2}}"#,
+    ),
     ("GET", "/apps/shouting/users/user/sessions/s", "", ""),
     (
         "POST",
@@ -99,7 +149,12 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         "",
         r#"{"filename": "a/b", "artifact": {"inlineData": {"mimeType": "a/b", "data": "QQ=="}}}"#,
     ),
-    ("GET", "/apps/shouting/users/user/sessions/s/artifacts/a/b/versions/0/metadata", "", ""),
+    (
+        "GET",
+        "/apps/shouting/users/user/sessions/s/artifacts/a/b/versions/0/metadata",
+        "",
+        "",
+    ),
     (
         "POST",
         "/run_sse",
@@ -114,7 +169,12 @@ const GOOD: &[(&str, &str, &str, &str)] = &[
         r#"{"appName": "shouting", "userId": "user", "sessionId": "s", "newMessage": {"role": "user",
             "parts": [{"functionResponse": {"id": "WAIT", "name": "adk_request_input", "response": {"result": "x"}}}]}}"#,
     ),
-    ("GET", "/dev/apps/shouting/build_graph_image?dark_mode=true&node=shouting/shout", "", ""),
+    (
+        "GET",
+        "/dev/apps/shouting/build_graph_image?dark_mode=true&node=shouting/shout",
+        "",
+        "",
+    ),
     ("GET", "/dev/apps/shouting/debug/trace/session/s", "", ""),
     ("GET", "/dev-ui/assets/config/runtime-config.json", "", ""),
 ];
@@ -162,9 +222,14 @@ async fn no_request_causes_a_panic_or_a_500() {
     }));
     let served = Served::in_memory().await;
     let (_, run) = send(served.post("/v1/approval/runs", &json!({"topic": "cats"}))).await;
-    let (id, wait) = (run["run"].as_str().unwrap(), run["waiting"][0]["id"].as_str().unwrap());
+    let (id, wait) = (
+        run["run"].as_str().unwrap(),
+        run["waiting"][0]["id"].as_str().unwrap(),
+    );
     let mut random = fastrand::Rng::with_seed(34);
-    let requests: Vec<_> = (0..REQUESTS).map(|_| request(&mut random, id, wait)).collect();
+    let requests: Vec<_> = (0..REQUESTS)
+        .map(|_| request(&mut random, id, wait))
+        .collect();
     let address = served.address;
     let answers = stream::iter(requests).map(|bytes| async move {
         let status = ask(address, &bytes).await;
@@ -179,7 +244,10 @@ async fn no_request_causes_a_panic_or_a_500() {
     assert_eq!(panics.load(Ordering::Relaxed), 0);
     // Enough requests reach the handlers.
     for status in [200, 400, 404, 405, 422] {
-        assert!(seen.get(&Some(status)).is_some_and(|count| *count > 20), "{status}: {seen:?}");
+        assert!(
+            seen.get(&Some(status)).is_some_and(|count| *count > 20),
+            "{status}: {seen:?}"
+        );
     }
     let (status, run) = send(served.post("/v1/shouting/runs", &json!({"topic": "cats"}))).await;
     assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS")));
@@ -190,16 +258,28 @@ async fn no_request_causes_a_panic_or_a_500() {
 fn request(random: &mut fastrand::Rng, run: &str, wait: &str) -> Vec<u8> {
     let (method, path, headers, body) = GOOD[random.usize(..GOOD.len())];
     let methods = ["GET", "POST", "DELETE", "PUT", "PATCH", "OPTIONS", "HEAD"];
-    let method = if random.u8(..20) == 0 { methods[random.usize(..methods.len())] } else { method };
+    let method = if random.u8(..20) == 0 {
+        methods[random.usize(..methods.len())]
+    } else {
+        method
+    };
     let fill = |text: &str| text.replace("RUN", run).replace("WAIT", wait);
     let (path, body) = (fill(path), fill(body));
-    let mut parts = [path.into_bytes(), headers.as_bytes().to_vec(), body.into_bytes()];
+    let mut parts = [
+        path.into_bytes(),
+        headers.as_bytes().to_vec(),
+        body.into_bytes(),
+    ];
     for _ in 0..random.usize(..4) {
         let which = random.usize(..parts.len());
         change(random, &mut parts[which]);
     }
     let [path, headers, body] = parts;
-    let length = if random.u8(..30) == 0 { random.usize(..100) } else { body.len() };
+    let length = if random.u8(..30) == 0 {
+        random.usize(..100)
+    } else {
+        body.len()
+    };
     let mut bytes = method.as_bytes().to_vec();
     bytes.push(b' ');
     bytes.extend(path);

@@ -91,7 +91,16 @@ pub const fn function_meta<'a>(
     let agent = AgentMeta::new(AgentKind::Function, name);
     let module = ("", origin);
     let identity = hash(definition);
-    AgentMeta { definition, module, identity, description, reads, writes, may_exit, ..agent }
+    AgentMeta {
+        definition,
+        module,
+        identity,
+        description,
+        reads,
+        writes,
+        may_exit,
+        ..agent
+    }
 }
 
 /// Returns the description as a stub if the agent was rejected. A stub has no definition, and the

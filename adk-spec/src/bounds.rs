@@ -79,8 +79,12 @@ impl<'a> Spec<'a> {
     /// A workflow with `#[bounds(model_calls = 10)]` does not compile if its worst case is greater.
     #[must_use]
     pub const fn bounds(&self) -> Bounds<'a> {
-        let costs =
-            total(BoundsCursor::start(self.steps), Cost::ModelCalls, &mut UnboundedCauses::new()).costs;
+        let costs = total(
+            BoundsCursor::start(self.steps),
+            Cost::ModelCalls,
+            &mut UnboundedCauses::new(),
+        )
+        .costs;
         Bounds {
             rounds: costs.get(Cost::Rounds),
             model_calls: costs.get(Cost::ModelCalls),
@@ -112,7 +116,13 @@ pub enum Cost {
 
 impl Cost {
     /// All quantities, in the order in which they are checked.
-    pub const ALL: [Self; 5] = [Self::ModelCalls, Self::Rounds, Self::ToolCalls, Self::Tokens, Self::Time];
+    pub const ALL: [Self; 5] = [
+        Self::ModelCalls,
+        Self::Rounds,
+        Self::ToolCalls,
+        Self::Tokens,
+        Self::Time,
+    ];
 
     /// Returns the argument of `#[bounds(...)]`.
     pub const fn word(self) -> &'static str {
@@ -154,7 +164,11 @@ impl Cost {
 /// Converts a duration to milliseconds. The result saturates.
 pub(crate) const fn millis(time: Duration) -> u64 {
     let millis = time.as_millis();
-    if millis > u64::MAX as u128 { u64::MAX } else { millis as u64 }
+    if millis > u64::MAX as u128 {
+        u64::MAX
+    } else {
+        millis as u64
+    }
 }
 
 /// The causes of an unbounded cost: the first few, and their number.
@@ -197,11 +211,15 @@ impl AnswerUnit<'_> {
             Some(tokens) => Some(tokens as u64),
             None => None,
         };
-        let AnswerUnit::Money(mut prices) = *self else { return own };
+        let AnswerUnit::Money(mut prices) = *self else {
+            return own;
+        };
         while let [price, rest @ ..] = prices {
             if rest.is_empty() || same(price.model, meta.model) {
                 let longest = if own.is_some() { own } else { price.longest };
-                let (Some(prompt), Some(longest)) = (price.prompt, longest) else { return None };
+                let (Some(prompt), Some(longest)) = (price.prompt, longest) else {
+                    return None;
+                };
                 return Some(prompt.saturating_add(longest.saturating_mul(price.token)));
             }
             prices = rest;
@@ -268,7 +286,12 @@ impl<'a> UnboundedCauses<'a> {
     }
 
     pub(crate) const fn with_unit(unit: AnswerUnit<'a>) -> Self {
-        Self { first: [None; 3], count: 0, unit, known_calls: false }
+        Self {
+            first: [None; 3],
+            count: 0,
+            unit,
+            known_calls: false,
+        }
     }
 
     pub(crate) const fn add(&mut self, cause: UnboundedCause<'a>) {

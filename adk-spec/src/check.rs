@@ -51,12 +51,27 @@ impl Diagnostic {
     /// Creates a diagnostic that a builder finds itself.
     pub fn new(check: Check, node: impl Into<String>, message: impl fmt::Display) -> Self {
         let message = format!("{check}: {message}");
-        Self { check, node: node.into(), message, place: String::new(), step: None }
+        Self {
+            check,
+            node: node.into(),
+            message,
+            place: String::new(),
+            step: None,
+        }
     }
 
     fn from_message(node: &str, message: &Message) -> Self {
-        let (check, message) = (message.check().unwrap_or(Check::Syntax), message.as_str().to_owned());
-        Self { check, node: node.to_owned(), message, place: String::new(), step: None }
+        let (check, message) = (
+            message.check().unwrap_or(Check::Syntax),
+            message.as_str().to_owned(),
+        );
+        Self {
+            check,
+            node: node.to_owned(),
+            message,
+            place: String::new(),
+            step: None,
+        }
     }
 
     /// Sets the place in the document that the tree was read from.
@@ -111,9 +126,15 @@ impl fmt::Display for Diagnostic {
 /// ```
 pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
     if !is_tree(spec.steps) {
-        let fact =
-            ["the steps of `", spec.name, "` do not form a tree: a block does not end at its recorded end"];
-        return vec![Diagnostic::from_message("", &Message::of(Check::Syntax, &fact))];
+        let fact = [
+            "the steps of `",
+            spec.name,
+            "` do not form a tree: a block does not end at its recorded end",
+        ];
+        return vec![Diagnostic::from_message(
+            "",
+            &Message::of(Check::Syntax, &fact),
+        )];
     }
     let mut table = vec![None; names::slots(spec)];
     let mut name_diagnostics = vec![names::NameDiagnostic::None; spec.steps.len()];
@@ -146,8 +167,12 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
     diagnostics.extend(flow.map(|(_, message)| Diagnostic::from_message("", &message)));
     // The number of model calls depends on the answer type, so bounds are checked only when all
     // types agree.
-    if !diagnostics.iter().any(|diagnostic| diagnostic.check == Check::KeyType) {
-        diagnostics.extend(bounds::describe(spec).map(|message| Diagnostic::from_message("", &message)));
+    if !diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.check == Check::KeyType)
+    {
+        diagnostics
+            .extend(bounds::describe(spec).map(|message| Diagnostic::from_message("", &message)));
     }
     diagnostics
 }
@@ -168,47 +193,87 @@ fn is_tree(steps: &[Step<'_>]) -> bool {
 
 /// Adds the diagnostics of one step that do not depend on other steps, and those of the steps
 /// inside it.
-fn check_step(spec: &Spec<'_>, step: &Step<'_>, steps: &[Step<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn check_step(
+    spec: &Spec<'_>,
+    step: &Step<'_>,
+    steps: &[Step<'_>],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let max = if spec.built { "max_iterations" } else { "max" };
     let limit = match &step.kind {
         StepKind::Agent { meta, .. } => return check_agent(spec, step.name, meta, diagnostics),
         StepKind::Loop { max: Some(0), .. } => Some(max),
-        StepKind::Parallel { max_concurrency: Some(0), .. } => Some("max_concurrency"),
+        StepKind::Parallel {
+            max_concurrency: Some(0),
+            ..
+        } => Some("max_concurrency"),
         StepKind::Each { max: Some(0), .. } => Some("max_elements"),
         StepKind::Try(Attempts { most: 0, .. }) => Some("attempts"),
         _ => None,
     };
     diagnostics
-        .extend(limit.map(|word| Diagnostic::from_message(step.name, &limits::describe(word, step.name, 0))));
+        .extend(limit.map(|word| {
+            Diagnostic::from_message(step.name, &limits::describe(word, step.name, 0))
+        }));
     if is_empty(step, steps) {
-        let step_or_agent = if spec.built { "an agent into it" } else { "a step into it" };
-        let fact = ["block `", step.name, "` has no steps; help: remove it, or put ", step_or_agent];
-        diagnostics.push(Diagnostic::from_message(step.name, &Message::of(Check::BlockEmpty, &fact)));
+        let step_or_agent = if spec.built {
+            "an agent into it"
+        } else {
+            "a step into it"
+        };
+        let fact = [
+            "block `",
+            step.name,
+            "` has no steps; help: remove it, or put ",
+            step_or_agent,
+        ];
+        diagnostics.push(Diagnostic::from_message(
+            step.name,
+            &Message::of(Check::BlockEmpty, &fact),
+        ));
     }
 }
 
 /// Returns whether a step is a block without steps.
 fn is_empty(step: &Step<'_>, steps: &[Step<'_>]) -> bool {
-    let block = matches!(step.kind, StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. });
+    let block = matches!(
+        step.kind,
+        StepKind::Sequence | StepKind::Parallel { .. } | StepKind::Loop { .. }
+    );
     let next = steps.get(step.end.saturating_sub(1));
     block && next.is_none_or(|last| std::ptr::eq(last, step))
 }
 
 /// Adds the diagnostics of an agent, and of the agents that it may transfer to.
-fn check_agent(spec: &Spec<'_>, name: &str, meta: &AgentMeta<'_>, diagnostics: &mut Vec<Diagnostic>) {
-    let answer =
-        meta.writes.iter().find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);
+fn check_agent(
+    spec: &Spec<'_>,
+    name: &str,
+    meta: &AgentMeta<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let answer = meta
+        .writes
+        .iter()
+        .find(|key| !key.optional && !meta.own_code && meta.kind == AgentKind::Llm);
     let answer = answer.map_or("", |key| key.name);
     for at in 0..meta.tools.len() {
         let found = tools::describe(name, answer, meta.tools, at);
-        let found = found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
+        let found =
+            found.or_else(|| tools::undocumented(name, &meta.tools[at]).filter(|_| spec.built));
         diagnostics.extend(found.map(|message| Diagnostic::from_message(name, &message)));
     }
     for inner in meta.steps {
         check_step(spec, inner, meta.steps, diagnostics);
     }
     for target in meta.transfer {
-        let target_step = Step::new(target.name, StepKind::Agent { meta: target, instance: false }, 0);
+        let target_step = Step::new(
+            target.name,
+            StepKind::Agent {
+                meta: target,
+                instance: false,
+            },
+            0,
+        );
         if spec.built {
             diagnostics.extend(
                 names::describe_step_name(&target_step)

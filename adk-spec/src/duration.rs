@@ -20,9 +20,15 @@ pub fn millis(text: &str) -> Option<u64> {
         _ => return None,
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
-    let digits = u32::try_from(fraction.len()).ok().filter(|digits| (1..=9).contains(digits))?;
+    let digits = u32::try_from(fraction.len())
+        .ok()
+        .filter(|digits| (1..=9).contains(digits))?;
     let part = fraction.parse::<u64>().ok()?.checked_mul(factor)? / 10_u64.checked_pow(digits)?;
-    whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(part)
+    whole
+        .parse::<u64>()
+        .ok()?
+        .checked_mul(factor)?
+        .checked_add(part)
 }
 
 #[cfg(test)]

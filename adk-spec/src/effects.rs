@@ -12,7 +12,9 @@ mod below;
 mod scope;
 
 use self::below::{agent_below, start_count, start_key};
-pub(crate) use self::below::{contains, find_tool, is_alone, is_session_key, may_exit, runs_together};
+pub(crate) use self::below::{
+    contains, find_tool, is_alone, is_session_key, may_exit, runs_together,
+};
 use self::scope::KeyScope;
 pub(crate) use self::scope::output_name;
 use crate::spec::placeholder::{Placeholders, Source};
@@ -126,13 +128,31 @@ impl<'a> AgentCursor<'a> {
         renames: &'a Renames<'a>,
         workflow: Option<&'a AgentMeta<'a>>,
     ) -> Self {
-        Self { meta, role: Role::Step, next: 0, scope: KeyScope { own: meta, renames, workflow } }
+        Self {
+            meta,
+            role: Role::Step,
+            next: 0,
+            scope: KeyScope {
+                own: meta,
+                renames,
+                workflow,
+            },
+        }
     }
 
     const fn child_below(&self, number: usize) -> Option<Self> {
-        let role = if number < self.meta.transfer.len() { Role::Target } else { Role::Tool };
+        let role = if number < self.meta.transfer.len() {
+            Role::Target
+        } else {
+            Role::Tool
+        };
         match agent_below(self.meta, number) {
-            Some(meta) => Some(Self { meta, role, next: 0, scope: self.scope }),
+            Some(meta) => Some(Self {
+                meta,
+                role,
+                next: 0,
+                scope: self.scope,
+            }),
             None => None,
         }
     }
@@ -141,7 +161,9 @@ impl<'a> AgentCursor<'a> {
     const fn child_inside(&self, number: usize) -> Option<Self> {
         let step = &self.meta.steps[number];
         match step.kind {
-            StepKind::Agent { meta, .. } => Some(Self::of_step(meta, &step.renames, Some(self.meta))),
+            StepKind::Agent { meta, .. } => {
+                Some(Self::of_step(meta, &step.renames, Some(self.meta)))
+            }
             _ => None,
         }
     }
@@ -299,15 +321,27 @@ impl<'a> Effects<'a> {
     /// keys of the session are known.
     const fn effect(&self, key: &'a str, act: Act<'a>) -> Option<Effect<'a>> {
         match self.at.scope.workflow {
-            None => Some(Effect { key, act, is_inside: false }),
-            Some(workflow) if is_session_key(workflow, key) => Some(Effect { key, act, is_inside: true }),
+            None => Some(Effect {
+                key,
+                act,
+                is_inside: false,
+            }),
+            Some(workflow) if is_session_key(workflow, key) => Some(Effect {
+                key,
+                act,
+                is_inside: true,
+            }),
             Some(_) => None,
         }
     }
 
     /// Returns the name of the current agent, if it is not the agent of the step.
     const fn target(&self) -> Option<&'a str> {
-        if self.depth > 0 { Some(self.at.meta.name) } else { None }
+        if self.depth > 0 {
+            Some(self.at.meta.name)
+        } else {
+            None
+        }
     }
 
     const fn next_in_prompt(&mut self) -> Option<Effect<'a>> {
@@ -322,8 +356,14 @@ impl<'a> Effects<'a> {
         }
         if let Some(scan) = &mut self.scan {
             if let Some(found) = scan.next() {
-                let Source::Key(key) = found.source else { return None };
-                let source = if self.i < meta.sources.len() { meta.sources[self.i] } else { "" };
+                let Source::Key(key) = found.source else {
+                    return None;
+                };
+                let source = if self.i < meta.sources.len() {
+                    meta.sources[self.i]
+                } else {
+                    ""
+                };
                 return self.prompt(key, found.optional, source);
             }
             self.scan = None;
@@ -338,7 +378,15 @@ impl<'a> Effects<'a> {
 
     const fn prompt(&self, key: &'a str, optional: bool, source: &'a str) -> Option<Effect<'a>> {
         let (key, renamed) = self.at.scope.read_key(key);
-        self.effect(key, Act::Prompt { optional, source, renamed, target: self.target() })
+        self.effect(
+            key,
+            Act::Prompt {
+                optional,
+                source,
+                renamed,
+                target: self.target(),
+            },
+        )
     }
 
     const fn next_read(&mut self) -> Option<Effect<'a>> {
@@ -351,7 +399,15 @@ impl<'a> Effects<'a> {
         self.i += 1;
         let spec = meta.reads[slot];
         let (key, renamed) = self.at.scope.read_key(spec.name);
-        self.effect(key, Act::Read { spec, slot, renamed, target: self.target() })
+        self.effect(
+            key,
+            Act::Read {
+                spec,
+                slot,
+                renamed,
+                target: self.target(),
+            },
+        )
     }
 
     const fn next_read_in_tool(&mut self) -> Option<Effect<'a>> {
@@ -367,8 +423,20 @@ impl<'a> Effects<'a> {
         let spec = tool.reads[self.j];
         self.j += 1;
         let (key, renamed) = self.at.scope.read_key(spec.name);
-        let target = Some(if self.depth > 0 { self.at.meta.name } else { tool.name });
-        self.effect(key, Act::Read { spec, slot: NO_SLOT, renamed, target })
+        let target = Some(if self.depth > 0 {
+            self.at.meta.name
+        } else {
+            tool.name
+        });
+        self.effect(
+            key,
+            Act::Read {
+                spec,
+                slot: NO_SLOT,
+                renamed,
+                target,
+            },
+        )
     }
 
     /// Continues with the next agent below, or with the inside of this agent.
@@ -392,7 +460,11 @@ impl<'a> Effects<'a> {
         }
         let spec = states[self.i];
         self.i += 1;
-        Some(Effect { key: spec.name, act: Act::State(spec), is_inside: true })
+        Some(Effect {
+            key: spec.name,
+            act: Act::State(spec),
+            is_inside: true,
+        })
     }
 
     const fn next_start(&mut self) -> Option<Effect<'a>> {
@@ -402,14 +474,22 @@ impl<'a> Effects<'a> {
         }
         self.i += 1;
         match start_key(meta, &self.at.scope, self.i - 1) {
-            Some(key) => Some(Effect { key, act: Act::Start, is_inside: true }),
+            Some(key) => Some(Effect {
+                key,
+                act: Act::Start,
+                is_inside: true,
+            }),
             None => None,
         }
     }
 
     /// Continues with the next step of a workflow, or with the writes of the workflow.
     const fn step_inside(&mut self) -> Option<Effect<'a>> {
-        let AgentCursor { meta: workflow, next, .. } = self.at;
+        let AgentCursor {
+            meta: workflow,
+            next,
+            ..
+        } = self.at;
         if next == workflow.steps.len() {
             return self.go_to(Phase::Writes);
         }
@@ -433,7 +513,9 @@ impl<'a> Effects<'a> {
     }
 
     const fn next_write(&mut self) -> Option<Effect<'a>> {
-        let AgentCursor { meta, role, scope, .. } = self.at;
+        let AgentCursor {
+            meta, role, scope, ..
+        } = self.at;
         let slot = self.i;
         if slot >= meta.writes.len() {
             return self.go_to(Phase::Tools);

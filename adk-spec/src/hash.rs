@@ -10,7 +10,10 @@ pub const fn hash(text: &str) -> u64 {
     let mut bytes = text.as_bytes();
     let mut hasher = Hasher::NEW;
     while let [b0, b1, b2, b3, b4, b5, b6, b7, rest @ ..] = bytes {
-        hasher.hash = mixed(hasher.hash, u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]));
+        hasher.hash = mixed(
+            hasher.hash,
+            u64::from_le_bytes([*b0, *b1, *b2, *b3, *b4, *b5, *b6, *b7]),
+        );
         bytes = rest;
     }
     if let [b0, b1, b2, b3, rest @ ..] = bytes {
@@ -35,7 +38,11 @@ pub struct Hasher {
 
 impl Hasher {
     /// The hasher of an empty text.
-    pub const NEW: Self = Self { hash: 0xcbf2_9ce4_8422_2325, word: 0, bits: 0 };
+    pub const NEW: Self = Self {
+        hash: 0xcbf2_9ce4_8422_2325,
+        word: 0,
+        bits: 0,
+    };
 
     /// Adds a byte.
     pub const fn add(&mut self, byte: u8) {
@@ -101,9 +108,13 @@ mod tests {
     #[test]
     fn texts_of_any_length_have_different_hashes() {
         let mut all = texts();
-        all.extend(
-            (0..100_000).flat_map(|n| [format!("key_{n}"), format!("{n}"), format!("generated::agent_{n}")]),
-        );
+        all.extend((0..100_000).flat_map(|n| {
+            [
+                format!("key_{n}"),
+                format!("{n}"),
+                format!("generated::agent_{n}"),
+            ]
+        }));
         all.extend((1..20).map(|len| "\0".repeat(len)));
         let hashes: HashSet<u64> = all.iter().map(|text| hash(text)).collect();
         assert_eq!(hashes.len(), all.len());
@@ -117,7 +128,15 @@ mod tests {
     /// The macros compute the same hashes and have the same test.
     #[test]
     fn hashes_equal_those_of_the_macros() {
-        let all = ["", "a", "draft", "user:id", "criticism", "a_key_of_24_bytes_in_all", "schlüssel"];
+        let all = [
+            "",
+            "a",
+            "draft",
+            "user:id",
+            "criticism",
+            "a_key_of_24_bytes_in_all",
+            "schlüssel",
+        ];
         let hashes = all.map(hash);
         assert_eq!(
             hashes,

@@ -94,7 +94,11 @@ impl Spec<'_> {
     }
 
     fn unread_inputs(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
-        for input in self.inputs.iter().filter(|input| !read.contains(input.name)) {
+        for input in self
+            .inputs
+            .iter()
+            .filter(|input| !read.contains(input.name))
+        {
             let name = input.name;
             let fact = format!(
                 "input `{name}` is never read; help: read it, as in `{{{name}}}` in a prompt, or remove it"
@@ -109,7 +113,12 @@ impl Spec<'_> {
             let is_own = !key.contains(':');
             is_own && !read.contains(key) && reported.insert(key.to_owned())
         };
-        for key in self.lets.iter().map(|key| key.name).filter(|key| is_unread(key)) {
+        for key in self
+            .lets
+            .iter()
+            .map(|key| key.name)
+            .filter(|key| is_unread(key))
+        {
             let fact = format!(
                 "`let {key}` is never read; help: read it, as in `{{{key}}}` in a prompt, or remove it"
             );
@@ -142,16 +151,20 @@ impl Spec<'_> {
     /// Reports optional reads of keys that no step writes: an optional read hides a misspelt key.
     fn unwritten_keys(&self, lints: &mut Vec<Lint>) {
         let declared = self.inputs.iter().map(|input| input.name);
-        let mut known: Vec<_> =
-            declared.chain(self.lets.iter().chain(self.states).map(|key| key.name)).collect();
+        let mut known: Vec<_> = declared
+            .chain(self.lets.iter().chain(self.states).map(|key| key.name))
+            .collect();
         let mut reads = Vec::new();
         for step in self.steps {
             match step.kind {
                 StepKind::Each { item, .. } => known.push(item),
                 StepKind::Else => known.push(ERROR_KEY),
                 StepKind::Agent { meta, .. } => {
-                    known
-                        .extend(written_keys(step.name, meta, &step.renames).into_iter().map(|(_, key)| key));
+                    known.extend(
+                        written_keys(step.name, meta, &step.renames)
+                            .into_iter()
+                            .map(|(_, key)| key),
+                    );
                     add_tool_writes(meta, &step.renames, &mut known);
                     add_agent_reads(step.name, meta, &step.renames, &mut reads);
                 }
@@ -164,7 +177,9 @@ impl Spec<'_> {
                 continue;
             }
             let near = nearest(key, known.iter().copied());
-            let meant = near.map(|near| format!("did you mean `{near}`? Otherwise ")).unwrap_or_default();
+            let meant = near
+                .map(|near| format!("did you mean `{near}`? Otherwise "))
+                .unwrap_or_default();
             let fact = format!(
                 "`{reader}` reads `{key}` if it exists, but no step writes it; help: {meant}declare `state {key}: TYPE` if \
                  the session holds it already, or remove it"
@@ -175,18 +190,29 @@ impl Spec<'_> {
 
     fn constant_untils(&self, lints: &mut Vec<Lint>) {
         for (at, step) in self.steps.iter().enumerate() {
-            let StepKind::Loop { max: None, until: Some(key) } = step.kind else { continue };
+            let StepKind::Loop {
+                max: None,
+                until: Some(key),
+            } = step.kind
+            else {
+                continue;
+            };
             let changes = |inside: &Step<'_>| match inside.kind {
                 StepKind::Break { .. } => true,
                 StepKind::Agent { meta, .. } => {
-                    let exits = meta.may_exit || !meta.exits.is_empty() || !meta.transfer.is_empty();
+                    let exits =
+                        meta.may_exit || !meta.exits.is_empty() || !meta.transfer.is_empty();
                     exits
                         || Effects::writes(meta, &inside.renames)
                             .any(|effect| effect.act.is_write() && effect.key == key)
                 }
                 _ => false,
             };
-            if !self.steps.get(at + 1..step.end).is_some_and(|inside| inside.iter().any(changes)) {
+            if !self
+                .steps
+                .get(at + 1..step.end)
+                .is_some_and(|inside| inside.iter().any(changes))
+            {
                 let fact = format!(
                     "nothing in loop `{}` writes `{key}`, so that its `until` never changes; help: let a step of the loop \
                      write `{key}`, or give the loop a `max`",
@@ -199,10 +225,20 @@ impl Spec<'_> {
 
     fn unreachable_steps(&self, lints: &mut Vec<Lint>) {
         for two in self.steps.windows(2) {
-            if let [Step { kind: StepKind::Break { .. }, .. }, Step { name, kind, .. }] = two
+            if let [
+                Step {
+                    kind: StepKind::Break { .. },
+                    ..
+                },
+                Step { name, kind, .. },
+            ] = two
                 && !matches!(kind, StepKind::End | StepKind::Else)
             {
-                let what = if name.is_empty() { "a second one" } else { name };
+                let what = if name.is_empty() {
+                    "a second one"
+                } else {
+                    name
+                };
                 let fact = format!(
                     "`{what}` comes after a `break` and never runs; help: remove it, or put it before the `break`"
                 );
@@ -216,8 +252,16 @@ impl Spec<'_> {
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [
-                Step { name, kind: StepKind::Loop { .. }, .. },
-                Step { kind: StepKind::Agent { meta, .. }, name: agent, .. },
+                Step {
+                    name,
+                    kind: StepKind::Loop { .. },
+                    ..
+                },
+                Step {
+                    kind: StepKind::Agent { meta, .. },
+                    name: agent,
+                    ..
+                },
                 end,
             ] = three
                 && meta.conversation == Conversation::CurrentTurn
@@ -236,7 +280,9 @@ impl Spec<'_> {
     /// that they need.
     fn repeated_conversations(&self, lints: &mut Vec<Lint>) {
         let sees = |meta: &AgentMeta<'_>| {
-            meta.kind == AgentKind::Llm && meta.conversation == Conversation::Shown && names_keys(meta)
+            meta.kind == AgentKind::Llm
+                && meta.conversation == Conversation::Shown
+                && names_keys(meta)
         };
         // The steps before `end` are inside an `each`.
         let mut end = 0;
@@ -258,9 +304,12 @@ impl Spec<'_> {
 
     fn single_parallels(&self, lints: &mut Vec<Lint>) {
         for (at, step) in self.steps.iter().enumerate() {
-            let only =
-                |branch: &Step<'_>| matches!(branch.kind, StepKind::Branch) && branch.end + 1 == step.end;
-            if matches!(step.kind, StepKind::Parallel { .. }) && self.steps.get(at + 1).is_some_and(only) {
+            let only = |branch: &Step<'_>| {
+                matches!(branch.kind, StepKind::Branch) && branch.end + 1 == step.end
+            };
+            if matches!(step.kind, StepKind::Parallel { .. })
+                && self.steps.get(at + 1).is_some_and(only)
+            {
                 let fact = format!(
                     "block `{}` is a parallel of one branch; help: put a `;` between what is to run at the same time, or \
                      remove the `parallel`",
@@ -273,7 +322,11 @@ impl Spec<'_> {
 }
 
 fn lint(lint: &'static str, node: &str, fact: &str) -> Lint {
-    Lint { lint, node: node.to_owned(), message: format!("{lint}: {fact}") }
+    Lint {
+        lint,
+        node: node.to_owned(),
+        message: format!("{lint}: {fact}"),
+    }
 }
 
 #[cfg(test)]

@@ -26,7 +26,12 @@ impl Message {
     const MOST: usize = Self::CAPACITY - CUT.len();
 
     pub const fn new() -> Self {
-        Self { bytes: [0; Self::CAPACITY], len: 0, is_cut: false, check: None }
+        Self {
+            bytes: [0; Self::CAPACITY],
+            len: 0,
+            is_cut: false,
+            check: None,
+        }
     }
 
     /// Creates the message of a check.
@@ -69,7 +74,9 @@ impl Message {
     /// Adds the first `fits` bytes of a text, for which there is room.
     const fn put(&mut self, text: &str, fits: usize) {
         let (_, room) = self.bytes.split_at_mut(self.len);
-        room.split_at_mut(fits).0.copy_from_slice(text.as_bytes().split_at(fits).0);
+        room.split_at_mut(fits)
+            .0
+            .copy_from_slice(text.as_bytes().split_at(fits).0);
         self.len += fits;
     }
 

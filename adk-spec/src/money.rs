@@ -21,7 +21,11 @@ const DIGITS: usize = 12;
 /// An amount of money, in the currency of the [`Prices`] that it was computed with. Amounts are
 /// exact to the twelfth digit after the point, up to 18 million.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "workflow", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+#[cfg_attr(
+    feature = "workflow",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(transparent)
+)]
 pub struct Money(u64);
 
 impl Money {
@@ -68,8 +72,12 @@ impl Money {
         while i < text.len() {
             match (text[i], after) {
                 (digit @ b'0'..=b'9', digits) => {
-                    let Some(sum) = parts.checked_mul(10) else { return None };
-                    let Some(sum) = sum.checked_add((digit - b'0') as u64) else { return None };
+                    let Some(sum) = parts.checked_mul(10) else {
+                        return None;
+                    };
+                    let Some(sum) = sum.checked_add((digit - b'0') as u64) else {
+                        return None;
+                    };
                     (parts, any) = (sum, true);
                     after = match digits {
                         Some(DIGITS) => return None,
@@ -119,7 +127,11 @@ impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rest = format!("{:012}", self.0 % UNIT);
         let digits = rest.trim_end_matches('0').len().max(2);
-        f.pad(&format!("{}.{}", self.0 / UNIT, rest.get(..digits).unwrap_or_default()))
+        f.pad(&format!(
+            "{}.{}",
+            self.0 / UNIT,
+            rest.get(..digits).unwrap_or_default()
+        ))
     }
 }
 
@@ -196,9 +208,15 @@ impl Budget {
         let (number, word) = text.split_at(i);
         let word = word.trim_ascii();
         if let b"tokens" = word {
-            let Some(Money(parts)) = Money::read(number) else { return None };
+            let Some(Money(parts)) = Money::read(number) else {
+                return None;
+            };
             // A fraction of a token is not a budget.
-            return if parts % UNIT == 0 { Some(Self::Tokens(parts / UNIT)) } else { None };
+            return if parts % UNIT == 0 {
+                Some(Self::Tokens(parts / UNIT))
+            } else {
+                None
+            };
         }
         match (Money::read(number), Currency::read(word)) {
             (Some(money), Some(currency)) => Some(Self::Money(money, currency)),
@@ -214,7 +232,9 @@ impl Budget {
     pub const fn of(text: &str) -> Self {
         match Self::read(text) {
             Some(budget) => budget,
-            None => panic!("syntax: this is not a budget; help: write \"0.50 USD\" or \"20_000 tokens\""),
+            None => panic!(
+                "syntax: this is not a budget; help: write \"0.50 USD\" or \"20_000 tokens\""
+            ),
         }
     }
 }

@@ -71,7 +71,11 @@ const fn spelling(a: &str, b: &str) -> Option<usize> {
         (before, last, row) = (last, row, before);
         i += 1;
     }
-    if last[b.len()] <= most(a) { Some(last[b.len()]) } else { None }
+    if last[b.len()] <= most(a) {
+        Some(last[b.len()])
+    } else {
+        None
+    }
 }
 
 const fn most(word: &[u8]) -> usize {
@@ -91,8 +95,12 @@ const fn most(word: &[u8]) -> usize {
 /// assert_eq!(nearest("topic", ["score", "draft"]), None);
 /// ```
 pub fn nearest<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = words.into_iter().filter_map(|other| Some((distance(word, other)?, other)));
-    near.filter(|(distance, _)| *distance > 0).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
+    let near = words
+        .into_iter()
+        .filter_map(|other| Some((distance(word, other)?, other)));
+    near.filter(|(distance, _)| *distance > 0)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other)
 }
 
 /// A search for the nearest word, in const evaluation.
@@ -106,7 +114,11 @@ pub struct Nearest<'a> {
 impl<'a> Nearest<'a> {
     /// Starts a search for the word nearest to `word`.
     pub const fn to(word: &'a str) -> Self {
-        Self { word, found: "", distance: usize::MAX }
+        Self {
+            word,
+            found: "",
+            distance: usize::MAX,
+        }
     }
 
     /// Adds another word to the search.

@@ -40,7 +40,11 @@ pub const fn number_of(place: &str, package: [Option<&str>; 3]) -> u64 {
 /// Returns the number of a type with a parameter. A type that contains a secret is a secret.
 pub const fn with(number: u64, parameter: u64) -> u64 {
     let both = valid(mixed(number.rotate_left(7), parameter));
-    if is_secret(number) || is_secret(parameter) { both | SECRET } else { both }
+    if is_secret(number) || is_secret(parameter) {
+        both | SECRET
+    } else {
+        both
+    }
 }
 
 /// Returns the number of a secret of a type.
@@ -64,7 +68,11 @@ const fn valid(number: u64) -> u64 {
 /// Returns the number of a type that is spelled as a `Vec`. `list` is the result of the runtime's
 /// `KeyFacts` for the type.
 pub const fn listed(number: u64, list: usize) -> u64 {
-    if number == NONE && list == 1 { LISTED } else { number }
+    if number == NONE && list == 1 {
+        LISTED
+    } else {
+        number
+    }
 }
 
 /// Returns whether a type is known to have no number.
@@ -79,7 +87,12 @@ pub const fn is_listed(number: u64) -> bool {
 
 /// Returns whether a collection has elements of a type, for an `each`. Arrays are not covered.
 pub const fn holds(list: u64, element: u64) -> bool {
-    let kinds = [LIST, of_name("VecDeque"), of_name("HashSet"), of_name("BTreeSet")];
+    let kinds = [
+        LIST,
+        of_name("VecDeque"),
+        of_name("HashSet"),
+        of_name("BTreeSet"),
+    ];
     any!(kind in &kinds => with(*kind, element) == list)
 }
 

@@ -48,15 +48,18 @@ impl<'t> Sets<'t> {
     }
 
     pub(crate) const fn has(&self, set: usize, key: usize) -> bool {
-        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] >> (key % PER_PART) & 1 == 1
+        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] >> (key % PER_PART) & 1
+            == 1
     }
 
     pub(crate) const fn add(&mut self, set: usize, key: usize) {
-        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] |= 1 << (key % PER_PART);
+        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] |=
+            1 << (key % PER_PART);
     }
 
     pub(crate) const fn remove(&mut self, set: usize, key: usize) {
-        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] &= !(1 << (key % PER_PART));
+        self.bits[set * self.words + key / PER_WORD][key / PER_PART % PARTS] &=
+            !(1 << (key % PER_PART));
     }
 
     /// Adds all keys to a set, or removes all of them.
@@ -98,9 +101,14 @@ mod tests {
         let mut sets = Sets::new(&mut bits, 2);
         let mut known = [const { BTreeSet::new() }; 3];
         for _ in 0..20_000 {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let (set, other, key) =
-                ((seed >> 20) as usize % 3, (seed >> 30) as usize % 3, (seed >> 40) as usize % KEYS);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let (set, other, key) = (
+                (seed >> 20) as usize % 3,
+                (seed >> 30) as usize % 3,
+                (seed >> 40) as usize % KEYS,
+            );
             let beside = known[other].clone();
             match (seed >> 55) % 100 {
                 0 => {
@@ -135,7 +143,10 @@ mod tests {
             assert_eq!(sets.has(set, key), known[set].contains(&key));
         }
         for (set, known) in known.iter().enumerate() {
-            assert!((0..KEYS).all(|key| sets.has(set, key) == known.contains(&key)), "set {set}");
+            assert!(
+                (0..KEYS).all(|key| sets.has(set, key) == known.contains(&key)),
+                "set {set}"
+            );
         }
     }
 }

@@ -4,15 +4,17 @@ use crate::text::{part, same, starts_with};
 
 /// Types that are known by their name, because programs do not give these names to other types.
 const KNOWN: &[&str] = &[
-    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
-    "i64", "i128", "isize",
+    "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8",
+    "i16", "i32", "i64", "i128", "isize",
 ];
 
 /// Returns whether two types differ for certain: both are known, and they are not the same type.
 /// The second type has `lists` lists around it.
 pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
     let (read, written) = (normal(read), normal(written));
-    is_known(read.0) && is_known(written.0) && !(same(read.0, written.0) && read.1 == written.1 + lists)
+    is_known(read.0)
+        && is_known(written.0)
+        && !(same(read.0, written.0) && read.1 == written.1 + lists)
 }
 
 /// Returns whether a type is certainly not a list.
@@ -29,7 +31,11 @@ pub(crate) const fn is_option(ty: &str) -> bool {
 /// `Option` may be written without it.
 pub(crate) const fn have_same_spelling(read: &str, written: &str, lists: usize) -> bool {
     let may_be_none = is_option(read) && !is_option(written);
-    let read = if may_be_none { part(read, 7, read.len() - 1) } else { read };
+    let read = if may_be_none {
+        part(read, 7, read.len() - 1)
+    } else {
+        read
+    };
     let (read, written) = (normal(read), normal(written));
     same(read.0, written.0) && read.1 == written.1 + lists && read.2 == written.2
 }
@@ -78,7 +84,11 @@ const fn normal(ty: &str) -> (&str, usize, usize) {
         i += 1;
     }
     let name = part(ty, start, ty.len());
-    (if same(name, "str") { "String" } else { name }, lists, options)
+    (
+        if same(name, "str") { "String" } else { name },
+        lists,
+        options,
+    )
 }
 
 const fn inner(mut ty: &str) -> (&str, usize, usize) {
@@ -124,9 +134,18 @@ mod tests {
     fn spelled_names_of_reads_and_writes() {
         assert_eq!(spelled_name("Draft", false, false), ("Draft", 0));
         assert_eq!(spelled_name("Option<&Draft>", true, false), ("Draft", 0));
-        assert_eq!(spelled_name("Option<Draft>", false, false), ("Option<Draft>", 0));
-        assert_eq!(spelled_name("&[Vec<Draft>]", false, true), spelled_name("Vec<Vec<Draft>>", true, true));
-        assert_ne!(spelled_name("Vec<Option<Draft>>", true, true), spelled_name("Vec<Draft>", true, true));
+        assert_eq!(
+            spelled_name("Option<Draft>", false, false),
+            ("Option<Draft>", 0)
+        );
+        assert_eq!(
+            spelled_name("&[Vec<Draft>]", false, true),
+            spelled_name("Vec<Vec<Draft>>", true, true)
+        );
+        assert_ne!(
+            spelled_name("Vec<Option<Draft>>", true, true),
+            spelled_name("Vec<Draft>", true, true)
+        );
         // A `Vec` of the user.
         assert_eq!(spelled_name("Vec<Draft>", false, false), ("Vec<Draft>", 0));
         assert_eq!(spelled_name("", true, false), ("", 0));
@@ -143,6 +162,10 @@ mod tests {
         assert!(have_same_spelling("&other::Score", "Score", 0));
         assert!(!have_same_spelling("&Option<String>", "String", 0));
         assert!(!have_same_spelling("Option<Option<String>>", "String", 0));
-        assert!(!have_same_spelling("Option<&str>", "Option<Option<String>>", 0));
+        assert!(!have_same_spelling(
+            "Option<&str>",
+            "Option<Option<String>>",
+            0
+        ));
     }
 }

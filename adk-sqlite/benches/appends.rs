@@ -22,19 +22,31 @@ fn file(name: &str) -> PathBuf {
 
 async fn appends(durability: Durability, runs: usize) {
     let path = file(&format!("{durability:?}-{runs}.db"));
-    let store = SqliteStore::open_with(&path, Options::default().durability(durability)).await.unwrap();
+    let store = SqliteStore::open_with(&path, Options::default().durability(durability))
+        .await
+        .unwrap();
     measured::appends(&format!("{durability:?}"), &store, runs, 20_000).await;
 }
 
 fn main() {
     // `-- process 64` measures only this case.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
     let is_asked = |what: &str| args.is_empty() || args.iter().any(|arg| arg == what);
     let counts: Vec<usize> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
     std::fs::create_dir_all(folder()).unwrap();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
-        for (durability, name) in [(Durability::Power, "power"), (Durability::Process, "process")] {
+        for (durability, name) in [
+            (Durability::Power, "power"),
+            (Durability::Process, "process"),
+        ] {
             for runs in [1, 8, 64, 256] {
                 if is_asked(name) && (counts.is_empty() || counts.contains(&runs)) {
                     appends(durability, runs).await;

@@ -29,13 +29,22 @@ const DONE: &str = r#"[{"path":"w/l#1/a","flow":"Continue"}]"#;
 
 fn sessions(connection: &Connection, count: usize) {
     for n in 1..=count {
-        let (name, run) = (format!("s{n}"), format!("e-01998888-0000-7000-8000-{n:012}"));
+        let (name, run) = (
+            format!("s{n}"),
+            format!("e-01998888-0000-7000-8000-{n:012}"),
+        );
         let time = "2026-01-01 00:00:00.000000";
         connection
-            .execute("INSERT INTO sessions VALUES ('app', 'u', ?1, '{\"key\":1}', ?2, ?2)", [&name, time])
+            .execute(
+                "INSERT INTO sessions VALUES ('app', 'u', ?1, '{\"key\":1}', ?2, ?2)",
+                [&name, time],
+            )
             .unwrap();
         connection
-            .execute("INSERT INTO adkw_sessions VALUES (?1, 'app', 'u', ?2)", params![n, name])
+            .execute(
+                "INSERT INTO adkw_sessions VALUES (?1, 'app', 'u', ?2)",
+                params![n, name],
+            )
             .unwrap();
         connection
             .execute(
@@ -57,13 +66,33 @@ fn data(id: &str) -> String {
 fn write(connection: &Connection, at: usize, count: usize) {
     let (n, place) = (at % count + 1, at / count);
     let id = format!("{at:08x}-0000-7000-8000-{n:012}");
-    let time =
-        format!("2026-01-01 00:{:02}:{:02}.{:06}", at / 60_000_000 % 60, at / 1_000_000 % 60, at % 1_000_000);
+    let time = format!(
+        "2026-01-01 00:{:02}:{:02}.{:06}",
+        at / 60_000_000 % 60,
+        at / 1_000_000 % 60,
+        at % 1_000_000
+    );
     let run = |sql, row: &[&dyn rusqlite::ToSql]| {
-        connection.prepare_cached(sql).unwrap().execute(row).unwrap();
+        connection
+            .prepare_cached(sql)
+            .unwrap()
+            .execute(row)
+            .unwrap();
     };
-    run(TAIL, params![n, place, id, at, n, format!("w/l#{place}/a!0"), DONE]);
-    run(EVENT, params![id, format!("s{n}"), format!("e-01998888-0000-7000-8000-{n:012}"), time, data(&id)]);
+    run(
+        TAIL,
+        params![n, place, id, at, n, format!("w/l#{place}/a!0"), DONE],
+    );
+    run(
+        EVENT,
+        params![
+            id,
+            format!("s{n}"),
+            format!("e-01998888-0000-7000-8000-{n:012}"),
+            time,
+            data(&id)
+        ],
+    );
     run(SESSION, params![n, time, r#"{"key":1}"#]);
 }
 
@@ -80,9 +109,17 @@ fn bare(path: &std::path::Path, count: usize, events: usize) {
     sessions(&connection, count);
     let (begin, mut in_tail) = (Instant::now(), 0);
     for first in (0..events).step_by(count) {
-        connection.prepare_cached("BEGIN IMMEDIATE").unwrap().execute([]).unwrap();
+        connection
+            .prepare_cached("BEGIN IMMEDIATE")
+            .unwrap()
+            .execute([])
+            .unwrap();
         (first..first + count).for_each(|at| write(&connection, at, count));
-        connection.prepare_cached("COMMIT").unwrap().execute([]).unwrap();
+        connection
+            .prepare_cached("COMMIT")
+            .unwrap()
+            .execute([])
+            .unwrap();
         in_tail += count;
         if in_tail >= moves(count) {
             connection.execute_batch(MOVE).unwrap();
@@ -99,10 +136,17 @@ fn bare(path: &std::path::Path, count: usize, events: usize) {
 fn main() {
     let folder = std::env::temp_dir().join(format!("adk-sqlite-bare-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     // `-- 64` measures only this case.
-    let asked: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
-    for count in [1, 8, 64, 256].into_iter().filter(|count| asked.is_empty() || asked.contains(count)) {
+    let asked: Vec<usize> = std::env::args()
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
+    for count in [1, 8, 64, 256]
+        .into_iter()
+        .filter(|count| asked.is_empty() || asked.contains(count))
+    {
         let path = folder.join(format!("{count}.db"));
         // Let the store create its tables.
         drop(runtime.block_on(SqliteStore::open(&path)).unwrap());

@@ -17,12 +17,18 @@ use std::time::Instant;
 use trees::{By, Tree, by, large, run, say, waited};
 
 fn runner(store: &SqliteStore, tree: &Arc<Tree>) -> Runner {
-    let runner = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    let runner = Runner::builder()
+        .app_name("app")
+        .session_store(store.clone())
+        .engine(store.clone());
     runner.workflow(tree.clone()).build().unwrap()
 }
 
 fn tree(last: By) -> Arc<Tree> {
-    Arc::new(Tree::new("w", vec![run(say("a")), run(last), run(say("z"))]))
+    Arc::new(Tree::new(
+        "w",
+        vec![run(say("a")), run(last), run(say("z"))],
+    ))
 }
 
 /// Waits for a person.
@@ -40,7 +46,8 @@ fn asks() -> By {
 fn slow() -> By {
     by("slow", |cx| {
         Box::pin(async move {
-            cx.step("model", std::future::pending::<adk_core::Result<()>>()).await?;
+            cx.step("model", std::future::pending::<adk_core::Result<()>>())
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -66,7 +73,10 @@ async fn paused(store: &SqliteStore, runs: i64) {
     let runner = runner(store, &tree);
     let pause = async |from: i64, to: i64| {
         for n in from..to {
-            let mut stream = runner.session("u", format!("paused{n}")).run(tree.clone(), "go").stream();
+            let mut stream = runner
+                .session("u", format!("paused{n}"))
+                .run(tree.clone(), "go")
+                .stream();
             while let Some(event) = stream.next().await {
                 event.unwrap();
             }
@@ -80,7 +90,10 @@ async fn paused(store: &SqliteStore, runs: i64) {
         let (before, to) = (resident(), (from * 2).min(runs));
         pause(from, to).await;
         let (grown, all) = (resident() - before, resident() >> 20);
-        println!("runs {from} to {to} paused: {} bytes for each, {all} MiB in all", grown / (to - from));
+        println!(
+            "runs {from} to {to} paused: {} bytes for each, {all} MiB in all",
+            grown / (to - from)
+        );
         from = to;
     }
 }
@@ -95,7 +108,10 @@ async fn live(store: &SqliteStore, runs: usize) {
     for n in 0..runs {
         let (tree, runner, tell) = (tree.clone(), runner.clone(), tell.clone());
         tasks.push(tokio::spawn(async move {
-            let mut stream = runner.session("u", format!("live{n}")).run(tree, "go").stream();
+            let mut stream = runner
+                .session("u", format!("live{n}"))
+                .run(tree, "go")
+                .stream();
             stream.next().await.unwrap().unwrap();
             stream.next().await.unwrap().unwrap();
             tell.send(()).unwrap();
@@ -106,7 +122,10 @@ async fn live(store: &SqliteStore, runs: usize) {
         told.recv().await.unwrap();
     }
     let each = (resident() - before) / runs as i64;
-    println!("{runs} runs wait for a slow call: {each} bytes for each, begun in {:.2?}", begin.elapsed());
+    println!(
+        "{runs} runs wait for a slow call: {each} bytes for each, begun in {:.2?}",
+        begin.elapsed()
+    );
     for task in tasks {
         task.abort();
         let _ = task.await;
@@ -124,7 +143,11 @@ async fn recovered(folder: &std::path::Path, runs: usize) {
     let all = runner.recover().await.unwrap();
     let time = begin.elapsed();
     assert_eq!(all.len(), runs);
-    assert!(all.iter().all(|run| run.result.is_ok()), "{:?}", all.iter().find(|run| run.result.is_err()));
+    assert!(
+        all.iter().all(|run| run.result.is_ok()),
+        "{:?}",
+        all.iter().find(|run| run.result.is_err())
+    );
     println!("{runs} runs recovered in {time:.2?}");
 }
 
@@ -181,7 +204,10 @@ async fn large(folder: &std::path::Path) {
             "INSERT INTO events VALUES ('foreign{i}', 'app', 'long', 'long', 'e-1', {time}, NULL);
             UPDATE sessions SET update_time = {time} WHERE app_name = 'app' AND user_id = 'long'"
         );
-        rusqlite::Connection::open(&file).unwrap().execute_batch(&sql).unwrap();
+        rusqlite::Connection::open(&file)
+            .unwrap()
+            .execute_batch(&sql)
+            .unwrap();
     };
     large::measure("SQLite", &store, large::MILLION, foreign).await;
     large::whole("SQLite", &store, large::MILLION).await;
@@ -189,12 +215,19 @@ async fn large(folder: &std::path::Path) {
 
 fn main() {
     // `-- live 500` measures only this case, with 500 runs.
-    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let args: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|arg| !arg.starts_with('-'))
+        .collect();
     let many: Option<usize> = args.iter().find_map(|arg| arg.parse().ok());
     let is_asked = |what: &str| {
         args.iter().all(|arg| arg.parse::<usize>().is_ok()) || args.iter().any(|arg| arg == what)
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     let folder = std::env::temp_dir().join(format!("adk-sqlite-runs-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     runtime.block_on(async {

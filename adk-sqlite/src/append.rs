@@ -37,16 +37,27 @@ pub(crate) struct Row<'a> {
 }
 
 /// Parses the state column of a session, a user or an app.
-pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> Result<Map<String, Value>> {
-    let text = row.as_bytes().map_err(|error| key.unreadable_state(scope, error))?;
+pub(crate) fn state_of(
+    row: ValueRef<'_>,
+    key: &SessionKey,
+    scope: Scope,
+) -> Result<Map<String, Value>> {
+    let text = row
+        .as_bytes()
+        .map_err(|error| key.unreadable_state(scope, error))?;
     serde_json::from_slice(text).map_err(|error| key.unreadable_state(scope, error))
 }
 
 /// Returns the cached rows of a session, or reads them. Returns `None` when the session does not
 /// exist.
-pub(crate) fn session_rows<'a>(db: &'a mut Db, key: &SessionKey) -> Result<Option<&'a mut CachedSession>> {
+pub(crate) fn session_rows<'a>(
+    db: &'a mut Db,
+    key: &SessionKey,
+) -> Result<Option<&'a mut CachedSession>> {
     if !db.cache.sessions.contains_key(key) {
-        let Some(known) = read_session_rows(&db.connection, &mut db.cache, key)? else { return Ok(None) };
+        let Some(known) = read_session_rows(&db.connection, &mut db.cache, key)? else {
+            return Ok(None);
+        };
         db.cache.sessions.insert(key.clone(), known);
     }
     Ok(db.cache.sessions.get_mut(key))
@@ -69,16 +80,27 @@ fn read_session_rows(
         let own = state_of(row.get_ref(0)?, key, Scope::Session);
         Ok((own, text(1)?, text(2)?, row.get::<_, i64>(3)?))
     };
-    let found = statement.query_row([&key.app, &key.user, &key.id], row).optional().doing(what)?;
-    let Some((own, created, updated, row)) = found else { return Ok(None) };
+    let found = statement
+        .query_row([&key.app, &key.user, &key.id], row)
+        .optional()
+        .doing(what)?;
+    let Some((own, created, updated, row)) = found else {
+        return Ok(None);
+    };
     let own = own?;
     let (number, last) = session_number(connection, key)?;
     let micros = |text: &str| {
-        time::from_text(text).ok_or_else(|| corrupt_error(format!("session `{key}` has the time `{text}`")))
+        time::from_text(text)
+            .ok_or_else(|| corrupt_error(format!("session `{key}` has the time `{text}`")))
     };
     let (created, updated) = (micros(&created)?, micros(&updated)?);
-    let mut known =
-        CachedSession { row, number, len: last.map_or(0, |(place, _)| place + 1), latest: updated, own };
+    let mut known = CachedSession {
+        row,
+        number,
+        len: last.map_or(0, |(place, _)| place + 1),
+        latest: updated,
+        own,
+    };
     // Each program that appends an event also updates the time in the session's row.
     let last = last.map_or(created, |(_, micros)| micros);
     if last != updated {
@@ -92,22 +114,29 @@ fn read_session_rows(
 fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
     let what = "look for a session";
     let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-    let find =
-        || connection.prepare_cached(find)?.query_row([&key.app, &key.user, &key.id], |row| row.get(0));
+    let find = || {
+        connection
+            .prepare_cached(find)?
+            .query_row([&key.app, &key.user, &key.id], |row| row.get(0))
+    };
     let number = match find().optional().doing(what)? {
         Some(number) => number,
         None => {
             let make = "INSERT INTO adkw_sessions (app_name, user_id, id) VALUES (?1, ?2, ?3)";
-            let made =
-                connection.prepare_cached(make).and_then(|mut s| s.insert([&key.app, &key.user, &key.id]));
+            let made = connection
+                .prepare_cached(make)
+                .and_then(|mut s| s.insert([&key.app, &key.user, &key.id]));
             made.doing(what)?
         }
     };
     for table in TABLES {
-        let last =
-            format!("SELECT place, micros FROM {table} WHERE session = ?1 ORDER BY place DESC LIMIT 1");
+        let last = format!(
+            "SELECT place, micros FROM {table} WHERE session = ?1 ORDER BY place DESC LIMIT 1"
+        );
         let last = connection.prepare_cached(&last).and_then(|mut statement| {
-            statement.query_row([number], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+            statement
+                .query_row([number], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
         });
         if let Some(last) = last.doing(what)? {
             return Ok((number, Some(last)));
@@ -150,7 +179,9 @@ fn place_events(
              UNION ALL SELECT event_id FROM adkw_tail WHERE session = ?1 AND micros >= ?2",
         )
         .doing(what)?;
-    let there = there.query_map(params![known.number, since], |row| row.get::<_, String>(0)).doing(what)?;
+    let there = there
+        .query_map(params![known.number, since], |row| row.get::<_, String>(0))
+        .doing(what)?;
     let there: HashSet<String> = there.collect::<rusqlite::Result<_>>().doing(what)?;
     let mut rows = connection
         .prepare_cached(
@@ -170,7 +201,9 @@ fn place_events(
             continue;
         }
         let Some(micros) = time::from_text(&text) else {
-            return Err(corrupt_error(format!("event `{id}` of session `{key}` has the time `{text}`")));
+            return Err(corrupt_error(format!(
+                "event `{id}` of session `{key}` has the time `{text}`"
+            )));
         };
         let row = Place {
             session: known.number,
@@ -192,7 +225,9 @@ fn place_events(
 /// Returns `None`, without a write, when the slot is already filled.
 pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Option<u64>> {
     let what = "append an event";
-    let Some(known) = session_rows(db, key)? else { return Err(key.missing()) };
+    let Some(known) = session_rows(db, key)? else {
+        return Err(key.missing());
+    };
     let (number, place, session) = (known.number, known.len, known.row);
     let Row { event, data, entry } = *new;
     let delta = &event.actions.state_delta;
@@ -216,7 +251,12 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
         temp: stored.and_then(|entry| entry.temp.as_deref()),
         done: stored.and_then(|entry| entry.done.as_deref()),
     };
-    if !db.cache.tail.add(connection, &row, db.cache.alone).doing(what)? {
+    if !db
+        .cache
+        .tail
+        .add(connection, &row, db.cache.alone)
+        .doing(what)?
+    {
         db.cache.sessions.remove(key);
         return Ok(None);
     }
@@ -226,19 +266,35 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
         .doing(what)?;
-    let row = params![id, key.app, key.user, key.id, event.invocation_id.to_string(), time, data];
-    statement.execute(row).map_err(|error| match error.sqlite_error_code() {
-        Some(ErrorCode::ConstraintViolation) => key.twice(event),
-        _ => sqlite_error(what, &error),
-    })?;
+    let row = params![
+        id,
+        key.app,
+        key.user,
+        key.id,
+        event.invocation_id.to_string(),
+        time,
+        data
+    ];
+    statement
+        .execute(row)
+        .map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation) => key.twice(event),
+            _ => sqlite_error(what, &error),
+        })?;
     match state {
         Some(state) => {
             let sql = "UPDATE sessions SET update_time = ?2, state = ?3 WHERE rowid = ?1";
-            connection.prepare_cached(sql).doing(what)?.execute(params![session, time, state])
+            connection
+                .prepare_cached(sql)
+                .doing(what)?
+                .execute(params![session, time, state])
         }
         None => {
             let sql = "UPDATE sessions SET update_time = ?2 WHERE rowid = ?1";
-            connection.prepare_cached(sql).doing(what)?.execute(params![session, time])
+            connection
+                .prepare_cached(sql)
+                .doing(what)?
+                .execute(params![session, time])
         }
     }
     .doing(what)?;
@@ -252,7 +308,9 @@ pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<
     Ok(match Scope::of(name) {
         Scope::User => user_state(&db.connection, key)??.shift_remove(in_scope("user:")),
         Scope::App => app_state(&db.connection, key)??.shift_remove(in_scope("app:")),
-        Scope::Session | Scope::Temp => session_rows(db, key)?.and_then(|known| known.own.get(name).cloned()),
+        Scope::Session | Scope::Temp => {
+            session_rows(db, key)?.and_then(|known| known.own.get(name).cloned())
+        }
     })
 }
 
@@ -274,7 +332,9 @@ pub(crate) fn share(
         let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
-        statement.execute(params![key.app, key.user, merge_state(old, user), time]).doing(what)?;
+        statement
+            .execute(params![key.app, key.user, merge_state(old, user), time])
+            .doing(what)?;
     }
     if !app.is_empty() {
         let old = app_state(connection, key)??;
@@ -298,20 +358,34 @@ fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
 
 /// Reads the state of the user, with keys without their prefix. The inner error reports a row that
 /// cannot be parsed.
-pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
+pub(crate) fn user_state(
+    connection: &Connection,
+    key: &SessionKey,
+) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM user_states WHERE app_name = ?1 AND user_id = ?2";
-    let mut statement = connection.prepare_cached(sql).doing("read the state of a user")?;
+    let mut statement = connection
+        .prepare_cached(sql)
+        .doing("read the state of a user")?;
     let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::User));
     let found = statement.query_row([&key.app, &key.user], row).optional();
-    Ok(found.doing("read the state of a user")?.unwrap_or_else(|| Ok(Map::new())))
+    Ok(found
+        .doing("read the state of a user")?
+        .unwrap_or_else(|| Ok(Map::new())))
 }
 
 /// Reads the state of the app, with keys without their prefix. The inner error reports a row that
 /// cannot be parsed.
-pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<Result<Map<String, Value>>> {
+pub(crate) fn app_state(
+    connection: &Connection,
+    key: &SessionKey,
+) -> Result<Result<Map<String, Value>>> {
     let sql = "SELECT state FROM app_states WHERE app_name = ?1";
-    let mut statement = connection.prepare_cached(sql).doing("read the state of an app")?;
+    let mut statement = connection
+        .prepare_cached(sql)
+        .doing("read the state of an app")?;
     let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::App));
     let found = statement.query_row([&key.app], row).optional();
-    Ok(found.doing("read the state of an app")?.unwrap_or_else(|| Ok(Map::new())))
+    Ok(found
+        .doing("read the state of an app")?
+        .unwrap_or_else(|| Ok(Map::new())))
 }

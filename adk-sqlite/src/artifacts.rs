@@ -17,12 +17,21 @@ struct FileKey {
 impl FileKey {
     fn new(session: &SessionKey, name: &str) -> Self {
         let owner = (!name.starts_with("user:")).then(|| session.id.clone());
-        Self { session: session.clone(), owner, name: name.to_owned() }
+        Self {
+            session: session.clone(),
+            owner,
+            name: name.to_owned(),
+        }
     }
 
     /// Returns parameters 1 to 4 of a statement that contains [`OF_FILE`].
     fn row(&self) -> [&dyn ToSql; 4] {
-        [&self.session.app, &self.session.user, &self.owner, &self.name]
+        [
+            &self.session.app,
+            &self.session.user,
+            &self.owner,
+            &self.name,
+        ]
     }
 }
 
@@ -36,11 +45,19 @@ impl ArtifactStore for SqliteStore {
         Some(self.database())
     }
 
-    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        part: Part,
+    ) -> BoxFuture<'a, Result<u32>> {
         Box::pin(async move {
             let (file, stored) = (FileKey::new(session, name), StoredPart::new(&part)?);
             drop(part);
-            self.0.writer.write(move |db: &mut Db| save(&db.connection, &file, &stored)).await
+            self.0
+                .writer
+                .write(move |db: &mut Db| save(&db.connection, &file, &stored))
+                .await
         })
     }
 
@@ -51,7 +68,11 @@ impl ArtifactStore for SqliteStore {
         version: Option<u32>,
     ) -> BoxFuture<'a, Result<Option<Part>>> {
         let file = FileKey::new(session, name);
-        Box::pin(self.0.reader.read(move |connection| load(connection, &file, version)))
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| load(connection, &file, version)),
+        )
     }
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
@@ -63,18 +84,27 @@ impl ArtifactStore for SqliteStore {
                     AND (session_id = ?3 OR session_id IS NULL)
                 ORDER BY name";
             let mut statement = connection.prepare_cached(sql).doing(what)?;
-            let names = statement.query_map([&key.app, &key.user, &key.id], |row| row.get(0)).doing(what)?;
+            let names = statement
+                .query_map([&key.app, &key.user, &key.id], |row| row.get(0))
+                .doing(what)?;
             names.map(|name| name.doing(what)).collect()
         }))
     }
 
-    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+    fn versions<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u32>>> {
         let file = FileKey::new(session, name);
         Box::pin(self.0.reader.read(move |connection| {
             let what = "list the versions of an artifact";
-            let sql = format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
+            let sql =
+                format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
             let mut statement = connection.prepare_cached(&sql).doing(what)?;
-            let versions = statement.query_map(&file.row()[..], |row| row.get(0)).doing(what)?;
+            let versions = statement
+                .query_map(&file.row()[..], |row| row.get(0))
+                .doing(what)?;
             versions.map(|version| version.doing(what)).collect()
         }))
     }
@@ -83,7 +113,10 @@ impl ArtifactStore for SqliteStore {
         let file = FileKey::new(session, name);
         Box::pin(self.0.writer.write(move |db: &mut Db| {
             let sql = format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}");
-            db.connection.execute(&sql, &file.row()[..]).map(drop).doing("delete an artifact")
+            db.connection
+                .execute(&sql, &file.row()[..])
+                .map(drop)
+                .doing("delete an artifact")
         }))
     }
 }
@@ -93,9 +126,9 @@ fn save(connection: &Connection, file: &FileKey, part: &StoredPart) -> Result<u3
     if let Some(id) = &file.owner {
         // A session that was deleted before this transaction gets no artifacts.
         let sql = "SELECT 1 FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-        let found = connection
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.exists([&file.session.app, &file.session.user, id]));
+        let found = connection.prepare_cached(sql).and_then(|mut statement| {
+            statement.exists([&file.session.app, &file.session.user, id])
+        });
         if !found.doing(what)? {
             return Err(file.session.missing());
         }
@@ -106,7 +139,9 @@ fn save(connection: &Connection, file: &FileKey, part: &StoredPart) -> Result<u3
     );
     let [app, user, owner, name] = file.row();
     let row = params![app, user, owner, name, part.json, part.data.as_deref()];
-    connection.query_row(&sql, row, |row| row.get(0)).doing(what)
+    connection
+        .query_row(&sql, row, |row| row.get(0))
+        .doing(what)
 }
 
 fn load(connection: &Connection, file: &FileKey, version: Option<u32>) -> Result<Option<Part>> {
@@ -117,7 +152,13 @@ fn load(connection: &Connection, file: &FileKey, version: Option<u32>) -> Result
     );
     let [app, user, owner, name] = file.row();
     let row = connection.query_row(&sql, params![app, user, owner, name, version], |row| {
-        Ok(StoredPart { json: row.get(0)?, data: row.get::<_, Option<Vec<u8>>>(1)?.map(Into::into) })
+        Ok(StoredPart {
+            json: row.get(0)?,
+            data: row.get::<_, Option<Vec<u8>>>(1)?.map(Into::into),
+        })
     });
-    row.optional().doing(what)?.map(StoredPart::into_part).transpose()
+    row.optional()
+        .doing(what)?
+        .map(StoredPart::into_part)
+        .transpose()
 }

@@ -47,7 +47,11 @@ enum Written {
     /// The event was appended at this place.
     New { number: i64, place: u64 },
     /// An earlier attempt has already filled the slot.
-    Earlier { place: u64, event: Arc<Event>, temp: StateDelta },
+    Earlier {
+        place: u64,
+        event: Arc<Event>,
+        temp: StateDelta,
+    },
 }
 
 impl Commit {
@@ -60,13 +64,22 @@ impl Commit {
         live: &OpenSessions,
     ) -> Result<(Box<Self>, oneshot::Receiver<Box<Self>>)> {
         let (reply, answer) = oneshot::channel();
-        let temp = (!draft.temp.is_empty()).then(|| to_text(&draft.temp)).transpose()?;
+        let temp = (!draft.temp.is_empty())
+            .then(|| to_text(&draft.temp))
+            .transpose()?;
         let done = std::mem::take(&mut slot.done);
         let marks = (!done.is_empty()).then(|| to_text(&done)).transpose()?;
-        let entry = Entry { slot: slot.to_string(), temp, done: marks };
+        let entry = Entry {
+            slot: slot.to_string(),
+            temp,
+            done: marks,
+        };
         let data = match update {
             Some(_) => Data::Later,
-            None => draft.event.to_unstamped()?.map_or(Data::Later, Data::Unstamped),
+            None => draft
+                .event
+                .to_unstamped()?
+                .map_or(Data::Later, Data::Unstamped),
         };
         let path = slot.path.clone();
         let live = slot.claim().is_driven_above().then(|| live.clone());
@@ -100,7 +113,10 @@ impl Commit {
     }
 
     fn deliver(&mut self, slot: Slot, written: Written, db: &Db) -> Result<Stored> {
-        let (event, temp) = (self.draft.event.clone(), std::mem::take(&mut self.draft.temp));
+        let (event, temp) = (
+            self.draft.event.clone(),
+            std::mem::take(&mut self.draft.temp),
+        );
         match (written, &self.live) {
             (Written::New { number, place }, None) => {
                 // Other writers may have appended to the session before this event.
@@ -114,17 +130,25 @@ impl Commit {
                 }
                 Ok(slot.deliver(place, event, temp))
             }
-            (Written::Earlier { place, event, temp }, None) => Ok(Stored::earlier(place, event, temp)),
-            (Written::Earlier { place, event, temp }, Some(_)) => Ok(slot.deliver(place, event, temp)),
+            (Written::Earlier { place, event, temp }, None) => {
+                Ok(Stored::earlier(place, event, temp))
+            }
+            (Written::Earlier { place, event, temp }, Some(_)) => {
+                Ok(slot.deliver(place, event, temp))
+            }
         }
     }
 }
 
 impl Job for Commit {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        let Some(slot) = &self.slot else { return Err(not_executed_error()) };
+        let Some(slot) = &self.slot else {
+            return Err(not_executed_error());
+        };
         let key = slot.session_key();
-        let Some(found) = session_rows(db, key)? else { return Err(key.missing()) };
+        let Some(found) = session_rows(db, key)? else {
+            return Err(key.missing());
+        };
         let (number, latest) = (found.number, found.latest);
         if self.live.is_none() && slot.session().len() as u64 > found.len {
             // The session was deleted and created again.
@@ -142,12 +166,17 @@ impl Job for Commit {
         }
         slot.stamp(Arc::make_mut(&mut self.draft.event), latest);
         let (data, entry) = (self.data()?, &self.entry);
-        let row = Row { event: &self.draft.event, data: &data, entry: Some((run, entry)) };
+        let row = Row {
+            event: &self.draft.event,
+            data: &data,
+            entry: Some((run, entry)),
+        };
         self.written = Some(match append(db, key, &row)? {
             Some(place) => Written::New { number, place },
             None => {
                 let is_gone = || corrupt_error(format!("the event of {} is gone", entry.slot));
-                let (place, temp) = journal::slot(&db.connection, run, entry)?.ok_or_else(is_gone)?;
+                let (place, temp) =
+                    journal::slot(&db.connection, run, entry)?.ok_or_else(is_gone)?;
                 let mut events = reader::events(&db.connection, key, number, place..place + 1)?;
                 let event = events.pop().ok_or_else(is_gone)?;
                 journal::finished(&db.connection, &slot.run_id.to_string(), &self.done)?;

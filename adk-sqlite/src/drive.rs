@@ -22,8 +22,11 @@ struct MakeClaim {
 
 impl Job for MakeClaim {
     fn run(&mut self, db: &mut Db) -> Result<()> {
-        self.claimed =
-            if self.reply.is_closed() { None } else { Some(journal::claim(db, self.run, &self.check)?) };
+        self.claimed = if self.reply.is_closed() {
+            None
+        } else {
+            Some(journal::claim(db, self.run, &self.check)?)
+        };
         Ok(())
     }
 
@@ -31,11 +34,18 @@ impl Job for MakeClaim {
     /// same epoch again, and its claim must not release the new one. A claim without a receiver is
     /// dropped, which releases it.
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
-        let Self { claimed, store, reply, .. } = *self;
-        let claimed = result.and_then(|()| claimed.ok_or_else(closed_error)).map(|mut claimed| {
-            claimed.claim = releasing_claim(claimed.claim.id(), store);
-            claimed
-        });
+        let Self {
+            claimed,
+            store,
+            reply,
+            ..
+        } = *self;
+        let claimed = result
+            .and_then(|()| claimed.ok_or_else(closed_error))
+            .map(|mut claimed| {
+                claimed.claim = releasing_claim(claimed.claim.id(), store);
+                claimed
+            });
         let _ = reply.send(claimed);
     }
 }
@@ -58,7 +68,12 @@ impl Job for Enqueue {
     }
 
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
-        let Self { claim, store, reply, .. } = *self;
+        let Self {
+            claim,
+            store,
+            reply,
+            ..
+        } = *self;
         let _ = reply.send(result.map(|()| releasing_claim(claim, store)));
     }
 }
@@ -90,7 +105,12 @@ impl Job for Close {
     }
 
     fn done(self: Box<Self>, result: Result<()>, db: &mut Db) {
-        let Self { claim, is_ours, reply, .. } = *self;
+        let Self {
+            claim,
+            is_ours,
+            reply,
+            ..
+        } = *self;
         if result.is_ok() {
             db.owner.unmark_released(claim);
         } else if !claim.is_driven_above() {
@@ -102,7 +122,13 @@ impl Job for Close {
             }
         }
         if let Some(reply) = reply {
-            let fenced = || if is_ours { Ok(()) } else { Err(refuse::fenced(claim.run_id)) };
+            let fenced = || {
+                if is_ours {
+                    Ok(())
+                } else {
+                    Err(refuse::fenced(claim.run_id))
+                }
+            };
             let _ = reply.send(result.and_then(|()| fenced()));
         }
     }
@@ -112,23 +138,47 @@ impl Db {
     /// Takes the releases that could not be written, as jobs.
     pub(crate) fn take_unwritten(&mut self) -> impl Iterator<Item = Box<dyn Job>> + use<> {
         let claims = std::mem::take(&mut self.unwritten).into_iter();
-        claims.map(|claim| Box::new(Close { claim, end: None, is_ours: false, reply: None }) as Box<dyn Job>)
+        claims.map(|claim| {
+            Box::new(Close {
+                claim,
+                end: None,
+                is_ours: false,
+                reply: None,
+            }) as Box<dyn Job>
+        })
     }
 }
 
 impl SqliteStore {
     pub(crate) async fn enqueue_run(&self, claim: ClaimId, record: RunRecord) -> Result<Claim> {
         let (reply, result) = oneshot::channel();
-        let job = Enqueue { claim, record, store: Arc::downgrade(&self.0), reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        let job = Enqueue {
+            claim,
+            record,
+            store: Arc::downgrade(&self.0),
+            reply,
+        };
+        self.0
+            .writer
+            .post(Box::new(job))
+            .map_err(|_| closed_error())?;
         result.await.map_err(|_| closed_error())?
     }
 
     pub(crate) async fn make_claim(&self, run: RunId, check: ClaimCheck) -> Result<ClaimedRun> {
         let (reply, result) = oneshot::channel();
         let store = Arc::downgrade(&self.0);
-        let job = MakeClaim { run, check, store, claimed: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        let job = MakeClaim {
+            run,
+            check,
+            store,
+            claimed: None,
+            reply,
+        };
+        self.0
+            .writer
+            .post(Box::new(job))
+            .map_err(|_| closed_error())?;
         result.await.map_err(|_| closed_error())?
     }
 }
@@ -136,7 +186,12 @@ impl SqliteStore {
 impl Writer {
     pub(crate) async fn close(&self, claim: ClaimId, end: End) -> Result<()> {
         let (reply, result) = oneshot::channel();
-        let job = Close { claim, end: Some(end), is_ours: false, reply: Some(reply) };
+        let job = Close {
+            claim,
+            end: Some(end),
+            is_ours: false,
+            reply: Some(reply),
+        };
         self.post(Box::new(job)).map_err(|_| closed_error())?;
         result.await.map_err(|_| closed_error())?
     }
@@ -150,6 +205,11 @@ impl Writer {
         }
         self.owner.mark_released(claim);
         // The send fails only after the thread has ended.
-        let _ = self.post(Box::new(Close { claim, end: None, is_ours: false, reply: None }));
+        let _ = self.post(Box::new(Close {
+            claim,
+            end: None,
+            is_ours: false,
+            reply: None,
+        }));
     }
 }

@@ -9,9 +9,10 @@ use crate::runs::{self, Whose};
 use crate::waits;
 use crate::writer::Db;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine, Journal,
-    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
+    Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
+    RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
+    WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -28,10 +29,18 @@ impl SqliteStore {
             return Ok(false);
         }
         let (run, slot) = (slot.run_id, slot.to_string());
-        self.0.reader.read(move |connection| journal::is_filled(connection, run, &slot)).await
+        self.0
+            .reader
+            .read(move |connection| journal::is_filled(connection, run, &slot))
+            .await
     }
 
-    fn list(&self, whose: Whose, app: &str, filter: &RunFilter) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+    fn list(
+        &self,
+        whose: Whose,
+        app: &str,
+        filter: &RunFilter,
+    ) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
         let (app, filter, owner) = (app.to_owned(), filter.clone(), self.0.writer.owner.clone());
         let given_up = owner.released_claims();
         Box::pin(self.0.reader.read(move |connection: &Connection| {
@@ -39,7 +48,13 @@ impl SqliteStore {
         }))
     }
 
-    fn due_of(&self, whose: Whose, app: &str, now: u64, most: usize) -> BoxFuture<'_, Result<DueWaits>> {
+    fn due_of(
+        &self,
+        whose: Whose,
+        app: &str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'_, Result<DueWaits>> {
         let app = app.to_owned();
         let due = move |connection: &Connection| waits::due(connection, (whose, &app), now, most);
         Box::pin(self.0.reader.read(due))
@@ -58,16 +73,23 @@ impl Journal for SqliteStore {
             Body::Update(update) => (Draft::default(), Some(update)),
             Body::Call(work) => {
                 return Reply::Later(Box::pin(async move {
-                    let draft = if self.is_filled(&slot).await? { Draft::default() } else { work.await? };
-                    post(slot, draft, None)?.await.map_err(|_| closed_error())?.stored()
+                    let draft = if self.is_filled(&slot).await? {
+                        Draft::default()
+                    } else {
+                        work.await?
+                    };
+                    post(slot, draft, None)?
+                        .await
+                        .map_err(|_| closed_error())?
+                        .stored()
                 }));
             }
         };
         match post(slot, draft, update) {
             // The future holds only the receiver, because many commits may wait at once.
-            Ok(answer) => {
-                Reply::Later(Box::pin(async { answer.await.map_err(|_| closed_error())?.stored() }))
-            }
+            Ok(answer) => Reply::Later(Box::pin(async {
+                answer.await.map_err(|_| closed_error())?.stored()
+            })),
             Err(error) => Reply::Ready(Err(error)),
         }
     }
@@ -84,13 +106,21 @@ impl Journal for SqliteStore {
                 return Ok(value);
             }
             let (key, recorded) = (key.to_string(), value.clone());
-            let earlier = self.0.writer.write(move |db| journal::step(db, claim, &key, &recorded)).await?;
+            let earlier = self
+                .0
+                .writer
+                .write(move |db| journal::step(db, claim, &key, &recorded))
+                .await?;
             Ok(earlier.unwrap_or(value))
         })
     }
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(self.0.writer.write(move |db| waits::answer(db, claim, &wait)))
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| waits::answer(db, claim, &wait)),
+        )
     }
 }
 
@@ -138,7 +168,11 @@ impl RunRegistry for SqliteStore {
     }
 
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| journal::last_finished(db, claim, &done)))
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| journal::last_finished(db, claim, &done)),
+        )
     }
 
     fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
@@ -147,14 +181,22 @@ impl RunRegistry for SqliteStore {
 
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         let app = app.to_owned();
-        Box::pin(self.0.writer.write(move |db| journal::cancel(db, &app, run)))
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| journal::cancel(db, &app, run)),
+        )
     }
 
     fn release(&self, claim: ClaimId) {
         self.0.writer.release(claim);
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.list(Whose::App, app, filter)
     }
 
@@ -167,7 +209,11 @@ impl RunRegistry for SqliteStore {
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        Box::pin(self.0.reader.read(move |connection| journal::driven(connection, run, from)))
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| journal::driven(connection, run, from)),
+        )
     }
 }
 
@@ -180,37 +226,74 @@ impl RequestKeys for SqliteStore {
         lifetime: Duration,
     ) -> BoxFuture<'a, Result<KeyBinding>> {
         let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
-        let bind =
-            move |db: &mut Db| keys::bind(&db.connection, &key, &binding, replaces.as_deref(), lifetime);
+        let bind = move |db: &mut Db| {
+            keys::bind(
+                &db.connection,
+                &key,
+                &binding,
+                replaces.as_deref(),
+                lifetime,
+            )
+        };
         Box::pin(self.0.writer.write(bind))
     }
 }
 
 impl WaitRegistry for SqliteStore {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
-        Box::pin(self.0.reader.read(move |connection| waits::waiting(connection, &app, &filter)))
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| waits::waiting(connection, &app, &filter)),
+        )
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(self.0.reader.read(move |connection| waits::open_wait(connection, &app, &wait)))
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| waits::open_wait(connection, &app, &wait)),
+        )
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.due_of(Whose::App, app, now, most)
     }
 
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         self.due_of(Whose::Tenants, app, now, most)
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.0.writer.write(move |db| waits::withdraw(db, claim, &waits)))
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| waits::withdraw(db, claim, &waits)),
+        )
     }
 
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(self.0.writer.write(move |db| waits::resolve(db, &app, &wait, &answer)))
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| waits::resolve(db, &app, &wait, &answer)),
+        )
     }
 }

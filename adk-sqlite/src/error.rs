@@ -8,26 +8,35 @@ use std::path::Path;
 pub(crate) fn sqlite_error(doing: &str, error: &rusqlite::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            (Kind::Locked, "another program holds the file: end its transaction, or raise `busy_timeout`")
-        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+            Kind::Locked,
+            "another program holds the file: end its transaction, or raise `busy_timeout`",
+        ),
         Some(ErrorCode::DiskFull) => (Kind::Full, "free some space; no acknowledged write is lost"),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
             (Kind::ReadOnly, "make the file and its folder writable")
         }
-        Some(ErrorCode::CannotOpen) => {
-            (Kind::ReadOnly, "name a file in a folder that exists, and make both writable")
+        Some(ErrorCode::CannotOpen) => (
+            Kind::ReadOnly,
+            "name a file in a folder that exists, and make both writable",
+        ),
+        Some(ErrorCode::NotADatabase) => (
+            Kind::Corrupt,
+            "check the path; if the file was a database, restore it from a backup",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => (
+            Kind::Corrupt,
+            "restore the file from a backup; `sqlite3 FILE .recover` saves the readable rows",
+        ),
+        Some(ErrorCode::SystemIoFailure) => {
+            (Kind::Unavailable, "check the disk and its file system")
         }
-        Some(ErrorCode::NotADatabase) => {
-            (Kind::Corrupt, "check the path; if the file was a database, restore it from a backup")
-        }
-        Some(ErrorCode::DatabaseCorrupt) => {
-            (Kind::Corrupt, "restore the file from a backup; `sqlite3 FILE .recover` saves the readable rows")
-        }
-        Some(ErrorCode::SystemIoFailure) => (Kind::Unavailable, "check the disk and its file system"),
         _ => (Kind::Other, ""),
     };
-    let error = Error::new(ErrorKind::Store(kind), format!("SQLite failed to {doing}: {error}"));
+    let error = Error::new(
+        ErrorKind::Store(kind),
+        format!("SQLite failed to {doing}: {error}"),
+    );
     match help {
         "" => error,
         help => error.with_help(help),
@@ -50,7 +59,10 @@ pub(crate) fn with_file(path: &Path, error: Error) -> Error {
     use StoreErrorKind::{Exists, Fenced, Missing};
     match error.kind() {
         ErrorKind::Store(kind) if !matches!(kind, Exists | Missing | Fenced) => {
-            let named = Error::new(error.kind(), format!("`{}`: {}", path.display(), error.message()));
+            let named = Error::new(
+                error.kind(),
+                format!("`{}`: {}", path.display(), error.message()),
+            );
             with_help_of(named, &error)
         }
         _ => error,
@@ -88,11 +100,17 @@ pub(crate) fn corrupt_error(message: String) -> Error {
 
 /// Returns the error for a file that SQLite has opened read-only because it is write-protected.
 pub(crate) fn read_only() -> Error {
-    Error::new(ErrorKind::Store(StoreErrorKind::ReadOnly), "the file is write-protected")
-        .with_help("make the file and its folder writable")
+    Error::new(
+        ErrorKind::Store(StoreErrorKind::ReadOnly),
+        "the file is write-protected",
+    )
+    .with_help("make the file and its folder writable")
 }
 
 /// Returns the error for a store whose writer thread has ended.
 pub(crate) fn closed_error() -> Error {
-    Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "the store is closed")
+    Error::new(
+        ErrorKind::Store(StoreErrorKind::Unavailable),
+        "the store is closed",
+    )
 }

@@ -29,13 +29,22 @@ impl DatabaseFile {
     /// Identifies the file that a connection has opened, when its write-ahead log exists.
     pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<Self> {
         // SQLite resolves symlinks when it opens a file, even dangling ones.
-        let path = connection.path().map_or_else(|| path.to_owned(), PathBuf::from);
-        let Some(found) = metadata(&path)? else { return Err(file_gone_error()) };
+        let path = connection
+            .path()
+            .map_or_else(|| path.to_owned(), PathBuf::from);
+        let Some(found) = metadata(&path)? else {
+            return Err(file_gone_error());
+        };
         check_links(&found)?;
         let mut wal = path.clone().into_os_string();
         wal.push("-wal");
         let wal = metadata(wal.as_ref())?.map(|found| (PathBuf::from(wal), id(&found)));
-        Ok(Self { path, id: id(&found), wal, lost: OnceLock::new() })
+        Ok(Self {
+            path,
+            id: id(&found),
+            wal,
+            lost: OnceLock::new(),
+        })
     }
 
     /// Returns an absolute path without symlinks, so that all processes find the same lock files
@@ -57,10 +66,10 @@ impl DatabaseFile {
         }
         match metadata(&self.path)? {
             None => Err(self.stop(file_gone_error())),
-            Some(found) if id(&found) != self.id => {
-                Err(self
-                    .stop(stopped_error("the file was replaced by another while the store was open", BACK)))
-            }
+            Some(found) if id(&found) != self.id => Err(self.stop(stopped_error(
+                "the file was replaced by another while the store was open",
+                BACK,
+            ))),
             Some(found) => check_links(&found),
         }
     }
@@ -69,7 +78,9 @@ impl DatabaseFile {
     /// commits.
     pub(crate) fn check_with_log(&self) -> Result<()> {
         self.check()?;
-        let Some((path, expected)) = &self.wal else { return Ok(()) };
+        let Some((path, expected)) = &self.wal else {
+            return Ok(());
+        };
         match metadata(path)? {
             Some(found) if id(&found) == *expected => Ok(()),
             _ => {
@@ -88,11 +99,16 @@ impl DatabaseFile {
 /// resolved for SQLite to report.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     let by_folder = || {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
         Some(folder.join(path.file_name()?))
     };
-    path.canonicalize().ok().or_else(by_folder).unwrap_or_else(|| path.to_owned())
+    path.canonicalize()
+        .ok()
+        .or_else(by_folder)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 /// Rejects a path that does not name a file, a file with several hard links (before SQLite creates
@@ -107,8 +123,11 @@ pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
         None if create => Ok(()),
         None => {
             let message = format!("the file `{}` does not exist", path.display());
-            Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-                .with_help("check the path; a program creates the file when it opens the store"))
+            Err(
+                Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
+                    "check the path; a program creates the file when it opens the store",
+                ),
+            )
         }
     }
 }
@@ -118,7 +137,14 @@ pub(crate) fn check_before_open(path: &Path, create: bool) -> Result<()> {
 fn metadata(path: &Path) -> Result<Option<Metadata>> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
-        Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::NotADirectory) => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                IoErrorKind::NotFound | IoErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) => {
             let message = format!("cannot check whether the file still exists: {error}");
             Err(Error::new(ErrorKind::Store(kind_of_io(&error)), message)
@@ -145,7 +171,8 @@ fn check_links(found: &Metadata) -> Result<()> {
     match found.nlink() {
         // The link count of a folder counts its subfolders.
         names if names > 1 && found.is_file() => {
-            let message = format!("the file has {names} names (hard links), and SQLite keeps a log for each");
+            let message =
+                format!("the file has {names} names (hard links), and SQLite keeps a log for each");
             Err(misplaced_error(message).with_help(
                 "two logs damage a database: remove the other names, or use a symlink or a copy instead",
             ))
@@ -168,13 +195,15 @@ const BACK: &str = "the store has stopped: put the right file in its place, with
 
 /// Help when only the log was replaced. SQLite still holds the log, and the last connection writes
 /// it into the file.
-const CLOSE: &str =
-    "the store has stopped: close it, which writes acknowledged data into the file, and open it again";
+const CLOSE: &str = "the store has stopped: close it, which writes acknowledged data into the file, and open it again";
 
 fn stopped_error(message: &str, help: &str) -> Error {
     misplaced_error(message).with_help(help)
 }
 
 fn file_gone_error() -> Error {
-    stopped_error("the file was deleted or renamed while the store was open", BACK)
+    stopped_error(
+        "the file was deleted or renamed while the store was open",
+        BACK,
+    )
 }

@@ -5,8 +5,8 @@ use crate::error::Doing;
 use crate::reader::{self, Filled};
 use crate::writer::Db;
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus, Stored,
-    from_text, refuse, to_text,
+    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus,
+    Stored, from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::now_micros;
@@ -47,12 +47,20 @@ pub(crate) fn drives(
         }
     }
     if let Some((number, epoch)) = db.cache.runs.get(&run) {
-        return if *epoch == claim.epoch { Ok(Some(*number)) } else { Err(refuse::fenced(run)) };
+        return if *epoch == claim.epoch {
+            Ok(Some(*number))
+        } else {
+            Err(refuse::fenced(run))
+        };
     }
     let sql = "SELECT number, owner, epoch FROM adkw_runs WHERE id = ?1";
     let found = db.connection.prepare_cached(sql).and_then(|mut statement| {
         let row = |row: &Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, Option<String>>(1)?,
+                row.get::<_, u64>(2)?,
+            ))
         };
         statement.query_row([run.to_string()], row).optional()
     });
@@ -75,8 +83,17 @@ pub(crate) fn drives(
 fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
-    let row = params![claim.run_id.to_string(), db.owner.owner_of(claim), claim.epoch, record, now_micros()];
-    let begun = db.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(row));
+    let row = params![
+        claim.run_id.to_string(),
+        db.owner.owner_of(claim),
+        claim.epoch,
+        record,
+        now_micros()
+    ];
+    let begun = db
+        .connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(row));
     begun.doing("begin a queued run").map(drop)
 }
 
@@ -90,8 +107,23 @@ pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result
         VALUES (?1, ?2, 'queued', ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let (run, owner) = (claim.run_id.to_string(), db.owner.owner_of(claim));
-    let RunRecord { workflow, time, tenant_of, .. } = record;
-    let row = params![run, session, owner, to_text(record)?, key.app, workflow, claim.epoch, time, tenant_of];
+    let RunRecord {
+        workflow,
+        time,
+        tenant_of,
+        ..
+    } = record;
+    let row = params![
+        run,
+        session,
+        owner,
+        to_text(record)?,
+        key.app,
+        workflow,
+        claim.epoch,
+        time,
+        tenant_of
+    ];
     // An engine above the store may insert the run again.
     if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
         return Err(refuse::run_exists(claim.run_id));
@@ -100,14 +132,21 @@ pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result
 }
 
 /// Returns the place and the `temp:` keys of the event that fills a slot.
-pub(crate) fn slot(connection: &Connection, run: i64, entry: &Entry) -> Result<Option<(u64, StateDelta)>> {
+pub(crate) fn slot(
+    connection: &Connection,
+    run: i64,
+    entry: &Entry,
+) -> Result<Option<(u64, StateDelta)>> {
     let sql = "SELECT place, temp FROM adkw_tail WHERE run = ?1 AND slot = ?2
         UNION ALL SELECT place, temp FROM adkw_log WHERE run = ?1 AND slot = ?2";
     let row = connection.query_row(sql, params![run, entry.slot], |row| {
         Ok((row.get::<_, u64>(0)?, row.get::<_, Option<String>>(1)?))
     });
-    let row = row.optional().doing("look for the event of an earlier attempt")?;
-    row.map(|(place, temp)| Ok((place, temp_of(temp)?))).transpose()
+    let row = row
+        .optional()
+        .doing("look for the event of an earlier attempt")?;
+    row.map(|(place, temp)| Ok((place, temp_of(temp)?)))
+        .transpose()
 }
 
 /// Reports whether the slot of a run is filled.
@@ -115,14 +154,16 @@ pub(crate) fn is_filled(connection: &Connection, run: RunId, slot: &str) -> Resu
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_tail l ON l.run = r.number AND l.slot = ?2
             WHERE r.id = ?1)
         OR EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_log l ON l.run = r.number AND l.slot = ?2 WHERE r.id = ?1)";
-    let is_filled = connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.query_row(params![run.to_string(), slot], |row| row.get(0)));
+    let is_filled = connection.prepare_cached(sql).and_then(|mut statement| {
+        statement.query_row(params![run.to_string(), slot], |row| row.get(0))
+    });
     is_filled.doing("look for the event of an earlier attempt")
 }
 
 fn temp_of(text: Option<String>) -> Result<StateDelta> {
-    text.map_or(Ok(StateDelta::default()), |text| from_text(&text, "the `temp:` keys of an event"))
+    text.map_or(Ok(StateDelta::default()), |text| {
+        from_text(&text, "the `temp:` keys of an event")
+    })
 }
 
 /// Records finished agents that no event row contains. Ignores a run that is not in the registry.
@@ -132,7 +173,9 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
         let sql = "INSERT OR IGNORE INTO adkw_done (run, path, done)
             SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1)";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
-        statement.execute(params![run, done.path.to_string(), to_text(done)?]).doing(what)?;
+        statement
+            .execute(params![run, done.path.to_string(), to_text(done)?])
+            .doing(what)?;
     }
     Ok(())
 }
@@ -153,12 +196,22 @@ pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Res
         ON CONFLICT DO UPDATE SET value = excluded.value WHERE value LIKE '{"$failed":%'"#;
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let run = claim.run_id.to_string();
-    if statement.execute(params![run, key, value.to_string()]).doing(what)? > 0 {
+    if statement
+        .execute(params![run, key, value.to_string()])
+        .doing(what)?
+        > 0
+    {
         return Ok(None);
     }
     let sql = "SELECT value FROM adkw_steps WHERE run = ?1 AND key = ?2";
-    let earlier = db.connection.query_row(sql, [&*run, key], |row| row.get::<_, String>(0)).optional();
-    earlier.doing(what)?.map(|text| from_text(&text, "the record of a step")).transpose()
+    let earlier = db
+        .connection
+        .query_row(sql, [&*run, key], |row| row.get::<_, String>(0))
+        .optional();
+    earlier
+        .doing(what)?
+        .map(|text| from_text(&text, "the record of a step"))
+        .transpose()
 }
 
 /// Claims a run for this process, and reads its journal. Dropping the returned claim does not
@@ -166,7 +219,8 @@ pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Res
 pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<ClaimedRun> {
     let what = "claim a run";
     let id = run.to_string();
-    let sql = "SELECT owner, record, number, epoch, status = 'cancelled' FROM adkw_runs WHERE id = ?1";
+    let sql =
+        "SELECT owner, record, number, epoch, status = 'cancelled' FROM adkw_runs WHERE id = ?1";
     let row = |row: &Row<'_>| {
         Ok((
             row.get(0)?,
@@ -176,8 +230,11 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
             row.get::<_, bool>(4)?,
         ))
     };
-    let row: Option<(Option<String>, _, _, u64, _)> =
-        db.connection.query_row(sql, [&id], row).optional().doing(what)?;
+    let row: Option<(Option<String>, _, _, u64, _)> = db
+        .connection
+        .query_row(sql, [&id], row)
+        .optional()
+        .doing(what)?;
     let Some((owner, record, number, epoch, is_cancelled)) = row else {
         return Err(refuse::unknown_run(run));
     };
@@ -198,11 +255,24 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let sql = r#"DELETE FROM adkw_waits WHERE run = ?1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND status = 'failed')"#;
     db.connection.execute(sql, [&id]).doing(what)?;
-    let claim = ClaimId { run_id: run, epoch: epoch + 1 };
+    let claim = ClaimId {
+        run_id: run,
+        epoch: epoch + 1,
+    };
     let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = ?4, error = NULL, updated = ?5
         WHERE id = ?1";
-    let status = if record.is_queued { RunStatus::Queued } else { RunStatus::Running };
-    let row = params![id, db.owner.name, claim.epoch, status.to_row().0, now_micros()];
+    let status = if record.is_queued {
+        RunStatus::Queued
+    } else {
+        RunStatus::Running
+    };
+    let row = params![
+        id,
+        db.owner.name,
+        claim.epoch,
+        status.to_row().0,
+        now_micros()
+    ];
     db.connection.execute(sql, row).doing(what)?;
     db.cache.runs.remove(&run);
     if record.is_queued {
@@ -211,7 +281,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
     let waits = texts(&db.connection, sql, &id)?;
     let key = record.session.clone();
-    let log = session_rows(db, &key)?.map(|known| known.number).ok_or_else(|| key.missing())?;
+    let log = session_rows(db, &key)?
+        .map(|known| known.number)
+        .ok_or_else(|| key.missing())?;
     let end = run_end(&db.connection, number)?;
     let events = reader::events(&db.connection, &key, log, record.begins..end)?;
     let rows = RunRows {
@@ -221,7 +293,11 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
              UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL",
             params![number],
         )?,
-        steps: pairs(&db.connection, "SELECT key, value FROM adkw_steps WHERE run = ?1", params![id])?,
+        steps: pairs(
+            &db.connection,
+            "SELECT key, value FROM adkw_steps WHERE run = ?1",
+            params![id],
+        )?,
         done: pairs(
             &db.connection,
             "SELECT d.value ->> 'path', d.value FROM adkw_log l, json_each(l.done) d
@@ -248,7 +324,9 @@ fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
 fn run_end(connection: &Connection, run: i64) -> Result<u64> {
     let sql = "SELECT coalesce(max(place) + 1, 0) FROM (SELECT place FROM adkw_tail WHERE run = ?1
         UNION ALL SELECT place FROM adkw_log WHERE run = ?1)";
-    let end = connection.prepare_cached(sql).and_then(|mut end| end.query_row([run], |row| row.get(0)));
+    let end = connection
+        .prepare_cached(sql)
+        .and_then(|mut end| end.query_row([run], |row| row.get(0)));
     end.doing("look for the last event of a run")
 }
 
@@ -256,7 +334,9 @@ fn run_end(connection: &Connection, run: i64) -> Result<u64> {
 fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs> {
     let what = "read the journal of a run";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map(run, |row| Ok((row.get(0)?, row.get(1)?))).doing(what)?;
+    let rows = statement
+        .query_map(run, |row| Ok((row.get(0)?, row.get(1)?)))
+        .doing(what)?;
     rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
@@ -269,7 +349,12 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
     let usage = end.map(|(_, usage)| to_text(usage)).transpose()?;
     let time = end.map(|_| now_micros());
     let run = claim.run_id.to_string();
-    if db.cache.runs.get(&claim.run_id).is_some_and(|(_, epoch)| *epoch == claim.epoch) {
+    if db
+        .cache
+        .runs
+        .get(&claim.run_id)
+        .is_some_and(|(_, epoch)| *epoch == claim.epoch)
+    {
         db.cache.runs.remove(&claim.run_id);
     }
     let sql =
@@ -281,12 +366,24 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
-    let row =
-        params![run, db.owner.owner_of(claim), claim.epoch, status, error.flatten(), time, usage, goes_on];
+    let row = params![
+        run,
+        db.owner.owner_of(claim),
+        claim.epoch,
+        status,
+        error.flatten(),
+        time,
+        usage,
+        goes_on
+    ];
     if statement.execute(row).doing(what)? > 0 {
         if matches!(status, Some("finished" | "failed")) {
             let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
-            db.connection.prepare_cached(sql).doing(what)?.execute([&run]).doing(what)?;
+            db.connection
+                .prepare_cached(sql)
+                .doing(what)?
+                .execute([&run])
+                .doing(what)?;
         }
         return Ok(true);
     }
@@ -301,7 +398,10 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
     // An engine above the store may write an end again.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
     let row = params![run, claim.epoch, status];
-    let is_known: bool = db.connection.query_row(sql, row, |row| row.get(0)).doing(what)?;
+    let is_known: bool = db
+        .connection
+        .query_row(sql, row, |row| row.get(0))
+        .doing(what)?;
     Ok(!is_known)
 }
 
@@ -312,32 +412,53 @@ pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL, updated = ?3
         WHERE id = ?1 AND app = ?2 AND status IN ('queued', 'running', 'paused', 'answered')";
     let row = params![id, app, now_micros()];
-    if db.connection.prepare_cached(sql).doing(what)?.execute(row).doing(what)? > 0 {
+    if db
+        .connection
+        .prepare_cached(sql)
+        .doing(what)?
+        .execute(row)
+        .doing(what)?
+        > 0
+    {
         db.cache.runs.remove(&run);
         let sql = "DELETE FROM adkw_waits WHERE run = ?1 AND answer IS NULL";
-        db.connection.prepare_cached(sql).doing(what)?.execute([&id]).doing(what)?;
+        db.connection
+            .prepare_cached(sql)
+            .doing(what)?
+            .execute([&id])
+            .doing(what)?;
     }
     let sql = "SELECT status, error FROM adkw_runs WHERE id = ?1 AND app = ?2";
-    let row = db
-        .connection
-        .query_row(sql, [&*id, app], |row| Ok(RunStatus::from_row(&row.get::<_, String>(0)?, row.get(1)?)));
-    row.optional().doing(what)?.ok_or_else(|| refuse::unknown_run(run))
+    let row = db.connection.query_row(sql, [&*id, app], |row| {
+        Ok(RunStatus::from_row(&row.get::<_, String>(0)?, row.get(1)?))
+    });
+    row.optional()
+        .doing(what)?
+        .ok_or_else(|| refuse::unknown_run(run))
 }
 
 /// Reads a run that an engine above the store drives, with its events from a place of the log on.
 pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<Option<DrivenRun>> {
     let what = "read a run";
-    let sql = "SELECT number, epoch, status, error, usage, record, session FROM adkw_runs WHERE id = ?1";
+    let sql =
+        "SELECT number, epoch, status, error, usage, record, session FROM adkw_runs WHERE id = ?1";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let mut rows = statement.query([run.to_string()]).doing(what)?;
-    let Some(row) = rows.next().doing(what)? else { return Ok(None) };
+    let Some(row) = rows.next().doing(what)? else {
+        return Ok(None);
+    };
     let (number, epoch): (i64, u64) = (row.get(0).doing(what)?, row.get(1).doing(what)?);
-    let status = RunStatus::from_row(&row.get::<_, String>(2).doing(what)?, row.get(3).doing(what)?);
+    let status = RunStatus::from_row(
+        &row.get::<_, String>(2).doing(what)?,
+        row.get(3).doing(what)?,
+    );
     if !is_driven_above(epoch, &status) {
         return Err(refuse::run_busy(run));
     }
     let usage = row.get::<_, Option<String>>(4).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
+    let usage = usage
+        .map(|usage| from_text(&usage, "the usage of a run"))
+        .transpose()?;
     let record = row.get::<_, String>(5).doing(what)?;
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     // All events of a run are found by its number; the last events are found in the log of its
@@ -345,10 +466,20 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
     let filled = reader::run_events(connection, &record.session, number, after)?;
-    let filled = filled
-        .into_iter()
-        .map(|Filled { place, event, slot, temp }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))));
-    Ok(Some(DrivenRun::new(record, status, usage, filled.collect::<Result<_>>()?)))
+    let filled = filled.into_iter().map(
+        |Filled {
+             place,
+             event,
+             slot,
+             temp,
+         }| Ok((slot, Stored::earlier(place, event, temp_of(temp)?))),
+    );
+    Ok(Some(DrivenRun::new(
+        record,
+        status,
+        usage,
+        filled.collect::<Result<_>>()?,
+    )))
 }
 
 /// Reports whether an engine above the store drives or has driven a run. The first claim of a

@@ -21,15 +21,25 @@ pub(crate) fn bind(
 ) -> Result<KeyBinding> {
     let what = "bind the key of a request";
     let now = now_micros();
-    let RequestKey { app, scope, key, .. } = key;
-    let sql =
-        "SELECT target, digest FROM adkw_keys WHERE app = ?1 AND scope = ?2 AND key = ?3 AND expires > ?4";
+    let RequestKey {
+        app, scope, key, ..
+    } = key;
+    let sql = "SELECT target, digest FROM adkw_keys WHERE app = ?1 AND scope = ?2 AND key = ?3 AND expires > ?4";
     let bound = connection.prepare_cached(sql).and_then(|mut statement| {
-        let row =
-            |row: &rusqlite::Row<'_>| Ok(KeyBinding::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        statement.query_row(params![app, scope, key, now], row).optional()
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(KeyBinding::new(
+                row.get::<_, String>(0)?,
+                row.get::<_, String>(1)?,
+            ))
+        };
+        statement
+            .query_row(params![app, scope, key, now], row)
+            .optional()
     });
-    if let Some(bound) = bound.doing(what)?.filter(|bound| replaces != Some(&bound.target)) {
+    if let Some(bound) = bound
+        .doing(what)?
+        .filter(|bound| replaces != Some(&bound.target))
+    {
         return Ok(bound);
     }
     let lifetime = u64::try_from(lifetime.as_micros()).unwrap_or(u64::MAX);
@@ -37,7 +47,10 @@ pub(crate) fn bind(
     let sql = "INSERT OR REPLACE INTO adkw_keys (app, scope, key, target, digest, expires)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let row = params![app, scope, key, binding.target, binding.digest, expires];
-    connection.prepare_cached(sql).and_then(|mut statement| statement.execute(row)).doing(what)?;
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.execute(row))
+        .doing(what)?;
     let sql = "DELETE FROM adkw_keys WHERE (app, scope, key) IN
         (SELECT app, scope, key FROM adkw_keys WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
     connection
@@ -58,7 +71,11 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
         let count = || {
-            connection.query_row("SELECT count(*) FROM adkw_keys", [], |row| row.get::<_, u32>(0)).unwrap()
+            connection
+                .query_row("SELECT count(*) FROM adkw_keys", [], |row| {
+                    row.get::<_, u32>(0)
+                })
+                .unwrap()
         };
         let many = 3 * BATCH;
         for nth in 0..many {
@@ -73,6 +90,9 @@ mod tests {
         }
         let sql = "EXPLAIN QUERY PLAN SELECT app, scope, key FROM adkw_keys WHERE expires <= 1 ORDER BY expires LIMIT 1";
         let plan: String = connection.query_row(sql, [], |row| row.get(3)).unwrap();
-        assert!(plan.contains("INDEX adkw_keys_expires (expires<?)"), "{plan}");
+        assert!(
+            plan.contains("INDEX adkw_keys_expires (expires<?)"),
+            "{plan}"
+        );
     }
 }

@@ -88,7 +88,12 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let (durability, busy_timeout) = (Durability::default(), Duration::from_secs(5));
-        Self { durability, busy_timeout, max_bytes: None, create: true }
+        Self {
+            durability,
+            busy_timeout,
+            max_bytes: None,
+            create: true,
+        }
     }
 }
 
@@ -183,7 +188,11 @@ impl SqliteStore {
     pub async fn open_with(path: impl AsRef<Path>, options: Options) -> Result<Self> {
         let writer = Writer::open(path.as_ref().to_owned(), options).await?;
         let reader = Arc::new(Reader::new(writer.file.clone(), options));
-        Ok(Self(Arc::new(Shared { writer, reader, live: OpenSessions::default() })))
+        Ok(Self(Arc::new(Shared {
+            writer,
+            reader,
+            live: OpenSessions::default(),
+        })))
     }
 
     /// Returns the sorted names of the apps that have sessions in the file.

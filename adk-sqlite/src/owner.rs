@@ -47,13 +47,20 @@ impl Owner {
     /// where all processes look.
     pub(crate) fn new(database: &Path) -> Result<Self> {
         // The process id and a random number make the name unique.
-        let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
+        let random =
+            std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), std::process::id());
         let name = format!("{}-{random:016x}", std::process::id());
         let path = lock_path(database, &name);
         match create_locked(&path) {
             Ok(lock) => {
                 let database = database.to_owned();
-                Ok(Self { name, path, database, _lock: lock, given_up: Mutex::default() })
+                Ok(Self {
+                    name,
+                    path,
+                    database,
+                    _lock: lock,
+                    given_up: Mutex::default(),
+                })
             }
             Err(error) => {
                 let message = format!("cannot make `{}`: {error}", path.display());
@@ -65,7 +72,11 @@ impl Owner {
 
     /// Returns the value of the `owner` column for a claim of this process.
     pub(crate) fn owner_of(&self, claim: ClaimId) -> &str {
-        if claim.is_driven_above() { ABOVE } else { &self.name }
+        if claim.is_driven_above() {
+            ABOVE
+        } else {
+            &self.name
+        }
     }
 
     fn set(&self) -> MutexGuard<'_, HashSet<ClaimId>> {
@@ -90,21 +101,35 @@ impl Owner {
 
     /// Reports whether a claim with this owner in the table is still held.
     pub(crate) fn drives(&self, claim: ClaimId, owner: &str, given_up: &HashSet<ClaimId>) -> bool {
-        if owner == self.name { !given_up.contains(&claim) } else { self.lives(owner) }
+        if owner == self.name {
+            !given_up.contains(&claim)
+        } else {
+            self.lives(owner)
+        }
     }
 
     /// Removes the files of ended processes, except those `named` by runs, which
     /// [`lives`](Self::lives) removes one by one. A file that cannot be removed stays, which is
     /// harmless.
     pub(crate) fn sweep(&self, named: &HashSet<String>) {
-        let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else { return };
-        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        let Ok(entries) = folder.read_dir() else { return };
+        let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else {
+            return;
+        };
+        let folder = if folder.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            folder
+        };
+        let Ok(entries) = folder.read_dir() else {
+            return;
+        };
         let prefix = format!("{}-owner-", file.to_string_lossy());
         for entry in entries.flatten() {
             let name = entry.file_name();
             let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix));
-            if let Some(owner) = owner.filter(|owner| *owner != self.name && !named.contains(*owner)) {
+            if let Some(owner) =
+                owner.filter(|owner| *owner != self.name && !named.contains(*owner))
+            {
                 self.lives(owner);
             }
         }
@@ -116,7 +141,9 @@ impl Owner {
             return true;
         }
         let path = lock_path(&self.database, other);
-        let Ok(file) = OpenOptions::new().write(true).open(&path) else { return path.exists() };
+        let Ok(file) = OpenOptions::new().write(true).open(&path) else {
+            return path.exists();
+        };
         match file.try_lock() {
             Ok(()) => {
                 let _ = std::fs::remove_file(&path);

@@ -13,7 +13,9 @@ use rusqlite::{Connection, StatementStatus};
 use std::collections::HashSet;
 
 fn plan(connection: &Connection, sql: &str) -> Vec<String> {
-    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let mut statement = connection
+        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+        .unwrap();
     let mut rows = bind(&mut statement, &[const { None }; 7]).unwrap();
     let mut steps = Vec::new();
     while let Some(row) = rows.next().unwrap() {
@@ -28,39 +30,64 @@ fn queries_use_indexes() {
     crate::schema::prepare(&connection).unwrap();
     let run: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
     let of_run = RunFilter::of_run(run);
-    let ready = RunFilter::ready().oldest_first().workflows(["w"]).after(run);
+    let ready = RunFilter::ready()
+        .oldest_first()
+        .workflows(["w"])
+        .after(run);
     let of_app = |condition, filter: &RunFilter| runs_sql(condition, Whose::App, filter);
     let (free, dead) = (of_app(FREE, &ready), of_app(OF_OWNER, &ready));
     let of_tenants = |condition| runs_sql(condition, Whose::Tenants, &ready);
     let failed = of_app("", &RunFilter::failed());
     let page = of_app("", &RunFilter::any().after(run));
     let newest = plan(&connection, &of_app("", &RunFilter::any()));
-    assert!(newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"), "{newest:#?}");
-    assert!(newest.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {newest:#?}");
+    assert!(
+        newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"),
+        "{newest:#?}"
+    );
+    assert!(
+        newest.iter().all(|step| !step.contains("TEMP B-TREE")),
+        "all are sorted: {newest:#?}"
+    );
     let user = waiting_sql(&RunFilter::unfinished().user("u"));
     let waits = plan(&connection, &waiting_sql(&RunFilter::unfinished()));
     assert!(waits[0].ends_with("adkw_waits_open (app=?)"), "{waits:#?}");
-    assert!(waits.iter().all(|step| !step.contains("TEMP B-TREE")), "all are sorted: {waits:#?}");
+    assert!(
+        waits.iter().all(|step| !step.contains("TEMP B-TREE")),
+        "all are sorted: {waits:#?}"
+    );
     for (sql, first) in [
         (waiting_sql(&of_run), "adkw_waits_run (run=?)"),
         (user, "adkw_waits_session (session=?)"),
         (page, "(id<?)"),
         (free, "adkw_runs_free (app=? AND id>?)"),
         (dead, "adkw_runs_driven (owner=? AND app=? AND id>?)"),
-        (of_tenants(FREE), "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)"),
-        (of_tenants(OF_OWNER), "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)"),
+        (
+            of_tenants(FREE),
+            "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)",
+        ),
+        (
+            of_tenants(OF_OWNER),
+            "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)",
+        ),
         (failed, "adkw_runs_failed (app=?)"),
         (OPEN_WAIT.to_owned(), "(id=?)"),
         (DUE.to_owned(), "adkw_waits_due (app=? AND deadline>?)"),
-        (DUE_OF_TENANTS.to_owned(), "adkw_waits_tenants (tenant_of=? AND deadline>?)"),
+        (
+            DUE_OF_TENANTS.to_owned(),
+            "adkw_waits_tenants (tenant_of=? AND deadline>?)",
+        ),
     ] {
         let steps = plan(&connection, &sql);
         assert!(
-            steps.iter().all(|step| !step.starts_with("SCAN ") || step.contains("json_each")),
+            steps
+                .iter()
+                .all(|step| !step.starts_with("SCAN ") || step.contains("json_each")),
             "{sql}: {steps:#?}"
         );
         assert!(
-            steps.iter().any(|step| step.starts_with("SEARCH ") && step.contains(first)),
+            steps
+                .iter()
+                .any(|step| step.starts_with("SEARCH ") && step.contains(first)),
             "{sql}: {steps:#?}"
         );
     }
@@ -95,9 +122,15 @@ fn database(many: u64) -> Connection {
 /// Returns SQLite's step counts for each list.
 fn steps(many: u64) -> Vec<(&'static str, i32)> {
     let connection = database(many);
-    let owner = Owner::new(&std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"))).unwrap();
+    let owner =
+        Owner::new(&std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"))).unwrap();
     let taken = |sqls: &[String]| -> i32 {
-        let steps_of = |sql| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
+        let steps_of = |sql| {
+            connection
+                .prepare_cached(sql)
+                .unwrap()
+                .get_status(StatementStatus::VmStep)
+        };
         sqls.iter().map(|sql| steps_of(sql)).sum()
     };
     let counted = |what, sqls: &[String], list: &dyn Fn() -> usize, wanted| {
@@ -108,10 +141,22 @@ fn steps(many: u64) -> Vec<(&'static str, i32)> {
     let listed_of = |what, whose, filter: RunFilter, wanted| {
         let mut sqls = vec![runs_sql("", whose, &filter)];
         if filter.state == RunState::Ready {
-            sqls = [FREE, OF_OWNER].map(|part| runs_sql(part, whose, &filter)).to_vec();
+            sqls = [FREE, OF_OWNER]
+                .map(|part| runs_sql(part, whose, &filter))
+                .to_vec();
             sqls.push(DRIVERS.to_owned());
         }
-        let list = || runs(&connection, (whose, "app"), &filter, &owner, &HashSet::new()).unwrap().len();
+        let list = || {
+            runs(
+                &connection,
+                (whose, "app"),
+                &filter,
+                &owner,
+                &HashSet::new(),
+            )
+            .unwrap()
+            .len()
+        };
         counted(what, &sqls, &list, wanted)
     };
     let listed = |what, filter, wanted| listed_of(what, Whose::App, filter, wanted);
@@ -119,20 +164,50 @@ fn steps(many: u64) -> Vec<(&'static str, i32)> {
         let list = || waiting(&connection, "app", &filter).unwrap().len();
         counted(what, &[waiting_sql(&filter)], &list, wanted)
     };
-    let (one, two) = (SessionKey::new("app", "u", "s"), SessionKey::new("app", "v", "t"));
+    let (one, two) = (
+        SessionKey::new("app", "u", "s"),
+        SessionKey::new("app", "v", "t"),
+    );
     let due = |whose, now, wanted| {
-        let due = || due(&connection, (whose, "app"), now, 20).unwrap().waits.len();
-        counted("deadlines", &[DUE.to_owned(), DUE_OF_TENANTS.to_owned()], &due, wanted)
+        let due = || {
+            due(&connection, (whose, "app"), now, 20)
+                .unwrap()
+                .waits
+                .len()
+        };
+        counted(
+            "deadlines",
+            &[DUE.to_owned(), DUE_OF_TENANTS.to_owned()],
+            &due,
+            wanted,
+        )
     };
     vec![
         listed("the newest runs", RunFilter::any().limit(20), 20),
-        listed("the newest runs of a session", RunFilter::any().session(&one).limit(20), 20),
-        listed("ready runs", RunFilter::ready().oldest_first().limit(20), 20),
-        listed_of("ready runs of tenants", Whose::Tenants, RunFilter::ready().oldest_first().limit(20), 20),
+        listed(
+            "the newest runs of a session",
+            RunFilter::any().session(&one).limit(20),
+            20,
+        ),
+        listed(
+            "ready runs",
+            RunFilter::ready().oldest_first().limit(20),
+            20,
+        ),
+        listed_of(
+            "ready runs of tenants",
+            Whose::Tenants,
+            RunFilter::ready().oldest_first().limit(20),
+            20,
+        ),
         listed("failed runs", RunFilter::failed().limit(20), 0),
         listed("cancelled runs", RunFilter::cancelled().limit(20), 0),
         waits("waits", RunFilter::unfinished().limit(20), 20),
-        waits("waits of a session without any", RunFilter::unfinished().session(&two), 0),
+        waits(
+            "waits of a session without any",
+            RunFilter::unfinished().session(&two),
+            0,
+        ),
         due(Whose::App, 0, 0),
         due(Whose::App, 9, 20),
         due(Whose::Tenants, 0, 0),
@@ -143,6 +218,9 @@ fn steps(many: u64) -> Vec<(&'static str, i32)> {
 #[test]
 fn a_list_costs_the_same_in_a_large_store() {
     let (small, large) = (steps(50), steps(5_000));
-    assert!(small.iter().map(|(_, steps)| steps).sum::<i32>() > 1_000, "{small:?}");
+    assert!(
+        small.iter().map(|(_, steps)| steps).sum::<i32>() > 1_000,
+        "{small:?}"
+    );
     assert_eq!(small, large);
 }

@@ -29,7 +29,12 @@ pub(crate) struct Reader {
 
 impl Reader {
     pub(crate) fn new(file: Arc<DatabaseFile>, options: Options) -> Self {
-        Self { file, options, turns: Arc::new(Semaphore::new(MOST)), free: Mutex::default() }
+        Self {
+            file,
+            options,
+            turns: Arc::new(Semaphore::new(MOST)),
+            free: Mutex::default(),
+        }
     }
 
     /// Executes reads in one transaction, which sees one state of the database and waits for no
@@ -52,24 +57,38 @@ impl Reader {
                 let moment = connection.unchecked_transaction().doing("begin to read")?;
                 let result = work(&moment);
                 drop(moment);
-                this.free.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+                this.free
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(connection);
                 result
             };
-            tokio::task::spawn_blocking(read).await.map_err(|error| closed_error().with_source(error))?
+            tokio::task::spawn_blocking(read)
+                .await
+                .map_err(|error| closed_error().with_source(error))?
         });
-        let read = task.await.map_err(|error| closed_error().with_source(error))?;
+        let read = task
+            .await
+            .map_err(|error| closed_error().with_source(error))?;
         read.map_err(|error| with_file(self.file.path(), error))
     }
 
     fn connection(&self) -> Result<Connection> {
         self.file.check_with_log()?;
-        if let Some(connection) = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+        if let Some(connection) = self
+            .free
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+        {
             return Ok(connection);
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.file.path(), flags);
         let connection = connection.doing("open the file to read")?;
-        connection.busy_timeout(self.options.busy_timeout).doing("open the file to read")?;
+        connection
+            .busy_timeout(self.options.busy_timeout)
+            .doing("open the file to read")?;
         #[cfg(test)]
         let connection = crate::turns::count_steps(connection);
         // Check again: the connection has opened the file that is at the path now.
@@ -85,7 +104,16 @@ pub(crate) fn events(
     number: i64,
     places: Range<u64>,
 ) -> Result<Vec<Arc<Event>>> {
-    let mut rows = placed_events(connection, key, number, &EventRange { places, since: 0, most: -1 })?;
+    let mut rows = placed_events(
+        connection,
+        key,
+        number,
+        &EventRange {
+            places,
+            since: 0,
+            most: -1,
+        },
+    )?;
     rows.reverse();
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
@@ -176,11 +204,18 @@ fn unplaced_events(
         connection,
         key,
         sql,
-        params![number, key.app, key.user, key.id, start, end, since, part.most, len],
+        params![
+            number, key.app, key.user, key.id, start, end, since, part.most, len
+        ],
     )
 }
 
-fn select(connection: &Connection, key: &SessionKey, sql: &str, wanted: &[&dyn ToSql]) -> Result<Newest> {
+fn select(
+    connection: &Connection,
+    key: &SessionKey,
+    sql: &str,
+    wanted: &[&dyn ToSql],
+) -> Result<Newest> {
     let what = "read the events of a session";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let mut rows = statement.query(wanted).doing(what)?;
@@ -200,8 +235,11 @@ fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
         ValueRef::Null => event_without_data(&text(1)?, &text(2)?, &text(3)?)?,
         data => {
             let id = text(1)?;
-            let data = data.as_str().map_err(|error| key.unreadable_event(&id, place, error))?;
-            Event::from_stored(data).map_err(|error| key.unreadable_event(&id, place, error.message()))?
+            let data = data
+                .as_str()
+                .map_err(|error| key.unreadable_event(&id, place, error))?;
+            Event::from_stored(data)
+                .map_err(|error| key.unreadable_event(&id, place, error.message()))?
         }
     };
     Ok((place, Arc::new(event)))
@@ -225,16 +263,25 @@ pub(crate) fn run_events(
     let what = "read the events of a run";
     let mut all = Vec::new();
     for table in TABLES {
-        let mut statement = connection.prepare_cached(&filled_sql(table, after.is_some())).doing(what)?;
+        let mut statement = connection
+            .prepare_cached(&filled_sql(table, after.is_some()))
+            .doing(what)?;
         let mut rows = match after {
             None => statement.query(params![run, key.app, key.user, key.id]),
-            Some((session, from)) => statement.query(params![run, key.app, key.user, key.id, session, from]),
+            Some((session, from)) => {
+                statement.query(params![run, key.app, key.user, key.id, session, from])
+            }
         }
         .doing(what)?;
         while let Some(row) = rows.next().doing(what)? {
             let (place, event) = event_of(row, key)?;
             let (slot, temp) = (row.get(5).doing(what)?, row.get(6).doing(what)?);
-            all.push(Filled { place, event, slot, temp });
+            all.push(Filled {
+                place,
+                event,
+                slot,
+                temp,
+            });
         }
     }
     all.sort_by_key(|filled| filled.place);
@@ -242,8 +289,11 @@ pub(crate) fn run_events(
 }
 
 fn filled_sql(table: &str, from_a_place: bool) -> String {
-    let condition =
-        if from_a_place { "+l.run = ?1 AND l.session = ?5 AND l.place >= ?6" } else { "l.run = ?1" };
+    let condition = if from_a_place {
+        "+l.run = ?1 AND l.session = ?5 AND l.place >= ?6"
+    } else {
+        "l.run = ?1"
+    };
     format!(
         "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp FROM {table} l
         CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
@@ -253,8 +303,8 @@ fn filled_sql(table: &str, from_a_place: bool) -> String {
 
 /// Returns an event with only an id, a run and a time. ADK permits rows without event data.
 fn event_without_data(id: &str, run: &str, text: &str) -> Result<Event> {
-    let micros =
-        time::from_text(text).ok_or_else(|| corrupt_error(format!("event `{id}` has the time `{text}`")))?;
+    let micros = time::from_text(text)
+        .ok_or_else(|| corrupt_error(format!("event `{id}` has the time `{text}`")))?;
     Event::from_columns(id, run, micros)
 }
 
@@ -283,7 +333,9 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "read a session";
     let mut found = connection.prepare_cached(HEAD).doing(what)?;
     let mut found = found.query([&key.app, &key.user, &key.id]).doing(what)?;
-    let Some(row) = found.next().doing(what)? else { return Ok(None) };
+    let Some(row) = found.next().doing(what)? else {
+        return Ok(None);
+    };
     let text = |column| row.get::<_, String>(column).doing(what);
     let own = state_of(row.get_ref(0).doing(what)?, key, Scope::Session);
     let (created, updated) = (time::from_text(&text(1)?), time::from_text(&text(2)?));
@@ -292,17 +344,29 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     let micros = row.get::<_, Option<u64>>(5).doing(what)?;
     // Each program that appends an event also updates the time in the session's row.
     let len = last.map_or(0, |last| last + 1);
-    let unplaced =
-        if micros.or(created) == updated { 0 } else { count(connection, key)?.saturating_sub(len) };
+    let unplaced = if micros.or(created) == updated {
+        0
+    } else {
+        count(connection, key)?.saturating_sub(len)
+    };
     let updated = updated.unwrap_or_default();
-    Ok(Some(Head { number, len, unplaced, updated, own }))
+    Ok(Some(Head {
+        number,
+        len,
+        unplaced,
+        updated,
+        own,
+    }))
 }
 
 /// Counts the events of a session, including those without a place.
 pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
-    let sql = "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
+    let sql =
+        "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     let row = [&key.app, &key.user, &key.id];
-    let count = connection.prepare_cached(sql).and_then(|mut count| count.query_row(row, |row| row.get(0)));
+    let count = connection
+        .prepare_cached(sql)
+        .and_then(|mut count| count.query_row(row, |row| row.get(0)));
     count.doing("count the events of a session")
 }
 
@@ -314,20 +378,36 @@ pub(crate) fn snapshot(
     filter: &EventFilter,
     is_last: bool,
 ) -> Result<Option<Option<SessionSnapshot>>> {
-    let Some(Head { number, len, unplaced, updated, own }) = head(connection, &key)? else { return Ok(None) };
+    let Some(Head {
+        number,
+        len,
+        unplaced,
+        updated,
+        own,
+    }) = head(connection, &key)?
+    else {
+        return Ok(None);
+    };
     if unplaced > 0 && !is_last {
         return Ok(Some(None));
     }
     let all = row(connection, &key, number, len, updated, own?)?.into_state();
     let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
-    let (most, since) = (filter.most().and_then(|most| i64::try_from(most).ok()), filter.since_micros());
+    let (most, since) = (
+        filter.most().and_then(|most| i64::try_from(most).ok()),
+        filter.since_micros(),
+    );
     let mut most = most.unwrap_or(-1);
     if since > 0 {
         most = count_since(connection, &key, since, most)?;
     }
     let range = places.start as u64..places.end as u64;
-    let mut part = EventRange { places: range, since, most };
+    let mut part = EventRange {
+        places: range,
+        since,
+        most,
+    };
     let mut found = Vec::new();
     if unplaced > 0 && most != 0 {
         found = unplaced_events(connection, &key, number, len, &part)?;
@@ -337,15 +417,35 @@ pub(crate) fn snapshot(
         found.extend(placed_events(connection, &key, number, &part)?);
     }
     found.reverse();
-    let first = found.first().map_or(places.end, |(place, _)| usize::try_from(*place).unwrap_or(usize::MAX));
+    let first = found.first().map_or(places.end, |(place, _)| {
+        usize::try_from(*place).unwrap_or(usize::MAX)
+    });
     let events = found.into_iter().map(|(_, event)| event).collect();
-    Ok(Some(Some(SessionSnapshot::new(key, all, whole, updated).with_events(first, events))))
+    Ok(Some(Some(
+        SessionSnapshot::new(key, all, whole, updated).with_events(first, events),
+    )))
 }
 
 /// Reads a session for a list, with the readable parts of its state.
-pub(crate) fn listed_session(connection: &Connection, key: SessionKey) -> Result<Option<SessionSnapshot>> {
-    let Some(Head { len, unplaced, updated, own, .. }) = head(connection, &key)? else { return Ok(None) };
-    let states = [own, user_state(connection, &key)?, app_state(connection, &key)?];
+pub(crate) fn listed_session(
+    connection: &Connection,
+    key: SessionKey,
+) -> Result<Option<SessionSnapshot>> {
+    let Some(Head {
+        len,
+        unplaced,
+        updated,
+        own,
+        ..
+    }) = head(connection, &key)?
+    else {
+        return Ok(None);
+    };
+    let states = [
+        own,
+        user_state(connection, &key)?,
+        app_state(connection, &key)?,
+    ];
     let len = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     Ok(Some(SessionSnapshot::listed(key, states, len, updated)))
 }
@@ -362,7 +462,14 @@ pub(crate) fn row(
     let user = user_state(connection, key)??;
     let app = app_state(connection, key)??;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    Ok(SessionRow { number, len, updated, own, user, app })
+    Ok(SessionRow {
+        number,
+        len,
+        updated,
+        own,
+        user,
+        app,
+    })
 }
 
 /// The log of an open session.
@@ -376,7 +483,10 @@ impl Pages for Shelf {
     fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
         let (key, number) = (self.key.clone(), self.number);
         let places = places.start as u64..places.end as u64;
-        Box::pin(self.reader.read(move |connection| events(connection, &key, number, places)))
+        Box::pin(
+            self.reader
+                .read(move |connection| events(connection, &key, number, places)),
+        )
     }
 }
 
@@ -398,15 +508,20 @@ mod tests {
         let file = Arc::new(DatabaseFile::identify(&connection, &path).unwrap());
         let reader = Arc::new(Reader::new(file, Options::default()));
         // Each read waits in the barrier until `MOST` reads are inside.
-        let (together, inside, peak) =
-            (Arc::new(Barrier::new(MOST)), AtomicUsize::new(0), AtomicUsize::new(0));
+        let (together, inside, peak) = (
+            Arc::new(Barrier::new(MOST)),
+            AtomicUsize::new(0),
+            AtomicUsize::new(0),
+        );
         let counts = Arc::new((inside, peak));
         let tasks: Vec<_> = (0..8 * MOST)
             .map(|_| {
                 let (reader, together, counts) = (reader.clone(), together.clone(), counts.clone());
                 tokio::spawn(async move {
                     let work = move |_: &Connection| {
-                        counts.1.fetch_max(counts.0.fetch_add(1, SeqCst) + 1, SeqCst);
+                        counts
+                            .1
+                            .fetch_max(counts.0.fetch_add(1, SeqCst) + 1, SeqCst);
                         together.wait();
                         counts.0.fetch_sub(1, SeqCst);
                         Ok(())
@@ -418,7 +533,10 @@ mod tests {
         for task in tasks {
             task.await.unwrap();
         }
-        assert_eq!((counts.1.load(SeqCst), reader.free.lock().unwrap().len()), (MOST, MOST));
+        assert_eq!(
+            (counts.1.load(SeqCst), reader.free.lock().unwrap().len()),
+            (MOST, MOST)
+        );
         std::fs::remove_file(&path).unwrap();
     }
 
@@ -435,10 +553,17 @@ mod tests {
             let sql = format!("EXPLAIN QUERY PLAN {}", filled_sql(table, from_a_place));
             let mut statement = connection.prepare(&sql).unwrap();
             let count = statement.parameter_count();
-            let steps = statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get(3));
+            let steps =
+                statement.query_map(rusqlite::params_from_iter(vec![1; count]), |row| row.get(3));
             let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
-            assert!(steps[0].starts_with("SEARCH ") && steps[0].contains(first), "{sql}: {steps:?}");
-            assert!(steps[1].starts_with("SEARCH e ") && steps[1].contains("(id=?"), "{sql}: {steps:?}");
+            assert!(
+                steps[0].starts_with("SEARCH ") && steps[0].contains(first),
+                "{sql}: {steps:?}"
+            );
+            assert!(
+                steps[1].starts_with("SEARCH e ") && steps[1].contains("(id=?"),
+                "{sql}: {steps:?}"
+            );
         }
     }
 
@@ -451,44 +576,74 @@ mod tests {
         let key = SessionKey::new("app", "u", "s");
         let (micros, moved) = (1_767_225_600_000_000, many - 10);
         let (time, before) = (time::to_text(micros), time::to_text(micros - 1_000_000));
-        let ids = "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)";
+        let ids =
+            "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)";
         let id = "printf('01890000-0000-7000-8000-%012d', i)";
         let session = "INSERT INTO sessions VALUES ('app', 'u', 's', '{}', ?1, ?1)";
         connection.execute(session, [&time]).unwrap();
-        connection.execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", []).unwrap();
+        connection
+            .execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", [])
+            .unwrap();
         let events = format!(
             "{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
         );
-        connection.execute(&events, params![many, before, moved, time]).unwrap();
+        connection
+            .execute(&events, params![many, before, moved, time])
+            .unwrap();
         for (table, places) in [(TABLES[0], "i >= ?2"), (TABLES[1], "i < ?2")] {
             let rows = format!(
                 "{ids} INSERT INTO {table} (session, place, event_id, micros)
                 SELECT 1, i, {id}, ?3 - 1000000 * (i < ?2) FROM n WHERE {places}"
             );
-            connection.execute(&rows, params![many, moved, micros]).unwrap();
+            connection
+                .execute(&rows, params![many, moved, micros])
+                .unwrap();
         }
         // The cached statements count their steps.
         let taken = || -> i32 {
-            let sqls =
-                [HEAD.to_owned(), placed_sql(TABLES[0]), placed_sql(TABLES[1]), COUNT_SINCE.to_owned()];
-            let steps_of =
-                |sql: &String| connection.prepare_cached(sql).unwrap().get_status(StatementStatus::VmStep);
+            let sqls = [
+                HEAD.to_owned(),
+                placed_sql(TABLES[0]),
+                placed_sql(TABLES[1]),
+                COUNT_SINCE.to_owned(),
+            ];
+            let steps_of = |sql: &String| {
+                connection
+                    .prepare_cached(sql)
+                    .unwrap()
+                    .get_status(StatementStatus::VmStep)
+            };
             sqls.iter().map(steps_of).sum()
         };
         let read = |what, filter: EventFilter, wanted| {
             let before = taken();
-            let found = snapshot(&connection, key.clone(), &filter, false).unwrap().unwrap().unwrap();
-            assert_eq!((found.len, found.events.len()), (many as usize, wanted), "{what}");
+            let found = snapshot(&connection, key.clone(), &filter, false)
+                .unwrap()
+                .unwrap()
+                .unwrap();
+            assert_eq!(
+                (found.len, found.events.len()),
+                (many as usize, wanted),
+                "{what}"
+            );
             (what, taken() - before)
         };
         let middle = many as usize / 2;
         let second = std::time::UNIX_EPOCH + std::time::Duration::from_micros(micros);
         vec![
             read("the last second", EventFilter::new().since(second), 10),
-            read("20 of the last second", EventFilter::new().since(second).last(20), 10),
+            read(
+                "20 of the last second",
+                EventFilter::new().since(second).last(20),
+                10,
+            ),
             read("the state alone", EventFilter::new().last(0), 0),
             read("the last 20", EventFilter::new().last(20), 20),
-            read("a page in the middle", EventFilter::new().places(middle..middle + 50), 50),
+            read(
+                "a page in the middle",
+                EventFilter::new().places(middle..middle + 50),
+                50,
+            ),
             read("the first page", EventFilter::new().places(0..50), 50),
         ]
     }
@@ -515,17 +670,35 @@ mod tests {
             for table in TABLES {
                 if place != [0, 3][usize::from(table == TABLES[1])] {
                     connection
-                        .execute(&format!("INSERT INTO {table} {columns}"), params![place, id])
+                        .execute(
+                            &format!("INSERT INTO {table} {columns}"),
+                            params![place, id],
+                        )
                         .unwrap();
                 }
             }
         }
-        let part = |most| EventRange { places: 0..9, since: 0, most };
-        let places = |most| {
-            let found =
-                placed_events(&connection, &SessionKey::new("app", "u", "s"), 1, &part(most)).unwrap();
-            found.into_iter().map(|(place, _)| place).collect::<Vec<_>>()
+        let part = |most| EventRange {
+            places: 0..9,
+            since: 0,
+            most,
         };
-        assert_eq!((places(-1), places(3), places(4)), (vec![3, 2, 1, 0], vec![3, 2, 1], vec![3, 2, 1, 0]));
+        let places = |most| {
+            let found = placed_events(
+                &connection,
+                &SessionKey::new("app", "u", "s"),
+                1,
+                &part(most),
+            )
+            .unwrap();
+            found
+                .into_iter()
+                .map(|(place, _)| place)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (places(-1), places(3), places(4)),
+            (vec![3, 2, 1, 0], vec![3, 2, 1], vec![3, 2, 1, 0])
+        );
     }
 }

@@ -38,9 +38,18 @@ pub(crate) fn filter_sql(table: &str, whose: Whose, filter: &RunFilter) -> Strin
         (filter.run.is_some(), " AND r.id = ?2"),
         (filter.user.is_some(), " AND s.user_id = ?3"),
         (filter.session.is_some(), " AND s.id = ?4"),
-        (filter.after.is_some() && filter.oldest_first, " AND r.id > ?5"),
-        (filter.after.is_some() && !filter.oldest_first, " AND r.id < ?5"),
-        (filter.workflows.is_some(), " AND r.workflow IN (SELECT value FROM json_each(?6))"),
+        (
+            filter.after.is_some() && filter.oldest_first,
+            " AND r.id > ?5",
+        ),
+        (
+            filter.after.is_some() && !filter.oldest_first,
+            " AND r.id < ?5",
+        ),
+        (
+            filter.workflows.is_some(),
+            " AND r.workflow IN (SELECT value FROM json_each(?6))",
+        ),
     ] {
         if is_given {
             sql.push_str(condition);
@@ -55,7 +64,13 @@ pub(crate) type Parameters = [Option<String>; 7];
 pub(crate) fn parameters(app: &str, filter: &RunFilter, owner: Option<&str>) -> Result<Parameters> {
     let workflows = filter.workflows.as_ref().map(to_text).transpose()?;
     let id = |run: Option<RunId>| run.map(|run| run.to_string());
-    let RunFilter { run, user, session, after, .. } = filter;
+    let RunFilter {
+        run,
+        user,
+        session,
+        after,
+        ..
+    } = filter;
     Ok([
         Some(app.to_owned()),
         id(*run),
@@ -142,7 +157,11 @@ pub(crate) fn runs(
     // An index finds runs without an owner, and runs of dead processes by their owner.
     let mut all = list(FREE, None)?;
     for name in drivers(connection)? {
-        let is_dead = if name == owner.name { !given_up.is_empty() } else { !owner.lives(&name) };
+        let is_dead = if name == owner.name {
+            !given_up.is_empty()
+        } else {
+            !owner.lives(&name)
+        };
         if is_dead {
             all.extend(list(OF_OWNER, Some(&name))?);
         }
@@ -160,17 +179,30 @@ fn info(row: &Row<'_>, owner: &Owner, given_up: &HashSet<ClaimId>) -> Result<Run
     let what = "list the runs";
     let text = |column| row.get::<_, String>(column).doing(what);
     let id = text(0)?;
-    let run_id: RunId = id.parse().map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
+    let run_id: RunId = id
+        .parse()
+        .map_err(|_| corrupt_error(format!("`{id}` is not the id of a run")))?;
     let (status, error) = (text(5)?, row.get::<_, Option<String>>(6).doing(what)?);
     let driver = row.get::<_, Option<String>>(7).doing(what)?;
-    let claim = ClaimId { run_id, epoch: row.get(8).doing(what)? };
+    let claim = ClaimId {
+        run_id,
+        epoch: row.get(8).doing(what)?,
+    };
     let is_free = !driver.is_some_and(|driver| owner.drives(claim, &driver, given_up));
     let is_ready = is_free && matches!(&*status, "queued" | "running" | "answered");
     let session = key_of(row, 1).doing(what)?;
     let (created, updated) = (row.get(9).doing(what)?, row.get(10).doing(what)?);
     let usage = row.get::<_, Option<String>>(11).doing(what)?;
-    let usage = usage.map(|usage| from_text(&usage, "the usage of a run")).transpose()?;
-    let info = RunInfo::new(run_id, session, text(4)?, RunStatus::from_row(&status, error), is_ready);
+    let usage = usage
+        .map(|usage| from_text(&usage, "the usage of a run"))
+        .transpose()?;
+    let info = RunInfo::new(
+        run_id,
+        session,
+        text(4)?,
+        RunStatus::from_row(&status, error),
+        is_ready,
+    );
     Ok(info.at(created, updated).used(usage))
 }
 

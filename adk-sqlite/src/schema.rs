@@ -205,22 +205,31 @@ pub(crate) fn check_there(connection: &Connection) -> Result<()> {
     if has_table(connection, "adk_internal_metadata")? || has_table(connection, "sessions")? {
         return Ok(());
     }
-    let message = format!("the database `{}` has no tables of agents", connection.path().unwrap_or_default());
-    Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-        .with_help("check the path; a program creates the tables when it opens the store"))
+    let message = format!(
+        "the database `{}` has no tables of agents",
+        connection.path().unwrap_or_default()
+    );
+    Err(
+        Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+            .with_help("check the path; a program creates the tables when it opens the store"),
+    )
 }
 
 /// Creates missing tables, and upgrades tables of earlier versions.
 pub(crate) fn prepare(connection: &Connection) -> Result<()> {
     let version = if has_table(connection, "adk_internal_metadata")? {
         let sql = "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'";
-        connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional().doing("read its version")?
+        connection
+            .query_row(sql, [], |row| row.get::<_, String>(0))
+            .optional()
+            .doing("read its version")?
     } else {
         None
     };
     if version.as_deref() != Some("1") && has_table(connection, "sessions")? {
-        let found =
-            version.map_or("an older schema".to_owned(), |version| format!("schema version {version}"));
+        let found = version.map_or("an older schema".to_owned(), |version| {
+            format!("schema version {version}")
+        });
         return Err(corrupt_error(format!(
             "the file has ADK's tables of {found}; this crate reads version 1"
         )));
@@ -231,9 +240,14 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
             return create_in_transaction(connection, || {
                 // Another process may have upgraded the tables before this transaction began.
                 let own = own_version(connection)?;
-                let first =
-                    UPGRADES.iter().position(|(version, _)| *version == own).unwrap_or(UPGRADES.len());
-                let changes: String = UPGRADES[first..].iter().map(|(_, change)| *change).collect();
+                let first = UPGRADES
+                    .iter()
+                    .position(|(version, _)| *version == own)
+                    .unwrap_or(UPGRADES.len());
+                let changes: String = UPGRADES[first..]
+                    .iter()
+                    .map(|(_, change)| *change)
+                    .collect();
                 Ok(format!(
                     "{changes}{OURS}{ARTIFACTS}{MEMORY}{KEYS}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
                 ))
@@ -250,20 +264,33 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
         return Ok(());
     }
     let version = format!("INSERT OR IGNORE INTO adkw_meta VALUES ('version', '{VERSION}');");
-    create_in_transaction(connection, || Ok(format!("{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}")))
+    create_in_transaction(connection, || {
+        Ok(format!(
+            "{ADK}{TAIL}{OURS}{ARTIFACTS}{MEMORY}{KEYS}{version}"
+        ))
+    })
 }
 
 fn own_version(connection: &Connection) -> Result<String> {
     let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-    connection.query_row(sql, [], |row| row.get(0)).doing("read its version")
+    connection
+        .query_row(sql, [], |row| row.get(0))
+        .doing("read its version")
 }
 
 /// Creates tables in one transaction. Calls `tables` inside it, when no other process can change
 /// the version.
-fn create_in_transaction(connection: &Connection, tables: impl FnOnce() -> Result<String>) -> Result<()> {
+fn create_in_transaction(
+    connection: &Connection,
+    tables: impl FnOnce() -> Result<String>,
+) -> Result<()> {
     let what = "make its tables";
     connection.execute_batch("BEGIN IMMEDIATE").doing(what)?;
-    let made = tables().and_then(|tables| connection.execute_batch(&format!("{tables}COMMIT;")).doing(what));
+    let made = tables().and_then(|tables| {
+        connection
+            .execute_batch(&format!("{tables}COMMIT;"))
+            .doing(what)
+    });
     if made.is_err() && !connection.is_autocommit() {
         let _ = connection.execute_batch("ROLLBACK");
     }

@@ -6,8 +6,8 @@ use crate::reader::{self, Reader, Shelf, listed_session, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
 use adk_core::session::{
-    EventFilter, Location, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot, SessionStore,
-    forget_temp, now_micros, split,
+    EventFilter, Location, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot,
+    SessionStore, forget_temp, now_micros, split,
 };
 use adk_core::{BoxFuture, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -24,7 +24,9 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             key.check()?;
             state.check_depth()?;
-            self.open_session(key, Some(state)).await?.ok_or_else(closed_error)
+            self.open_session(key, Some(state))
+                .await?
+                .ok_or_else(closed_error)
         })
     }
 
@@ -40,17 +42,27 @@ impl SessionStore for SqliteStore {
         Box::pin(async move {
             let read = |is_last| {
                 let (key, filter) = (key.clone(), filter.clone());
-                self.0.reader.read(move |connection| snapshot(connection, key, &filter, is_last))
+                self.0
+                    .reader
+                    .read(move |connection| snapshot(connection, key, &filter, is_last))
             };
-            let Some(found) = read(false).await? else { return Ok(None) };
+            let Some(found) = read(false).await? else {
+                return Ok(None);
+            };
             if found.is_some() {
                 return Ok(found);
             }
             // Events of other programs get their places, unless the file is locked or full.
             let wanted = key.clone();
-            if let Err(error) =
-                self.0.writer.write(move |db: &mut Db| session_rows(db, &wanted).map(drop)).await
-                && !matches!(error.kind(), ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full))
+            if let Err(error) = self
+                .0
+                .writer
+                .write(move |db: &mut Db| session_rows(db, &wanted).map(drop))
+                .await
+                && !matches!(
+                    error.kind(),
+                    ErrorKind::Store(StoreErrorKind::Locked | StoreErrorKind::Full)
+                )
             {
                 return Err(error);
             }
@@ -58,7 +70,11 @@ impl SessionStore for SqliteStore {
         })
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        mut events: Vec<Event>,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             events.iter().try_for_each(Event::check_depth)?;
             forget_temp(&mut events);
@@ -69,7 +85,16 @@ impl SessionStore for SqliteStore {
                 }
                 events.iter().try_for_each(|event| {
                     let data = event.to_stored()?;
-                    append(db, &target, &Row { event, data: &data, entry: None }).map(drop)
+                    append(
+                        db,
+                        &target,
+                        &Row {
+                            event,
+                            data: &data,
+                            entry: None,
+                        },
+                    )
+                    .map(drop)
                 })
             };
             self.0.writer.write(write).await?;
@@ -90,9 +115,15 @@ impl SessionStore for SqliteStore {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
         Box::pin(self.0.reader.read(move |connection| {
             let what = "list the sessions";
-            let mut statement = connection.prepare_cached(list_sql(user.is_some())).doing(what)?;
+            let mut statement = connection
+                .prepare_cached(list_sql(user.is_some()))
+                .doing(what)?;
             let rows = statement.query_map(params![app, user], |row| {
-                Ok(SessionKey::new(app.clone(), row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+                Ok(SessionKey::new(
+                    app.clone(),
+                    row.get::<_, String>(0)?,
+                    row.get::<_, String>(1)?,
+                ))
             });
             let mut all = Vec::new();
             for row in rows.doing(what)? {
@@ -134,7 +165,11 @@ pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
                 WHERE name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
-    statement.query_map([], |row| row.get(0)).doing(what)?.collect::<rusqlite::Result<_>>().doing(what)
+    statement
+        .query_map([], |row| row.get(0))
+        .doing(what)?
+        .collect::<rusqlite::Result<_>>()
+        .doing(what)
 }
 
 impl SqliteStore {
@@ -146,8 +181,18 @@ impl SqliteStore {
     ) -> Result<Option<Arc<Session>>> {
         let (reply, result) = oneshot::channel();
         let (reader, live) = (self.0.reader.clone(), self.0.live.clone());
-        let job = Open { key, create, reader, live, found: None, reply };
-        self.0.writer.post(Box::new(job)).map_err(|_| closed_error())?;
+        let job = Open {
+            key,
+            create,
+            reader,
+            live,
+            found: None,
+            reply,
+        };
+        self.0
+            .writer
+            .post(Box::new(job))
+            .map_err(|_| closed_error())?;
         result.await.map_err(|_| closed_error())?
     }
 }
@@ -170,7 +215,14 @@ impl Job for Open {
             None => None,
             Some(known) => {
                 let known = known.clone();
-                Some(row(&db.connection, &self.key, known.number, known.len, known.latest, known.own)?)
+                Some(row(
+                    &db.connection,
+                    &self.key,
+                    known.number,
+                    known.len,
+                    known.latest,
+                    known.own,
+                )?)
             }
         };
         Ok(())
@@ -190,7 +242,11 @@ impl Open {
         if let Some(session) = self.live.find(&self.key, row.number) {
             catch_up(&session, db, row.number, row.len as u64)?;
         }
-        let shelf = Shelf { reader: self.reader.clone(), key: self.key.clone(), number: row.number };
+        let shelf = Shelf {
+            reader: self.reader.clone(),
+            key: self.key.clone(),
+            number: row.number,
+        };
         Ok(self.live.open(&self.key, row, Arc::new(shelf)))
     }
 }
@@ -200,7 +256,9 @@ pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Res
     let here = session.len() as u64;
     if here < len {
         let missing = reader::events(&db.connection, session.key(), number, here..len)?;
-        missing.into_iter().for_each(|event| session.append_stored(event));
+        missing
+            .into_iter()
+            .for_each(|event| session.append_stored(event));
     }
     Ok(())
 }
@@ -208,8 +266,11 @@ pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Res
 /// Deletes a session and its rows in all tables, because foreign keys are off for this connection.
 fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
     let what = "delete a session";
-    let number = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
-    let number = connection.query_row(number, [&key.app, &key.user, &key.id], |row| row.get::<_, i64>(0));
+    let number =
+        "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
+    let number = connection.query_row(number, [&key.app, &key.user, &key.id], |row| {
+        row.get::<_, i64>(0)
+    });
     if let Some(number) = number.optional().doing(what)? {
         for sql in [
             "DELETE FROM adkw_waits WHERE run IN (SELECT id FROM adkw_runs WHERE session = ?1)",
@@ -237,7 +298,10 @@ fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
     let what = "make a session";
     let time = time::to_text(now_micros());
     let [own, user, app] = split(state);
-    let own: Map<_, _> = own.into_iter().map(|(key, value)| (key.to_owned(), Value::clone(value))).collect();
+    let own: Map<_, _> = own
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), Value::clone(value)))
+        .collect();
     let connection = &db.connection;
     let made = connection
         .prepare_cached(
@@ -256,7 +320,9 @@ fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
     ];
     for sql in rows {
         let made = connection.prepare_cached(sql);
-        made.doing(what)?.execute(params![key.app, key.user, time]).doing(what)?;
+        made.doing(what)?
+            .execute(params![key.app, key.user, time])
+            .doing(what)?;
     }
     share(connection, key, &user, &app, &time)
 }
@@ -271,12 +337,20 @@ mod tests {
     fn sessions_of_a_user_are_found_by_an_index() {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
-        for (of_user, found) in [(true, "(app_name=? AND user_id=?)"), (false, "(app_name=?)")] {
+        for (of_user, found) in [
+            (true, "(app_name=? AND user_id=?)"),
+            (false, "(app_name=?)"),
+        ] {
             let sql = format!("EXPLAIN QUERY PLAN {}", list_sql(of_user));
             let mut statement = connection.prepare(&sql).unwrap();
-            let steps = statement.query_map(["app", "u"], |row| row.get::<_, String>(3)).unwrap();
+            let steps = statement
+                .query_map(["app", "u"], |row| row.get::<_, String>(3))
+                .unwrap();
             let steps: Vec<_> = steps.map(Result::unwrap).collect();
-            assert!(steps[0].starts_with("SEARCH sessions") && steps[0].ends_with(found), "{steps:?}");
+            assert!(
+                steps[0].starts_with("SEARCH sessions") && steps[0].ends_with(found),
+                "{steps:?}"
+            );
         }
     }
 }

@@ -68,7 +68,9 @@ impl Tail {
                 // Numbers start at 1 when the tail is empty, so the largest number bounds the
                 // count.
                 let sql = "SELECT coalesce(max(number), 0) FROM adkw_tail";
-                connection.prepare_cached(sql)?.query_row([], |row| row.get(0))?
+                connection
+                    .prepare_cached(sql)?
+                    .query_row([], |row| row.get(0))?
             }
         };
         self.rows = Some(rows);
@@ -84,7 +86,16 @@ impl Tail {
              WHERE NOT EXISTS (SELECT 1 FROM adkw_log WHERE run = ?5 AND slot = ?6)
              ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
         };
-        let Place { session, place, event, micros, run, slot, temp, done } = *new;
+        let Place {
+            session,
+            place,
+            event,
+            micros,
+            run,
+            slot,
+            temp,
+            done,
+        } = *new;
         let row = params![session, place, event, micros, run, slot, temp, done];
         if connection.prepare_cached(sql)?.execute(row)? == 0 {
             return Ok(false);
@@ -107,9 +118,16 @@ impl Tail {
     pub(crate) fn finish_move(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
         *self = if moved {
-            Self { rows: Some(0), ..Self::default() }
+            Self {
+                rows: Some(0),
+                ..Self::default()
+            }
         } else {
-            Self { rows: self.rows, again: rows + FEWEST, ..Self::default() }
+            Self {
+                rows: self.rows,
+                again: rows + FEWEST,
+                ..Self::default()
+            }
         };
     }
 }
@@ -141,13 +159,24 @@ mod tests {
 
     fn log_row(session: i64, place: u64, slot: &str) -> Place<'_> {
         let run = Some(session);
-        Place { session, place, event: "e", micros: place, run, slot: Some(slot), temp: None, done: None }
+        Place {
+            session,
+            place,
+            event: "e",
+            micros: place,
+            run,
+            slot: Some(slot),
+            temp: None,
+            done: None,
+        }
     }
 
     fn rows(connection: &Connection, table: &str) -> Vec<(i64, u64)> {
         let sql = format!("SELECT session, place FROM {table} ORDER BY session, place");
         let mut statement = connection.prepare(&sql).unwrap();
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
         rows.map(Result::unwrap).collect()
     }
 
@@ -155,10 +184,19 @@ mod tests {
     fn a_slot_is_filled_once_in_tail_and_log() {
         let (connection, mut tail) = (tables(), Tail::default());
         assert!(tail.add(&connection, &log_row(1, 0, "a"), false).unwrap());
-        assert!(!tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(), "it is in the tail");
+        assert!(
+            !tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(),
+            "it is in the tail"
+        );
         merge(&connection).unwrap();
-        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
-        assert!(!tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(), "it is in the log");
+        assert_eq!(
+            (rows(&connection, TABLES[0]), rows(&connection, TABLES[1])),
+            (vec![], vec![(1, 0)])
+        );
+        assert!(
+            !tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(),
+            "it is in the log"
+        );
         // A slot belongs to a run: another run may use this name, and this run another slot.
         assert!(tail.add(&connection, &log_row(2, 0, "a"), false).unwrap());
         assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
@@ -172,7 +210,10 @@ mod tests {
     fn a_row_alone_in_its_transaction_goes_to_the_log_when_the_tail_is_empty() {
         let (connection, mut tail) = (tables(), Tail::default());
         assert!(tail.add(&connection, &log_row(1, 0, "a"), true).unwrap());
-        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1])), (vec![], vec![(1, 0)]));
+        assert_eq!(
+            (rows(&connection, TABLES[0]), rows(&connection, TABLES[1])),
+            (vec![], vec![(1, 0)])
+        );
         assert!(!tail.add(&connection, &log_row(1, 1, "a"), true).unwrap());
         assert!(!tail.is_long());
         // Later rows of the session go to the tail, even from a `Tail` that has not read its size.
@@ -184,7 +225,13 @@ mod tests {
         merge(&connection).unwrap();
         tail.forget();
         assert!(tail.add(&connection, &log_row(1, 4, "e"), true).unwrap());
-        assert_eq!((rows(&connection, TABLES[0]), rows(&connection, TABLES[1]).len()), (vec![], 5));
+        assert_eq!(
+            (
+                rows(&connection, TABLES[0]),
+                rows(&connection, TABLES[1]).len()
+            ),
+            (vec![], 5)
+        );
     }
 
     #[test]
@@ -197,7 +244,12 @@ mod tests {
                     if tail.is_long() {
                         return added;
                     }
-                    tail.add(&connection, &log_row(session, place, &place.to_string()), false).unwrap();
+                    tail.add(
+                        &connection,
+                        &log_row(session, place, &place.to_string()),
+                        false,
+                    )
+                    .unwrap();
                     added += 1;
                 }
             }
@@ -227,10 +279,17 @@ mod tests {
             "SELECT temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT ?2",
             "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
         ] {
-            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-            let steps = statement.query_map([1, 1], |row| row.get::<_, String>(3)).unwrap();
+            let mut statement = connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let steps = statement
+                .query_map([1, 1], |row| row.get::<_, String>(3))
+                .unwrap();
             let steps: Vec<_> = steps.map(Result::unwrap).collect();
-            assert!(steps.len() == 1 && steps[0].starts_with("SEARCH "), "{sql}: {steps:?}");
+            assert!(
+                steps.len() == 1 && steps[0].starts_with("SEARCH "),
+                "{sql}: {steps:?}"
+            );
         }
     }
 }

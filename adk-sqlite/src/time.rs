@@ -48,7 +48,20 @@ fn is_leap(year: u64) -> bool {
 }
 
 fn months(year: u64) -> [u64; 12] {
-    [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    [
+        31,
+        if is_leap(year) { 29 } else { 28 },
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ]
 }
 
 /// Counts the leap days before a year.
@@ -101,12 +114,26 @@ mod tests {
             assert_eq!(to_text(micros), text);
             assert_eq!(from_text(text), Some(micros));
         }
-        assert_eq!(from_text("2026-11-21 21:11:38"), Some(1_795_295_498_000_000));
-        assert_eq!(from_text("2026-11-21 21:11:38.1"), Some(1_795_295_498_100_000));
-        assert!(
-            (0..60_000).all(|day| from_text(&to_text(day * DAY * 1_000_000)) == Some(day * DAY * 1_000_000))
+        assert_eq!(
+            from_text("2026-11-21 21:11:38"),
+            Some(1_795_295_498_000_000)
         );
-        for wrong in ["", "now", "2026-13-01 00:00:00", "1969-01-01 00:00:00", "2026-11-21T"] {
+        assert_eq!(
+            from_text("2026-11-21 21:11:38.1"),
+            Some(1_795_295_498_100_000)
+        );
+        assert!(
+            (0..60_000).all(
+                |day| from_text(&to_text(day * DAY * 1_000_000)) == Some(day * DAY * 1_000_000)
+            )
+        );
+        for wrong in [
+            "",
+            "now",
+            "2026-13-01 00:00:00",
+            "1969-01-01 00:00:00",
+            "2026-11-21T",
+        ] {
             assert_eq!(from_text(wrong), None, "{wrong}");
         }
     }

@@ -6,8 +6,8 @@ use crate::SqliteStore;
 use adk_core::llm::{Compaction, IncludeContents, LlmAgent};
 use adk_core::testing::ScriptedModel;
 use adk_core::{
-    Agent, AgentMeta, Content, Context, Event, EventCompaction, Flow, Needs, Result, RunRequest, Runner,
-    SequentialAgent, StateDelta, Workflow,
+    Agent, AgentMeta, Content, Context, Event, EventCompaction, Flow, Needs, Result, RunRequest,
+    Runner, SequentialAgent, StateDelta, Workflow,
 };
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -20,7 +20,12 @@ use std::sync::{Arc, LazyLock, Mutex};
 static STEPS: LazyLock<Mutex<HashMap<PathBuf, Arc<AtomicU64>>>> = LazyLock::new(Mutex::default);
 
 fn steps(path: &Path) -> Arc<AtomicU64> {
-    STEPS.lock().unwrap().entry(path.to_owned()).or_default().clone()
+    STEPS
+        .lock()
+        .unwrap()
+        .entry(path.to_owned())
+        .or_default()
+        .clone()
 }
 
 /// Adds the steps of a connection to the counter of its file.
@@ -68,7 +73,9 @@ fn conversation(places: Range<u64>) -> Vec<Event> {
         let mut event = Event::new().with_content(Content::user("text"));
         event.author = if n.is_multiple_of(2) { "user" } else { "other" }.into();
         event.timestamp = 1_767_225_600_000_000 + n;
-        event.id = format!("01890000-0000-7000-8000-{:012x}", n + 1).parse().unwrap();
+        event.id = format!("01890000-0000-7000-8000-{:012x}", n + 1)
+            .parse()
+            .unwrap();
         event.invocation_id = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
         if n + 10 == places.end {
             let summary = EventCompaction::until(event.timestamp - 1, "summary");
@@ -87,15 +94,26 @@ impl SessionFile {
         let name = format!("adk-sqlite-turns-{}-{name}-{many}.db", std::process::id());
         let place = Self(std::env::temp_dir().join(name));
         let (_, runner) = place.open().await;
-        runner.session("u", "s").create(StateDelta::default()).await.unwrap();
-        runner.session("u", "s").append(conversation(0..many)).await.unwrap();
+        runner
+            .session("u", "s")
+            .create(StateDelta::default())
+            .await
+            .unwrap();
+        runner
+            .session("u", "s")
+            .append(conversation(0..many))
+            .await
+            .unwrap();
         place
     }
 
     async fn open(&self) -> (Arc<AtomicU64>, Runner) {
         let store = SqliteStore::open(&self.0).await.unwrap();
         let model = ScriptedModel::new().text("said").repeat_last();
-        let builder = Runner::builder().app_name("app").model(model).session_store(store.clone());
+        let builder = Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(store.clone());
         (steps(store.path()), builder.engine(store).build().unwrap())
     }
 }
@@ -113,7 +131,10 @@ where
 {
     let before = steps.load(SeqCst);
     let outcome = run.await.unwrap();
-    (steps.load(SeqCst) - before, outcome.session().events().count())
+    (
+        steps.load(SeqCst) - before,
+        outcome.session().events().count(),
+    )
 }
 
 /// Measures the first two turns of a process.
@@ -130,9 +151,17 @@ where
 
 #[tokio::test]
 async fn a_turn_takes_as_many_steps_in_a_long_session() {
-    let function = SequentialAgent::builder("w").sub_agent(Says).build().unwrap();
+    let function = SequentialAgent::builder("w")
+        .sub_agent(Says)
+        .build()
+        .unwrap();
     let short = turns("function", &function, SHORT).await;
-    assert!(short.iter().all(|(steps, events)| *steps > 100 && *events == 2), "{short:?}");
+    assert!(
+        short
+            .iter()
+            .all(|(steps, events)| *steps > 100 && *events == 2),
+        "{short:?}"
+    );
     assert_eq!(short, turns("function", &function, LONG).await);
 
     // An agent without history reads no earlier event. The others read a few, and one batch more at
@@ -140,12 +169,23 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
     let talks = || LlmAgent::builder("talks");
     for (name, agent, most) in [
         ("none", talks().include_contents(IncludeContents::None), 2),
-        ("last", talks().include_contents(IncludeContents::Last(3)), 2 + 16),
-        ("compact", talks().compact(Compaction::new().after(40)), 2 + 16),
+        (
+            "last",
+            talks().include_contents(IncludeContents::Last(3)),
+            2 + 16,
+        ),
+        (
+            "compact",
+            talks().compact(Compaction::new().after(40)),
+            2 + 16,
+        ),
     ] {
         let agent = agent.build().unwrap();
         let short = turns(name, &agent, SHORT).await;
-        assert!(short.iter().all(|(_, events)| *events <= most), "{name}: {short:?}");
+        assert!(
+            short.iter().all(|(_, events)| *events <= most),
+            "{name}: {short:?}"
+        );
         assert_eq!(short, turns(name, &agent, LONG).await, "{name}");
     }
 }
@@ -153,7 +193,10 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
 #[tokio::test]
 async fn a_resumed_run_takes_as_many_steps_after_later_events() {
     let resumed = async |many: u64| {
-        let asks = SequentialAgent::builder("w").sub_agent(Asks).build().unwrap();
+        let asks = SequentialAgent::builder("w")
+            .sub_agent(Asks)
+            .build()
+            .unwrap();
         let place = SessionFile::new("asks", many).await;
         let (_, runner) = place.open().await;
         let session = runner.session("u", "s");
@@ -161,7 +204,9 @@ async fn a_resumed_run_takes_as_many_steps_after_later_events() {
         session.append(conversation(many..2 * many)).await.unwrap();
         drop((session, runner));
         let (steps, runner) = place.open().await;
-        let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one waits") };
+        let [waiting] = &runner.waiting().await.unwrap()[..] else {
+            panic!("one waits")
+        };
         runner.answer(&waiting.id, true).await.unwrap();
         measured(&steps, runner.resume(&asks, waiting.run_id)).await
     };

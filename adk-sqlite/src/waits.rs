@@ -16,7 +16,10 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     drives(db, claim, 0, None)?;
     let id = wait.key.id();
     let sql = "SELECT answer FROM adkw_waits WHERE id = ?1";
-    let answer = db.connection.query_row(sql, [&id], |row| row.get::<_, Option<String>>(0)).optional();
+    let answer = db
+        .connection
+        .query_row(sql, [&id], |row| row.get::<_, Option<String>>(0))
+        .optional();
     if let Some(answer) = answer.doing(what)? {
         if answer.is_some() {
             let sql = "UPDATE adkw_waits SET seen = 1 WHERE id = ?1";
@@ -29,7 +32,14 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
-    let row = params![id, run, wait.key.to_string(), waiting, wait.session.app, deadline];
+    let row = params![
+        id,
+        run,
+        wait.key.to_string(),
+        waiting,
+        wait.session.app,
+        deadline
+    ];
     db.connection.execute(sql, row).doing(what)?;
     Ok(None)
 }
@@ -41,7 +51,9 @@ pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<
     for id in waits {
         let sql = "DELETE FROM adkw_waits WHERE id = ?1 AND answer IS NULL";
         if db.connection.execute(sql, [id]).doing(what)? == 0 {
-            db.connection.execute("UPDATE adkw_waits SET seen = 1 WHERE id = ?1", [id]).doing(what)?;
+            db.connection
+                .execute("UPDATE adkw_waits SET seen = 1 WHERE id = ?1", [id])
+                .doing(what)?;
         }
     }
     Ok(())
@@ -53,9 +65,16 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
     let (run, _) = open_row(&db.connection, app, id)?;
     let answered = "UPDATE adkw_waits SET answer = ?2 WHERE id = ?1";
     let mut answered = db.connection.prepare_cached(answered).doing(what)?;
-    answered.execute(params![id, answer.to_string()]).doing(what)?;
+    answered
+        .execute(params![id, answer.to_string()])
+        .doing(what)?;
     let wakes = "UPDATE adkw_runs SET status = 'answered' WHERE id = ?1 AND status = 'paused'";
-    db.connection.prepare_cached(wakes).doing(what)?.execute([run]).doing(what).map(drop)
+    db.connection
+        .prepare_cached(wakes)
+        .doing(what)?
+        .execute([run])
+        .doing(what)
+        .map(drop)
 }
 
 /// Query for an open wait of an app by its id.
@@ -68,7 +87,11 @@ fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, Str
     let what = "look for a wait";
     let mut statement = connection.prepare_cached(OPEN_WAIT).doing(what)?;
     let row = statement.query_row([app, id], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?))
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, bool>(2)?,
+        ))
     });
     match row.optional().doing(what)? {
         Some((run, waiting, false)) => Ok((run, waiting)),
@@ -103,7 +126,8 @@ pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
             "r",
         )
     } else if filter.user.is_some() {
-        let by_session = "adkw_sessions s CROSS JOIN adkw_waits w ON w.session = s.number AND s.app_name = ?1
+        let by_session =
+            "adkw_sessions s CROSS JOIN adkw_waits w ON w.session = s.number AND s.app_name = ?1
             JOIN adkw_runs r ON r.id = w.run";
         (by_session, "w")
     } else {
@@ -120,9 +144,15 @@ pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
 
 /// Lists the open waits in the order in which they were opened. Omits an unreadable wait, because
 /// the next claim of its run reports it.
-pub(crate) fn waiting(connection: &Connection, app: &str, filter: &RunFilter) -> Result<Vec<Waiting>> {
+pub(crate) fn waiting(
+    connection: &Connection,
+    app: &str,
+    filter: &RunFilter,
+) -> Result<Vec<Waiting>> {
     let what = "list the waits";
-    let mut statement = connection.prepare_cached(&waiting_sql(filter)).doing(what)?;
+    let mut statement = connection
+        .prepare_cached(&waiting_sql(filter))
+        .doing(what)?;
     let mut rows = bind(&mut statement, &parameters(app, filter, None)?).doing(what)?;
     let mut all = Vec::new();
     while all.len() < filter.limit.unwrap_or(usize::MAX)
@@ -174,7 +204,8 @@ pub(crate) fn due(
             break;
         }
         let text: String = row.get(0).doing(what)?;
-        due.waits.extend(read_wait(&text, key_of(row, 1).doing(what)?).ok());
+        due.waits
+            .extend(read_wait(&text, key_of(row, 1).doing(what)?).ok());
     }
     Ok(due)
 }

@@ -76,17 +76,26 @@ impl Writer {
     pub(crate) async fn open(path: PathBuf, options: Options) -> Result<Self> {
         let (jobs, incoming) = channel();
         let (opened, result) = oneshot::channel();
-        let run = move || match Db::open(&resolve(&path), options).map_err(|error| with_file(&path, error)) {
+        let run = move || match Db::open(&resolve(&path), options)
+            .map_err(|error| with_file(&path, error))
+        {
             Ok(mut db) => {
                 let _ = opened.send(Ok((db.owner.clone(), db.file.clone())));
                 db.serve(&incoming);
             }
             Err(error) => drop(opened.send(Err(error))),
         };
-        let thread = std::thread::Builder::new().name("adk-sqlite".to_owned()).spawn(run);
+        let thread = std::thread::Builder::new()
+            .name("adk-sqlite".to_owned())
+            .spawn(run);
         let thread = thread.map_err(|error| closed_error().with_source(error))?;
         let (owner, file) = result.await.map_err(|_| closed_error())??;
-        Ok(Self { owner, file, jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self {
+            owner,
+            file,
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
     }
 
     /// Sends a job. Returns the job when the thread has ended.
@@ -104,7 +113,11 @@ impl Writer {
         F: FnMut(&mut Db) -> Result<T> + Send + 'static,
     {
         let (reply, result) = oneshot::channel();
-        let job = Call { work, value: None, reply };
+        let job = Call {
+            work,
+            value: None,
+            reply,
+        };
         self.post(Box::new(job)).map_err(|_| closed_error())?;
         result.await.map_err(|_| closed_error())?
     }
@@ -145,7 +158,9 @@ impl Db {
     fn open(path: &Path, options: Options) -> Result<Self> {
         check_before_open(path, options.create)?;
         let connection = Connection::open(path).doing("open the file")?;
-        connection.busy_timeout(options.busy_timeout).doing("open the file")?;
+        connection
+            .busy_timeout(options.busy_timeout)
+            .doing("open the file")?;
         if !options.create {
             schema::check_there(&connection)?;
         }
@@ -163,7 +178,11 @@ impl Db {
                 "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-{CACHE};
                  PRAGMA temp_store=MEMORY;"
             ))?;
-            connection.query_row(&format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"), [], |_| Ok(()))?;
+            connection.query_row(
+                &format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"),
+                [],
+                |_| Ok(()),
+            )?;
             if let Some(bytes) = options.max_bytes {
                 let page: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
                 let pages = (bytes / page.max(1)).max(1);
@@ -181,7 +200,14 @@ impl Db {
         let file = Arc::new(DatabaseFile::identify(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&runs::drivers(&connection)?);
-        Ok(Self { connection, cache: Cache::default(), owner, file, commits: 0, unwritten: Vec::new() })
+        Ok(Self {
+            connection,
+            cache: Cache::default(),
+            owner,
+            file,
+            commits: 0,
+            unwritten: Vec::new(),
+        })
     }
 
     fn serve(&mut self, incoming: &Receiver<Box<dyn Job>>) {
@@ -226,7 +252,10 @@ impl Db {
         match self.execute_together(&mut jobs) {
             Ok(results) => {
                 for (job, result) in jobs.into_iter().zip(results) {
-                    job.done(result.map_err(|error| with_file(self.file.path(), error)), self);
+                    job.done(
+                        result.map_err(|error| with_file(self.file.path(), error)),
+                        self,
+                    );
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
@@ -243,7 +272,10 @@ impl Db {
     }
 
     fn execute_together(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Vec<Result<()>>, Lost> {
-        self.execute("BEGIN IMMEDIATE").map_err(|error| Lost { error, alone: false })?;
+        self.execute("BEGIN IMMEDIATE").map_err(|error| Lost {
+            error,
+            alone: false,
+        })?;
         let results = self.execute_jobs(jobs);
         let committed = results.and_then(|results| self.commit().map(|()| results));
         committed.map_err(|error| {
@@ -297,8 +329,12 @@ impl Db {
 
     /// Executes a statement around a transaction, prepared once.
     fn execute(&self, sql: &str) -> Result<()> {
-        let done = self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-        done.map(drop).map_err(|error| sqlite_error("write", &error))
+        let done = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute([]));
+        done.map(drop)
+            .map_err(|error| sqlite_error("write", &error))
     }
 }
 

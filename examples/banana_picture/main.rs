@@ -27,7 +27,9 @@ async fn painter(cx: &mut Context) -> Result<String> {
     let seed = cx.step("chance", async { Ok(fastrand::u64(..)) }).await?;
     let png = picture::draw(fastrand::Rng::with_seed(seed).u32(1..=MOST), seed)?;
     let name = "bananas.png";
-    cx.artifacts().save(name, Part::inline_data("image/png", png)).await?;
+    cx.artifacts()
+        .save(name, Part::inline_data("image/png", png))
+        .await?;
     Ok(name.to_owned())
 }
 
@@ -81,11 +83,18 @@ async fn draw(args: &Args) -> Result<()> {
     }
     let runner = Runner::builder().app_name("banana_picture").build()?;
     let session = runner.session("user", "pictures");
-    let outcome = args.cli.show(session.run(&BananaPicture::default(), wanted).stream()).await?;
+    let outcome = args
+        .cli
+        .show(session.run(&BananaPicture::default(), wanted).stream())
+        .await?;
     let found = outcome.output.bananas;
-    args.cli.result(&format!("{found} of {wanted} bananas, after {} pictures", outcome.loops[0].rounds))?;
+    args.cli.result(&format!(
+        "{found} of {wanted} bananas, after {} pictures",
+        outcome.loops[0].rounds
+    ))?;
     if let Some(path) = &args.save {
-        let Some(Part::InlineData(file)) = session.load_artifact(&outcome.output.picture).await? else {
+        let Some(Part::InlineData(file)) = session.load_artifact(&outcome.output.picture).await?
+        else {
             return Err(Error::other("the picture is not there"));
         };
         std::fs::write(path, &file.data).map_err(|error| {
@@ -107,7 +116,9 @@ fn wanted(input: &str) -> Result<u32> {
         None if input.is_empty() => Ok(5),
         Some(number @ 1..=MOST) => Ok(number),
         _ => {
-            let error = Error::other(format!("`{input}` is no number of bananas that can be drawn"));
+            let error = Error::other(format!(
+                "`{input}` is no number of bananas that can be drawn"
+            ));
             Err(error.with_help(format!("write one from 1 to {MOST}")))
         }
     }

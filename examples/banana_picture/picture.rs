@@ -20,7 +20,10 @@ pub fn draw(bananas: u32, seed: u64) -> Result<Vec<u8>> {
         for y in 0..CELL {
             for x in 0..CELL {
                 let (dx, dy) = (x as f32 - CELL as f32 / 2.0, y as f32 - CELL as f32 / 2.0);
-                let (u, v) = (dx * turn.cos() + dy * turn.sin(), dy * turn.cos() - dx * turn.sin());
+                let (u, v) = (
+                    dx * turn.cos() + dy * turn.sin(),
+                    dy * turn.cos() - dx * turn.sin(),
+                );
                 if is_banana(u, v) {
                     pixels[(top + y) * SIDE + left + x] = [250, shade, 40];
                 }
@@ -31,13 +34,15 @@ pub fn draw(bananas: u32, seed: u64) -> Result<Vec<u8>> {
     let mut encoder = png::Encoder::new(&mut png, SIDE as u32, SIDE as u32);
     encoder.set_color(png::ColorType::Rgb);
     let mut writer = encoder.write_header().map_err(Error::other)?;
-    writer.write_image_data(pixels.as_flattened()).map_err(Error::other)?;
+    writer
+        .write_image_data(pixels.as_flattened())
+        .map_err(Error::other)?;
     writer.finish().map_err(Error::other)?;
     Ok(png)
 }
 
-/// Returns whether a point is part of a banana: a thick arc with round ends. Sharp ends would break into
-/// separate pixels, which `count` would count.
+/// Returns whether a point is part of a banana: a thick arc with round ends. Sharp ends would break
+/// into separate pixels, which `count` would count.
 fn is_banana(u: f32, v: f32) -> bool {
     let (x, y) = (u, v + 14.0);
     let along = x.atan2(y).clamp(-0.9, 0.9);
@@ -47,12 +52,19 @@ fn is_banana(u: f32, v: f32) -> bool {
 
 /// Counts connected yellow areas.
 pub fn count(file: &[u8]) -> Result<u32> {
-    let mut reader = png::Decoder::new(Cursor::new(file)).read_info().map_err(Error::other)?;
-    let size = reader.output_buffer_size().ok_or_else(|| Error::other("the picture is too large"))?;
+    let mut reader = png::Decoder::new(Cursor::new(file))
+        .read_info()
+        .map_err(Error::other)?;
+    let size = reader
+        .output_buffer_size()
+        .ok_or_else(|| Error::other("the picture is too large"))?;
     let mut data = vec![0; size];
     let info = reader.next_frame(&mut data).map_err(Error::other)?;
     let (width, height) = (info.width as usize, info.height as usize);
-    let mut yellow: Vec<bool> = data.chunks_exact(3).map(|rgb| rgb[0] > 240 && rgb[2] < 80).collect();
+    let mut yellow: Vec<bool> = data
+        .chunks_exact(3)
+        .map(|rgb| rgb[0] > 240 && rgb[2] < 80)
+        .collect();
     let mut areas = 0;
     for start in 0..width * height {
         if !yellow[start] {

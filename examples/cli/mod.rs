@@ -34,12 +34,13 @@ pub struct Cli {
     prompts: bool,
 }
 
-/// The command line of a program that runs this workflow. Wrong use ends it with a message; `--help` shows the tree,
-/// and what the input is; `--mermaid` shows the diagram.
+/// The command line of a program that runs this workflow. Wrong use ends it with a message;
+/// `--help` shows the tree, and what the input is; `--mermaid` shows the diagram.
 pub fn read<A: Parser>(workflow: &Spec<'static>, name: &'static str, input: &str) -> A {
     let help = format!("{input}; from standard input when it is `-` or absent");
-    let command =
-        A::command().about(workflow.description).after_help(format!("The workflow:\n\n{workflow}\n"));
+    let command = A::command()
+        .about(workflow.description)
+        .after_help(format!("The workflow:\n\n{workflow}\n"));
     let command = command.mut_arg("input", |arg| arg.value_name(name).help(help));
     let matches = command.get_matches();
     if matches.get_flag("mermaid") {
@@ -61,7 +62,9 @@ impl Cli {
             eprintln!("Type what to work on, then end it with Ctrl-D on a line of its own.");
         }
         let mut text = String::new();
-        io::stdin().read_to_string(&mut text).map_err(Error::other)?;
+        io::stdin()
+            .read_to_string(&mut text)
+            .map_err(Error::other)?;
         Ok(text.trim().to_owned())
     }
 
@@ -91,7 +94,9 @@ impl Cli {
             return builder().model(rehearsal.prompts(true)).build();
         }
         match builder().model(DEFAULT_MODEL).build() {
-            Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
+            Err(error)
+                if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) =>
+            {
                 let key = adk::genai::Genai::key_variable(DEFAULT_MODEL).unwrap_or("its key");
                 eprintln!("Rehearsal: {key} is not set, so no model is asked and nothing is paid.");
                 eprintln!("For real answers set it, or choose another model with --model NAME.\n");
@@ -102,7 +107,10 @@ impl Cli {
     }
 
     /// Shows each event when it arrives, and returns the outcome.
-    pub async fn show<T: Send + 'static>(&self, mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
+    pub async fn show<T: Send + 'static>(
+        &self,
+        mut stream: RunStream<'_, T>,
+    ) -> Result<adk::Outcome<T>> {
         let mut progress = Progress::new();
         while let Some(event) = stream.next().await {
             let event = event?;
@@ -116,8 +124,8 @@ impl Cli {
         finished(stream)
     }
 
-    /// Shows each event with a function of the caller, which also gets begins, ends and pieces of an
-    /// answer.
+    /// Shows each event with a function of the caller, which also gets begins, ends and pieces of
+    /// an answer.
     pub async fn show_as<T: Send + 'static>(
         &self,
         mut stream: RunStream<'_, T>,
@@ -135,7 +143,11 @@ impl Cli {
     }
 
     fn print(&self, event: &Event) -> Result<()> {
-        let most = if io::stdout().is_terminal() { SHOWN } else { usize::MAX };
+        let most = if io::stdout().is_terminal() {
+            SHOWN
+        } else {
+            usize::MAX
+        };
         let text = if self.json {
             serde_json::to_string(event).map_err(Error::other)? + "\n"
         } else {
@@ -146,19 +158,29 @@ impl Cli {
 
     /// Prints the result; with `--json` standard output has only events.
     pub fn result(&self, text: &str) -> Result<()> {
-        if self.json { Ok(()) } else { write(&format!("\n--- result ---\n{}\n", text.trim())) }
+        if self.json {
+            Ok(())
+        } else {
+            write(&format!("\n--- result ---\n{}\n", text.trim()))
+        }
     }
 
     /// Prints further lines at the end.
     pub fn note(&self, text: impl std::fmt::Display) -> Result<()> {
-        if self.json { Ok(()) } else { write(&format!("\n{text}\n")) }
+        if self.json {
+            Ok(())
+        } else {
+            write(&format!("\n{text}\n"))
+        }
     }
 }
 
 fn finished<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<adk::Outcome<T>> {
     match stream.end() {
         RunEnd::Finished(outcome) => Ok(outcome),
-        _ => Err(Error::other("the run has not finished: it waits for an answer")),
+        _ => Err(Error::other(
+            "the run has not finished: it waits for an answer",
+        )),
     }
 }
 
@@ -171,30 +193,47 @@ fn lines(event: &Event, state: bool, most: usize) -> String {
         text => said.push(text.to_owned()),
     }
     for call in event.function_calls() {
-        said.push(format!("calls {}({})", call.name, serde_json::Value::Object(call.args.clone())));
+        said.push(format!(
+            "calls {}({})",
+            call.name,
+            serde_json::Value::Object(call.args.clone())
+        ));
     }
     for (file, version) in &event.actions.artifact_delta {
         said.push(format!("saves {file}, version {version}"));
     }
     // The text of an agent is its answer already; the value of a function is only in the state.
     if state || event.content.is_none() {
-        said.extend(event.actions.state_delta.iter().map(|(key, value)| format!("{key} = {value}")));
+        said.extend(
+            event
+                .actions
+                .state_delta
+                .iter()
+                .map(|(key, value)| format!("{key} = {value}")),
+        );
     }
     if event.actions.escalates() {
         said.push("ends the loop".to_owned());
     }
-    said.iter().map(|said| format!("[{}{place}] {}\n", event.author, shortened(said, most))).collect()
+    said.iter()
+        .map(|said| format!("[{}{place}] {}\n", event.author, shortened(said, most)))
+        .collect()
 }
 
 /// Shortens a text to at most `most` characters.
 fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{} ... and {} characters more", &text[..end], text[end..].chars().count()),
+        Some((end, _)) => format!(
+            "{} ... and {} characters more",
+            &text[..end],
+            text[end..].chars().count()
+        ),
         None => text.to_owned(),
     }
 }
 
-/// Returns the round of the innermost loop, or the element of the innermost `each`, around an event.
+/// Returns the round of the innermost loop, or the element of the innermost `each`, around an
+/// event.
 fn place(path: &Path) -> String {
     let mut places = std::iter::successors(Some(path), |path| path.parent()).map(Path::at);
     match places.find(|at| matches!(at, At::Round(_) | At::Item(_))) {

@@ -29,7 +29,11 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         });
-        Self { bar, working: Vec::new(), said: String::new() }
+        Self {
+            bar,
+            working: Vec::new(),
+            said: String::new(),
+        }
     }
 
     /// Shows a piece of an answer, or the repetition of a call.
@@ -41,9 +45,14 @@ impl Progress {
         }
         if let Some(lifecycle) = event.lifecycle() {
             // Blocks are not shown, only the agents that work.
-            let works = matches!(lifecycle.kind, NodeKind::Llm | NodeKind::Function | NodeKind::Custom);
+            let works = matches!(
+                lifecycle.kind,
+                NodeKind::Llm | NodeKind::Function | NodeKind::Custom
+            );
             match lifecycle.phase {
-                LifecyclePhase::Started if works => self.working.push((event.path.clone(), Instant::now())),
+                LifecyclePhase::Started if works => {
+                    self.working.push((event.path.clone(), Instant::now()))
+                }
                 _ => self.working.retain(|(path, _)| *path != event.path),
             }
         }
@@ -60,11 +69,12 @@ impl Progress {
         self.show();
     }
 
-    /// Sets the line of the spinner: `writing/refinement#2/critic 3s: ... its text`, or all agents that
-    /// work at the same time.
+    /// Sets the line of the spinner: `writing/refinement#2/critic 3s: ... its text`, or all agents
+    /// that work at the same time.
     fn show(&self) {
         let Some(bar) = &self.bar else { return };
-        let who = |(path, since): &(Path, Instant)| format!("{path} {}s", since.elapsed().as_secs());
+        let who =
+            |(path, since): &(Path, Instant)| format!("{path} {}s", since.elapsed().as_secs());
         let working: Vec<_> = self.working.iter().map(who).collect();
         bar.set_message(match &working[..] {
             [one] if !self.said.is_empty() => format!("{one}: {}", self.said),

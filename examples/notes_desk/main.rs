@@ -68,7 +68,9 @@ fn script(folder: &str) -> ScriptedModel {
     let reply = json!({"answer": "On the first Monday.", "sources": ["kettle.md"]});
     let model = ScriptedModel::new().on("reader").reply(list.usage(900, 40));
     let model = model.reply(read.usage(1_000, 40)).text("The first Monday.");
-    let model = model.on("clerk").reply(Reply::new().json(reply).usage(200, 30));
+    let model = model
+        .on("clerk")
+        .reply(Reply::new().json(reply).usage(200, 30));
     model.on("checker").text("good")
 }
 
@@ -76,8 +78,14 @@ fn script(folder: &str) -> ScriptedModel {
 async fn main() -> Result<()> {
     let var = |name: &str, default: &str| env::var(name).unwrap_or_else(|_| default.to_owned());
     let _otel = Otel::install("desk")?;
-    let folder = var("NOTES", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/notes_desk/notes"));
-    let server = var("MCP_SERVER", "npx -y @modelcontextprotocol/server-filesystem");
+    let folder = var(
+        "NOTES",
+        concat!(env!("CARGO_MANIFEST_DIR"), "/examples/notes_desk/notes"),
+    );
+    let server = var(
+        "MCP_SERVER",
+        "npx -y @modelcontextprotocol/server-filesystem",
+    );
     let mut server = server.split_whitespace();
     let program = StdioServer::new(server.next().unwrap_or_default());
     let files = McpToolset::new("files", program.args(server.chain([&*folder])))
@@ -112,6 +120,9 @@ async fn main() -> Result<()> {
     }
     let Outcome { output, usage, .. } = run.finish().await?;
     println!("{} {:?}", output.reply.answer, output.reply.sources);
-    println!("{}: {} for {} calls", output.verdict, usage.cost, usage.calls);
+    println!(
+        "{}: {} for {} calls",
+        output.verdict, usage.cost, usage.calls
+    );
     Ok(())
 }

@@ -70,10 +70,19 @@ impl TryFrom<Map<String, Value>> for AgentDef {
                 Kind::Loop { max_iterations }
             }
             "llm" => Kind::Llm(serde_json::from_value(rest)?),
-            _ => return Err(serde_json::Error::custom(format!("`{kind}` is no type of an agent"))),
+            _ => {
+                return Err(serde_json::Error::custom(format!(
+                    "`{kind}` is no type of an agent"
+                )));
+            }
         };
         let agent_hooks = [Hook::BeforeAgent, Hook::AfterAgent];
-        let plugin_hooks = [Hook::OnUserMessage, Hook::BeforeRun, Hook::AfterRun, Hook::OnEvent];
+        let plugin_hooks = [
+            Hook::OnUserMessage,
+            Hook::BeforeRun,
+            Hook::AfterRun,
+            Hook::OnEvent,
+        ];
         let allowed = |hook: &Hook| match kind {
             Kind::Llm(_) => !plugin_hooks.contains(hook),
             _ => agent_hooks.contains(hook),
@@ -89,14 +98,20 @@ impl TryFrom<Map<String, Value>> for AgentDef {
 impl AgentDef {
     /// Returns the names of the agents in the tree. Agents of tools are in their own trees.
     pub fn names(&self) -> Vec<String> {
-        let Self::Agent(agent) = self else { return Vec::new() };
+        let Self::Agent(agent) = self else {
+            return Vec::new();
+        };
         let below = agent.common.sub_agents.iter().flat_map(Self::names);
-        std::iter::once(agent.common.name.clone()).chain(below).collect()
+        std::iter::once(agent.common.name.clone())
+            .chain(below)
+            .collect()
     }
 
     /// Whether the tree contains a parallel block.
     pub fn is_parallel(&self) -> bool {
-        let Self::Agent(agent) = self else { return false };
+        let Self::Agent(agent) = self else {
+            return false;
+        };
         let tools = match &agent.kind {
             Kind::Parallel => return true,
             Kind::Llm(llm) => &llm.tools[..],
@@ -131,7 +146,10 @@ pub struct Script {
 pub enum Step {
     Emit(Emit),
     EmitState(String),
-    Increment { key: String, escalate_at: Option<i64> },
+    Increment {
+        key: String,
+        escalate_at: Option<i64>,
+    },
     Sleep(u64),
     Raise(String),
     EndInvocation(bool),
@@ -153,7 +171,15 @@ impl TryFrom<StepFields> for Step {
     type Error = String;
 
     fn try_from(fields: StepFields) -> Result<Self, String> {
-        let StepFields { emit, emit_state, increment, escalate_at, sleep_ms, raise, end_invocation } = fields;
+        let StepFields {
+            emit,
+            emit_state,
+            increment,
+            escalate_at,
+            sleep_ms,
+            raise,
+            end_invocation,
+        } = fields;
         if escalate_at.is_some() && increment.is_none() {
             return Err("`escalate_at` without `increment`".to_owned());
         }
@@ -343,13 +369,17 @@ impl TryFrom<Map<String, Value>> for ToolDef {
     fn try_from(mut map: Map<String, Value>) -> Result<Self, serde_json::Error> {
         let alone = |map: &Map<String, Value>| match map.keys().next() {
             None => Ok(()),
-            Some(key) => Err(serde_json::Error::custom(format!("unknown field `{key}` of a tool"))),
+            Some(key) => Err(serde_json::Error::custom(format!(
+                "unknown field `{key}` of a tool"
+            ))),
         };
         if let Some(builtin) = map.remove("builtin") {
             alone(&map)?;
             return match builtin.as_str() {
                 Some("exit_loop") => Ok(Self::ExitLoop),
-                _ => Err(serde_json::Error::custom(format!("{builtin} is no built-in tool"))),
+                _ => Err(serde_json::Error::custom(format!(
+                    "{builtin} is no built-in tool"
+                ))),
             };
         }
         if let Some(agent) = map.remove("agent_tool") {

@@ -27,7 +27,11 @@ impl Scripted {
         let defs = common.callbacks.get(&hook).map_or(&[][..], Vec::as_slice);
         defs.iter().enumerate().map(move |(at, def)| {
             let place = format!("cb:{}[{at}]:{}", hook.name(), common.name);
-            Self { def: def.clone(), place, recorder: recorder.clone() }
+            Self {
+                def: def.clone(),
+                place,
+                recorder: recorder.clone(),
+            }
         })
     }
 
@@ -99,13 +103,18 @@ impl Scripted {
 macro_rules! around {
     ($builder:expr, $common:expr, $recorder:expr) => {{
         let mut builder = $builder;
-        for one in
-            $crate::conformance_harness::callbacks::Scripted::all($common, Hook::BeforeAgent, $recorder)
-        {
+        for one in $crate::conformance_harness::callbacks::Scripted::all(
+            $common,
+            Hook::BeforeAgent,
+            $recorder,
+        ) {
             builder = builder.before_agent(one.of_agent());
         }
-        for one in $crate::conformance_harness::callbacks::Scripted::all($common, Hook::AfterAgent, $recorder)
-        {
+        for one in $crate::conformance_harness::callbacks::Scripted::all(
+            $common,
+            Hook::AfterAgent,
+            $recorder,
+        ) {
             builder = builder.after_agent(one.of_agent());
         }
         builder
@@ -120,11 +129,13 @@ pub fn add_call_callbacks(
     recorder: &Arc<Recorder>,
 ) -> LlmAgentBuilder {
     for one in Scripted::all(common, Hook::BeforeModel, recorder) {
-        builder = builder.before_model(move |cx: &mut CallbackContext, request: &mut ModelRequest| {
-            one.begin(cx)?;
-            one.def.edit(request);
-            Ok::<_, Error>(one.def.response())
-        });
+        builder = builder.before_model(
+            move |cx: &mut CallbackContext, request: &mut ModelRequest| {
+                one.begin(cx)?;
+                one.def.edit(request);
+                Ok::<_, Error>(one.def.response())
+            },
+        );
     }
     for one in Scripted::all(common, Hook::AfterModel, recorder) {
         builder = builder.after_model(move |cx: &mut CallbackContext, _: &mut ModelResponse| {
@@ -132,9 +143,11 @@ pub fn add_call_callbacks(
         });
     }
     for one in Scripted::all(common, Hook::OnModelError, recorder) {
-        builder = builder.on_model_error(move |cx: &mut CallbackContext, _: &ModelRequest, _: &Error| {
-            one.begin(cx).map(|()| one.def.response())
-        });
+        builder = builder.on_model_error(
+            move |cx: &mut CallbackContext, _: &ModelRequest, _: &Error| {
+                one.begin(cx).map(|()| one.def.response())
+            },
+        );
     }
     for one in Scripted::all(common, Hook::BeforeTool, recorder) {
         builder = builder.before_tool(move |cx: &mut CallbackContext, call: &mut FunctionCall| {
@@ -144,14 +157,18 @@ pub fn add_call_callbacks(
         });
     }
     for one in Scripted::all(common, Hook::AfterTool, recorder) {
-        builder = builder.after_tool(move |cx: &mut CallbackContext, call: &FunctionCall, _: &mut Value| {
-            one.begin_tool(cx, call).map(|()| one.def.result())
-        });
+        builder = builder.after_tool(
+            move |cx: &mut CallbackContext, call: &FunctionCall, _: &mut Value| {
+                one.begin_tool(cx, call).map(|()| one.def.result())
+            },
+        );
     }
     for one in Scripted::all(common, Hook::OnToolError, recorder) {
-        builder = builder.on_tool_error(move |cx: &mut CallbackContext, call: &FunctionCall, _: &Error| {
-            one.begin_tool(cx, call).map(|()| one.def.result())
-        });
+        builder = builder.on_tool_error(
+            move |cx: &mut CallbackContext, call: &FunctionCall, _: &Error| {
+                one.begin_tool(cx, call).map(|()| one.def.result())
+            },
+        );
     }
     builder
 }

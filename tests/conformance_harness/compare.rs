@@ -26,7 +26,8 @@ impl<'a> Comparison<'a> {
         Self {
             how: case.compare,
             parallel: case.root.is_parallel(),
-            templates: case.id.starts_with("tpl-") || case.tags.iter().any(|tag| tag == "templating"),
+            templates: case.id.starts_with("tpl-")
+                || case.tags.iter().any(|tag| tag == "templating"),
             renders,
             persisted: case.record_persisted,
         }
@@ -38,11 +39,19 @@ impl<'a> Comparison<'a> {
         match (&expect.construct_error, &measured.refused) {
             (Some(error), Some(refused)) => {
                 let same = same_kind(&error.kind, &refused.kind);
-                diff.compare(same, "kind of the construction error", &error.kind, &refused.kind);
+                diff.compare(
+                    same,
+                    "kind of the construction error",
+                    &error.kind,
+                    &refused.kind,
+                );
                 return diff.finish();
             }
             (Some(error), None) => {
-                diff.note(format!("the tree should be refused ({}), and was built", error.kind));
+                diff.note(format!(
+                    "the tree should be refused ({}), and was built",
+                    error.kind
+                ));
                 return diff.finish();
             }
             (None, Some(refused)) => {
@@ -51,8 +60,15 @@ impl<'a> Comparison<'a> {
             }
             (None, None) => {}
         }
-        if let Some(warnings) = expect.construct_warnings.as_ref().filter(|warnings| !warnings.is_empty()) {
-            diff.note(format!("the tree should be warned of: {}", warnings.join("; ")));
+        if let Some(warnings) = expect
+            .construct_warnings
+            .as_ref()
+            .filter(|warnings| !warnings.is_empty())
+        {
+            diff.note(format!(
+                "the tree should be warned of: {}",
+                warnings.join("; ")
+            ));
         }
         diff.compare(
             expect.runs.len() == measured.runs.len(),
@@ -73,21 +89,45 @@ impl<'a> Comparison<'a> {
     }
 
     fn run(&self, diff: &mut Diff, number: usize, wanted: &RunView, got: &RunView) {
-        let kind = |error: &Option<ErrorView>| error.as_ref().map_or("none".to_owned(), |e| e.kind.clone());
+        let kind = |error: &Option<ErrorView>| {
+            error.as_ref().map_or("none".to_owned(), |e| e.kind.clone())
+        };
         let same = match (&wanted.error, &got.error) {
             (None, None) => true,
             (Some(wanted), Some(got)) => same_kind(&wanted.kind, &got.kind),
             _ => false,
         };
-        let message = got.error.as_ref().and_then(|error| error.message.as_deref());
-        let shown = format!("{}{}", kind(&got.error), message.map_or(String::new(), |m| format!(" ({m})")));
-        diff.compare(same, &format!("run {number}: error"), &kind(&wanted.error), &shown);
+        let message = got
+            .error
+            .as_ref()
+            .and_then(|error| error.message.as_deref());
+        let shown = format!(
+            "{}{}",
+            kind(&got.error),
+            message.map_or(String::new(), |m| format!(" ({m})"))
+        );
+        diff.compare(
+            same,
+            &format!("run {number}: error"),
+            &kind(&wanted.error),
+            &shown,
+        );
         if self.how == Compare::None {
             return;
         }
-        self.events(diff, &format!("run {number}: events"), &wanted.events, &got.events);
+        self.events(
+            diff,
+            &format!("run {number}: events"),
+            &wanted.events,
+            &got.events,
+        );
         let (before, after) = (&wanted.state_after, &got.state_after);
-        diff.compare(before == after, &format!("run {number}: state"), &json(before), &json(after));
+        diff.compare(
+            before == after,
+            &format!("run {number}: state"),
+            &json(before),
+            &json(after),
+        );
         diff.compare(
             wanted.persisted_count == got.persisted_count,
             &format!("run {number}: events in the session"),
@@ -110,14 +150,22 @@ impl<'a> Comparison<'a> {
         for (branch, events) in union(&wanted, &got) {
             let (wanted, got) = events;
             let branch = branch.as_deref().unwrap_or("none");
-            diff.lists(&format!("{what} of branch {branch}"), &lines(&wanted), &lines(&got));
+            diff.lists(
+                &format!("{what} of branch {branch}"),
+                &lines(&wanted),
+                &lines(&got),
+            );
         }
     }
 
     fn compare_persisted(&self, diff: &mut Diff, expect: &Expect, measured: &Measured) {
         match (&expect.persisted, self.persisted) {
-            (Some(wanted), _) => self.events(diff, "events in session s1", wanted, &measured.persisted),
-            (None, true) => diff.note("the case records the session's events and expects none".to_owned()),
+            (Some(wanted), _) => {
+                self.events(diff, "events in session s1", wanted, &measured.persisted)
+            }
+            (None, true) => {
+                diff.note("the case records the session's events and expects none".to_owned())
+            }
             (None, false) => {}
         }
     }
@@ -128,14 +176,19 @@ impl<'a> Comparison<'a> {
         // In callbacks for errors, the reference adds the name of a Python class.
         let got: Vec<String> = if wanted.len() == got.len() {
             let pairs = wanted.iter().zip(got);
-            pairs.map(|(wanted, got)| spelling_of(wanted, got).unwrap_or(got).clone()).collect()
+            pairs
+                .map(|(wanted, got)| spelling_of(wanted, got).unwrap_or(got).clone())
+                .collect()
         } else {
             got.to_vec()
         };
         if !self.parallel {
             return diff.lists("trace", wanted, &got);
         }
-        let (wanted, got) = (group_by(wanted, |line| subject(line)), group_by(&got, |line| subject(line)));
+        let (wanted, got) = (
+            group_by(wanted, |line| subject(line)),
+            group_by(&got, |line| subject(line)),
+        );
         for (who, (wanted, got)) in union(&wanted, &got) {
             if !(is_cut_short(&wanted) && wanted.starts_with(&got)) {
                 diff.lists(&format!("trace of {who}"), &wanted, &got);
@@ -145,12 +198,26 @@ impl<'a> Comparison<'a> {
 
     fn requests(&self, diff: &mut Diff, wanted: &[RequestView], got: &[RequestView]) {
         let show = |request: &RequestView, rendered: &str| {
-            let instruction =
-                if self.templates { format!(" instruction {rendered:?}") } else { String::new() };
-            let schema = if request.response_schema { " with a schema" } else { "" };
+            let instruction = if self.templates {
+                format!(" instruction {rendered:?}")
+            } else {
+                String::new()
+            };
+            let schema = if request.response_schema {
+                " with a schema"
+            } else {
+                ""
+            };
             let (agent, call, tools) = (&request.agent, request.call, request.tools.join(", "));
-            let mut lines = vec![format!("{agent} call {call}: tools [{tools}]{schema}{instruction}")];
-            lines.extend(request.outline.iter().map(|line| format!("  {}", json(line))));
+            let mut lines = vec![format!(
+                "{agent} call {call}: tools [{tools}]{schema}{instruction}"
+            )];
+            lines.extend(
+                request
+                    .outline
+                    .iter()
+                    .map(|line| format!("  {}", json(line))),
+            );
             lines
         };
         let expected = |request: &RequestView| {
@@ -178,15 +245,19 @@ impl<'a> Comparison<'a> {
 /// is a general error in one reference, and has its own kind in the other.
 fn same_kind(wanted: &str, got: &str) -> bool {
     let is_name = |kind: &str| matches!(kind, "invalid_agent_name" | "validation_error");
-    let is_transfer = |kind: &str| matches!(kind, "transfer_target_not_found" | "transfer_not_allowed");
-    wanted == got || (is_name(wanted) && is_name(got)) || (wanted == "agent_error" && is_transfer(got))
+    let is_transfer =
+        |kind: &str| matches!(kind, "transfer_target_not_found" | "transfer_not_allowed");
+    wanted == got
+        || (is_name(wanted) && is_name(got))
+        || (wanted == "agent_error" && is_transfer(got))
 }
 
 /// Returns the expected spelling of a measured line, if they differ only by the name of a class.
 fn spelling_of<'a>(wanted: &'a String, got: &str) -> Option<&'a String> {
     let is_error_callback = got.starts_with("cb:on_") || got.starts_with("plugin:");
     let class = wanted.strip_prefix(got)?.strip_prefix(':')?;
-    let is_class = class.starts_with(char::is_uppercase) && class.chars().all(char::is_alphanumeric);
+    let is_class =
+        class.starts_with(char::is_uppercase) && class.chars().all(char::is_alphanumeric);
     (is_error_callback && got.contains("_error") && is_class).then_some(wanted)
 }
 
@@ -225,7 +296,10 @@ fn lines(events: &[EventView]) -> Vec<String> {
 fn group_by<T: Clone, K: Ord>(all: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, Vec<T>> {
     let mut groups = BTreeMap::new();
     for one in all {
-        groups.entry(key(one)).or_insert_with(Vec::new).push(one.clone());
+        groups
+            .entry(key(one))
+            .or_insert_with(Vec::new)
+            .push(one.clone());
     }
     groups
 }
@@ -245,8 +319,15 @@ fn branches(events: &[EventView]) -> BTreeMap<Option<String>, Vec<EventView>> {
             *id = format!("fc-{}", place + 1);
         };
         for event in events {
-            for part in event.content.iter_mut().flat_map(|content| &mut content.parts) {
-                part.function_call.iter_mut().filter_map(|call| call.id.as_mut()).for_each(&mut number);
+            for part in event
+                .content
+                .iter_mut()
+                .flat_map(|content| &mut content.parts)
+            {
+                part.function_call
+                    .iter_mut()
+                    .filter_map(|call| call.id.as_mut())
+                    .for_each(&mut number);
                 part.function_response
                     .iter_mut()
                     .filter_map(|answer| answer.id.as_mut())
@@ -263,6 +344,10 @@ fn union<K: Ord + Clone, T: Clone>(
     one: &BTreeMap<K, Vec<T>>,
     other: &BTreeMap<K, Vec<T>>,
 ) -> BTreeMap<K, (Vec<T>, Vec<T>)> {
-    let group = |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
-    one.keys().chain(other.keys()).map(|key| (key.clone(), (group(one, key), group(other, key)))).collect()
+    let group =
+        |groups: &BTreeMap<K, Vec<T>>, key: &K| groups.get(key).cloned().unwrap_or_default();
+    one.keys()
+        .chain(other.keys())
+        .map(|key| (key.clone(), (group(one, key), group(other, key))))
+        .collect()
 }

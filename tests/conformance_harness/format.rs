@@ -46,7 +46,10 @@ fn first_format() -> u32 {
 }
 
 fn one_run() -> Vec<RunDef> {
-    vec![RunDef { message: Some("go".to_owned()), ..RunDef::default() }]
+    vec![RunDef {
+        message: Some("go".to_owned()),
+        ..RunDef::default()
+    }]
 }
 
 impl Case {
@@ -134,7 +137,10 @@ impl TryFrom<Map<String, Value>> for PluginDef {
 
     fn try_from(mut map: Map<String, Value>) -> Result<Self, serde_json::Error> {
         let name = map.remove("name").unwrap_or(Value::Null);
-        Ok(Self { name: serde_json::from_value(name)?, hooks: serde_json::from_value(Value::Object(map))? })
+        Ok(Self {
+            name: serde_json::from_value(name)?,
+            hooks: serde_json::from_value(Value::Object(map))?,
+        })
     }
 }
 

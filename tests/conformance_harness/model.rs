@@ -3,7 +3,8 @@
 use super::agents::{CallDef, Llm, OnExhausted, ReplyDef};
 use super::recorder::Recorder;
 use adk::model::{
-    FinishReason, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelStream,
+    FinishReason, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
+    ModelStream,
 };
 use adk::{Content, FunctionCall, Part, Role, Thought};
 use futures_util::{StreamExt, stream};
@@ -22,7 +23,12 @@ pub struct ScriptedReplies {
 impl ScriptedReplies {
     pub fn new(llm: &Llm, recorder: Arc<Recorder>) -> Self {
         let repeats = llm.model_on_exhausted == Some(OnExhausted::RepeatLast);
-        Self { replies: llm.model.clone(), repeats, next: AtomicUsize::new(0), recorder }
+        Self {
+            replies: llm.model.clone(),
+            repeats,
+            next: AtomicUsize::new(0),
+            recorder,
+        }
     }
 
     fn reply(&self) -> Option<&ReplyDef> {
@@ -43,7 +49,10 @@ impl Model for ScriptedReplies {
             let error = ModelError::new(ModelErrorKind::Other, "the script has no more replies");
             return Box::pin(stream::iter([Err(error)]));
         };
-        let (chunks, wait) = (chunks(reply, request.stream), Duration::from_millis(reply.sleep_ms));
+        let (chunks, wait) = (
+            chunks(reply, request.stream),
+            Duration::from_millis(reply.sleep_ms),
+        );
         let waited = stream::once(async move {
             if !wait.is_zero() {
                 tokio::time::sleep(wait).await;
@@ -57,7 +66,12 @@ impl Model for ScriptedReplies {
 fn chunks(reply: &ReplyDef, streams: bool) -> Vec<Result<ModelChunk, ModelError>> {
     let mut chunks = Vec::new();
     if streams {
-        chunks.extend(reply.partials.iter().map(|text| Ok(ModelChunk::Text(text.clone()))));
+        chunks.extend(
+            reply
+                .partials
+                .iter()
+                .map(|text| Ok(ModelChunk::Text(text.clone()))),
+        );
     }
     chunks.push(match &reply.raise {
         Some(message) => Err(ModelError::new(ModelErrorKind::Other, message)),
@@ -69,12 +83,20 @@ fn chunks(reply: &ReplyDef, streams: bool) -> Vec<Result<ModelChunk, ModelError>
 fn response(reply: &ReplyDef) -> ModelResponse {
     let mut parts = Vec::new();
     if let Some(text) = &reply.thought {
-        parts.push(Part::from(Thought { text: text.clone(), signature: None }));
+        parts.push(Part::from(Thought {
+            text: text.clone(),
+            signature: None,
+        }));
     }
     if let Some(text) = &reply.text {
         parts.push(Part::text(text));
     }
-    parts.extend(reply.function_calls.iter().map(|call| Part::from(function_call(call))));
+    parts.extend(
+        reply
+            .function_calls
+            .iter()
+            .map(|call| Part::from(function_call(call))),
+    );
     let mut response = ModelResponse::new(Content::new(Role::Model, parts));
     response.error_code.clone_from(&reply.error_code);
     response.error_message.clone_from(&reply.error_message);

@@ -24,7 +24,9 @@ impl Ids {
 
     /// Returns the real id of `fc-1`. An id that has not appeared is returned unchanged.
     pub fn real(&self, normal: &str) -> String {
-        let place = normal.strip_prefix("fc-").and_then(|place| place.parse::<usize>().ok());
+        let place = normal
+            .strip_prefix("fc-")
+            .and_then(|place| place.parse::<usize>().ok());
         let known = place.and_then(|place| self.0.get(place.checked_sub(1)?));
         known.map_or_else(|| normal.to_owned(), Clone::clone)
     }
@@ -41,8 +43,11 @@ impl Ids {
             is_final: event.is_final_response(),
             ..EventView::default()
         };
-        view.long_running_tool_ids =
-            event.long_running_tool_ids().iter().filter_map(|id| self.normal_id(id)).collect();
+        view.long_running_tool_ids = event
+            .long_running_tool_ids()
+            .iter()
+            .filter_map(|id| self.normal_id(id))
+            .collect();
         if let Some(details) = event.details.as_deref() {
             view.error_code.clone_from(&details.error_code);
             view.error_message.clone_from(&details.error_message);
@@ -64,7 +69,12 @@ impl Ids {
     }
 
     fn part(&mut self, part: &Part) -> PartView {
-        let mut view = PartView { text: None, thought: false, function_call: None, function_response: None };
+        let mut view = PartView {
+            text: None,
+            thought: false,
+            function_call: None,
+            function_response: None,
+        };
         match part {
             Part::Text(text) => view.text = Some(text.clone()),
             Part::Thought(thought) => {
@@ -72,12 +82,19 @@ impl Ids {
                 view.thought = true;
             }
             Part::FunctionCall(call) => {
-                let (id, name, args) = (self.normal_id(&call.id), call.name.clone(), call.args.clone());
+                let (id, name, args) = (
+                    self.normal_id(&call.id),
+                    call.name.clone(),
+                    call.args.clone(),
+                );
                 view.function_call = Some(CallView { id, name, args });
             }
             Part::FunctionResponse(answer) => {
-                let (id, name, response) =
-                    (self.normal_id(&answer.id), answer.name.clone(), answer.response.clone());
+                let (id, name, response) = (
+                    self.normal_id(&answer.id),
+                    answer.name.clone(),
+                    answer.response.clone(),
+                );
                 view.function_response = Some(ResponseView { id, name, response });
             }
             // No case has such a part, so it differs from all expected parts.
@@ -91,12 +108,20 @@ fn actions(event: &Event) -> ActionsView {
     let actions = &event.actions;
     ActionsView {
         state_delta: delta(&actions.state_delta),
-        artifact_delta: actions.artifact_delta.iter().map(|(name, n)| (name.to_string(), *n)).collect(),
+        artifact_delta: actions
+            .artifact_delta
+            .iter()
+            .map(|(name, n)| (name.to_string(), *n))
+            .collect(),
         escalate: actions.escalate,
         skip_summarization: actions.skip_summarization,
         transfer_to_agent: actions.transfer_to_agent.as_ref().map(ToString::to_string),
         end_of_agent: actions.end_of_agent,
-        agent_state: actions.agent_state.as_deref().and_then(Value::as_object).cloned(),
+        agent_state: actions
+            .agent_state
+            .as_deref()
+            .and_then(Value::as_object)
+            .cloned(),
     }
 }
 
@@ -112,5 +137,7 @@ pub fn state(state: &StateMap) -> Map<String, Value> {
 /// Skips keys that begin with `_adk`, which belong to the framework.
 fn visible<'a>(pairs: impl Iterator<Item = (&'a str, &'a Value)>) -> Map<String, Value> {
     let pairs = pairs.filter(|(key, _)| !key.starts_with("_adk"));
-    pairs.map(|(key, value)| (key.to_owned(), value.clone())).collect()
+    pairs
+        .map(|(key, value)| (key.to_owned(), value.clone()))
+        .collect()
 }

@@ -15,15 +15,27 @@ pub struct Scripted {
 
 impl Scripted {
     pub fn new(def: &PluginDef, recorder: Arc<Recorder>) -> Self {
-        Self { def: def.clone(), recorder }
+        Self {
+            def: def.clone(),
+            recorder,
+        }
     }
 
     /// Returns the actions at a hook, if there are any. The trace shows `about` after the hook.
-    fn at(&self, hook: Hook, about: Option<&str>, cx: &mut CallbackContext) -> Result<Option<&HookDef>> {
-        let Some(def) = self.def.hooks.get(&hook) else { return Ok(None) };
+    fn at(
+        &self,
+        hook: Hook,
+        about: Option<&str>,
+        cx: &mut CallbackContext,
+    ) -> Result<Option<&HookDef>> {
+        let Some(def) = self.def.hooks.get(&hook) else {
+            return Ok(None);
+        };
         let about = about.map_or(String::new(), |about| format!(":{about}"));
-        self.recorder.trace(format!("plugin:{}:{}{about}", self.def.name, hook.name()));
-        let other_agent = |agents: &Vec<String>| !agents.iter().any(|agent| agent == cx.agent_name());
+        self.recorder
+            .trace(format!("plugin:{}:{}{about}", self.def.name, hook.name()));
+        let other_agent =
+            |agents: &Vec<String>| !agents.iter().any(|agent| agent == cx.agent_name());
         if def.agents.as_ref().is_some_and(other_agent) {
             return Ok(None);
         }
@@ -42,13 +54,19 @@ impl Plugin for Scripted {
         &self.def.name
     }
 
-    async fn on_user_message(&self, cx: &mut CallbackContext, _: &Content) -> Result<Option<Content>> {
+    async fn on_user_message(
+        &self,
+        cx: &mut CallbackContext,
+        _: &Content,
+    ) -> Result<Option<Content>> {
         let def = self.at(Hook::OnUserMessage, None, cx)?;
         Ok(def.and_then(HookDef::text).map(Content::user))
     }
 
     async fn before_run(&self, cx: &mut CallbackContext) -> Result<Option<Content>> {
-        Ok(self.at(Hook::BeforeRun, None, cx)?.and_then(HookDef::content))
+        Ok(self
+            .at(Hook::BeforeRun, None, cx)?
+            .and_then(HookDef::content))
     }
 
     async fn after_run(&self, cx: &mut CallbackContext) -> Result<()> {
@@ -57,18 +75,27 @@ impl Plugin for Scripted {
 
     async fn on_event(&self, cx: &mut CallbackContext, event: &Event) -> Result<Option<Event>> {
         // The author of an event without an author is the agent that emits it.
-        let author =
-            if event.author.is_empty() { cx.agent_name().to_owned() } else { event.author.to_string() };
-        let content = self.at(Hook::OnEvent, Some(&author), cx)?.and_then(HookDef::content);
+        let author = if event.author.is_empty() {
+            cx.agent_name().to_owned()
+        } else {
+            event.author.to_string()
+        };
+        let content = self
+            .at(Hook::OnEvent, Some(&author), cx)?
+            .and_then(HookDef::content);
         Ok(content.map(|content| event.clone().with_content(content)))
     }
 
     async fn before_agent(&self, cx: &mut CallbackContext) -> Result<Option<Content>> {
-        Ok(self.of_agent(Hook::BeforeAgent, cx)?.and_then(HookDef::content))
+        Ok(self
+            .of_agent(Hook::BeforeAgent, cx)?
+            .and_then(HookDef::content))
     }
 
     async fn after_agent(&self, cx: &mut CallbackContext) -> Result<Option<Content>> {
-        Ok(self.of_agent(Hook::AfterAgent, cx)?.and_then(HookDef::content))
+        Ok(self
+            .of_agent(Hook::AfterAgent, cx)?
+            .and_then(HookDef::content))
     }
 
     async fn before_model(
@@ -76,7 +103,9 @@ impl Plugin for Scripted {
         cx: &mut CallbackContext,
         request: &mut ModelRequest,
     ) -> Result<Option<ModelResponse>> {
-        let Some(def) = self.of_agent(Hook::BeforeModel, cx)? else { return Ok(None) };
+        let Some(def) = self.of_agent(Hook::BeforeModel, cx)? else {
+            return Ok(None);
+        };
         def.edit(request);
         Ok(def.response())
     }
@@ -86,7 +115,9 @@ impl Plugin for Scripted {
         cx: &mut CallbackContext,
         _: &mut ModelResponse,
     ) -> Result<Option<ModelResponse>> {
-        Ok(self.of_agent(Hook::AfterModel, cx)?.and_then(HookDef::response))
+        Ok(self
+            .of_agent(Hook::AfterModel, cx)?
+            .and_then(HookDef::response))
     }
 
     async fn on_model_error(
@@ -95,11 +126,19 @@ impl Plugin for Scripted {
         _: &ModelRequest,
         _: &Error,
     ) -> Result<Option<ModelResponse>> {
-        Ok(self.of_agent(Hook::OnModelError, cx)?.and_then(HookDef::response))
+        Ok(self
+            .of_agent(Hook::OnModelError, cx)?
+            .and_then(HookDef::response))
     }
 
-    async fn before_tool(&self, cx: &mut CallbackContext, call: &mut FunctionCall) -> Result<Option<Value>> {
-        let Some(def) = self.at(Hook::BeforeTool, Some(&call.name), cx)? else { return Ok(None) };
+    async fn before_tool(
+        &self,
+        cx: &mut CallbackContext,
+        call: &mut FunctionCall,
+    ) -> Result<Option<Value>> {
+        let Some(def) = self.at(Hook::BeforeTool, Some(&call.name), cx)? else {
+            return Ok(None);
+        };
         def.edit_args(call);
         Ok(def.result())
     }
@@ -110,7 +149,9 @@ impl Plugin for Scripted {
         call: &FunctionCall,
         _: &mut Value,
     ) -> Result<Option<Value>> {
-        Ok(self.at(Hook::AfterTool, Some(&call.name), cx)?.and_then(HookDef::result))
+        Ok(self
+            .at(Hook::AfterTool, Some(&call.name), cx)?
+            .and_then(HookDef::result))
     }
 
     async fn on_tool_error(
@@ -119,6 +160,8 @@ impl Plugin for Scripted {
         call: &FunctionCall,
         _: &Error,
     ) -> Result<Option<Value>> {
-        Ok(self.at(Hook::OnToolError, Some(&call.name), cx)?.and_then(HookDef::result))
+        Ok(self
+            .at(Hook::OnToolError, Some(&call.name), cx)?
+            .and_then(HookDef::result))
     }
 }

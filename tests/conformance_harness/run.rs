@@ -10,8 +10,8 @@ use super::views::{ErrorView, EventView, RequestView, RunView};
 use adk::engine::MemoryJournal;
 use adk::session::SessionKey;
 use adk::{
-    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue, MemoryArtifacts,
-    NoArtifacts, Part, Role, RunConfig, RunId, Runner, StateDelta,
+    ArtifactStore, Content, DynAgent, Error, ErrorKind, FunctionResponse, LiveQueue,
+    MemoryArtifacts, NoArtifacts, Part, Role, RunConfig, RunId, Runner, StateDelta,
 };
 use serde_json::{Map, Value};
 use std::fmt::Display;
@@ -42,16 +42,25 @@ impl Measured {
     /// Whether the builder, or a live run before its first event, refused the tree with this check.
     pub fn is_refused_by(&self, check: &str) -> bool {
         let by_run = |run: &RunView| {
-            let error = run.error.as_ref().and_then(|error| error.message.as_deref());
-            run.events.is_empty() && error.is_some_and(|message| tree::check_of(message) == Some(check))
+            let error = run
+                .error
+                .as_ref()
+                .and_then(|error| error.message.as_deref());
+            run.events.is_empty()
+                && error.is_some_and(|message| tree::check_of(message) == Some(check))
         };
-        self.refused.as_ref().is_some_and(|refused| refused.has(check))
+        self.refused
+            .as_ref()
+            .is_some_and(|refused| refused.has(check))
             || self.runs.first().is_some_and(by_run)
     }
 
     /// Describes the result in a few words.
     pub fn fate(&self) -> String {
-        let error = self.runs.iter().find_map(|run| run.error.as_ref()?.message.clone());
+        let error = self
+            .runs
+            .iter()
+            .find_map(|run| run.error.as_ref()?.message.clone());
         match (&self.refused, error) {
             (Some(refused), _) => format!("was refused: {refused}"),
             (None, Some(error)) => format!("failed: {error}"),
@@ -65,7 +74,10 @@ impl Measured {
 /// # Errors
 /// The case requests something impossible.
 pub fn measure(case: &Case) -> Result<Measured, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     runtime.map_err(text)?.block_on(run(case))
 }
 
@@ -77,7 +89,12 @@ async fn run(case: &Case) -> Result<Measured, String> {
     let recorder = Arc::new(Recorder::default());
     let tree = match tree::build(&case.root, &recorder)? {
         Built::Tree(tree) => tree,
-        Built::Refused(refused) => return Ok(Measured { refused: Some(refused), ..Measured::default() }),
+        Built::Refused(refused) => {
+            return Ok(Measured {
+                refused: Some(refused),
+                ..Measured::default()
+            });
+        }
     };
     let stage = Stage::new(case, &recorder).await?;
     let mut measured = Measured::default();
@@ -85,7 +102,12 @@ async fn run(case: &Case) -> Result<Measured, String> {
     for turn in &case.runs {
         measured.runs.push(stage.turn(turn, &tree, &mut ids).await?);
     }
-    let session = stage.runner.session(USER, SESSION).open().await.map_err(text)?;
+    let session = stage
+        .runner
+        .session(USER, SESSION)
+        .open()
+        .await
+        .map_err(text)?;
     measured.persisted = session.events().map(|event| ids.event(event)).collect();
     (measured.trace, measured.requests) = recorder.take();
     Ok(measured)
@@ -107,10 +129,16 @@ impl Stage {
             config = config.max_llm_calls(u32::try_from(calls).unwrap_or(0));
         }
         config = config.streaming(case.run_config.streaming_mode == Some(StreamingMode::Sse));
-        let artifacts: Arc<dyn ArtifactStore> =
-            if case.no_artifact_service { Arc::new(NoArtifacts) } else { Arc::new(MemoryArtifacts::new()) };
+        let artifacts: Arc<dyn ArtifactStore> = if case.no_artifact_service {
+            Arc::new(NoArtifacts)
+        } else {
+            Arc::new(MemoryArtifacts::new())
+        };
         config = config.resumable(case.resumable);
-        let mut builder = Runner::builder().app_name(APP).config(config).artifact_store(artifacts.clone());
+        let mut builder = Runner::builder()
+            .app_name(APP)
+            .config(config)
+            .artifact_store(artifacts.clone());
         if case.resumable {
             builder = builder.engine(MemoryJournal::new());
         }
@@ -118,25 +146,49 @@ impl Stage {
             builder = builder.plugin(plugins::Scripted::new(plugin, recorder.clone()));
         }
         let runner = builder.build().map_err(text)?;
-        let state: StateDelta = case.state.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        runner.session(USER, SESSION).create(state).await.map_err(text)?;
+        let state: StateDelta = case
+            .state
+            .iter()
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect();
+        runner
+            .session(USER, SESSION)
+            .create(state)
+            .await
+            .map_err(text)?;
         for (name, content) in &case.artifacts {
             let key = SessionKey::new(APP, USER, SESSION);
-            artifacts.save(&key, name, Part::text(content)).await.map_err(text)?;
+            artifacts
+                .save(&key, name, Part::text(content))
+                .await
+                .map_err(text)?;
         }
-        Ok(Self { runner, latest: Mutex::default(), names: case.root.names() })
+        Ok(Self {
+            runner,
+            latest: Mutex::default(),
+            names: case.root.names(),
+        })
     }
 
     /// Answers a long-running call.
     async fn answer(&self, call: &str, response: &Map<String, Value>) -> Result<(), String> {
         let waiting = self.runner.waiting().await.map_err(text)?;
-        let wait = waiting.iter().find(|waiting| waiting.call_id.as_deref() == Some(call));
+        let wait = waiting
+            .iter()
+            .find(|waiting| waiting.call_id.as_deref() == Some(call));
         let wait = wait.ok_or_else(|| format!("no run waits for the answer to call `{call}`"))?;
         self.runner.answer(&wait.id, response).await.map_err(text)
     }
 
-    async fn turn(&self, turn: &RunDef, tree: &Arc<dyn DynAgent>, ids: &mut Ids) -> Result<RunView, String> {
-        let session = self.runner.session(USER, turn.session.as_deref().unwrap_or(SESSION));
+    async fn turn(
+        &self,
+        turn: &RunDef,
+        tree: &Arc<dyn DynAgent>,
+        ids: &mut Ids,
+    ) -> Result<RunView, String> {
+        let session = self
+            .runner
+            .session(USER, turn.session.as_deref().unwrap_or(SESSION));
         let mut view = RunView::default();
         let latest = *self.latest.lock().map_err(text)?;
         let mut request = match turn.live {
@@ -187,7 +239,10 @@ impl Stage {
     fn error_view(&self, error: &Error, view: &RunView) -> ErrorView {
         let asked = |event: &EventView| event.actions.transfer_to_agent.clone();
         let target = view.events.iter().rev().find_map(asked);
-        to_view(error, target.is_some_and(|target| self.names.contains(&target)))
+        to_view(
+            error,
+            target.is_some_and(|target| self.names.contains(&target)),
+        )
     }
 }
 
@@ -202,8 +257,15 @@ fn closed_queue() -> LiveQueue {
 fn content(turn: &RunDef, ids: &Ids) -> Content {
     match (&turn.message, &turn.function_response) {
         (_, Some(answer)) => {
-            let (id, name, response) = (ids.real(&answer.id), answer.name.clone(), answer.response.clone());
-            Content::new(Role::User, vec![Part::from(FunctionResponse { id, name, response })])
+            let (id, name, response) = (
+                ids.real(&answer.id),
+                answer.name.clone(),
+                answer.response.clone(),
+            );
+            Content::new(
+                Role::User,
+                vec![Part::from(FunctionResponse { id, name, response })],
+            )
         }
         (Some(text), None) => Content::user(text),
         (None, None) => Content::default(),
@@ -225,5 +287,9 @@ fn to_view(error: &Error, is_known: bool) -> ErrorView {
         ErrorKind::LiveLoop => "not_implemented",
         _ => "agent_error",
     };
-    ErrorView { kind: kind.to_owned(), class: None, message: Some(error.message().to_owned()) }
+    ErrorView {
+        kind: kind.to_owned(),
+        class: None,
+        message: Some(error.message().to_owned()),
+    }
 }

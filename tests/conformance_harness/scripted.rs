@@ -24,9 +24,16 @@ impl Scripted {
         static DEFINITIONS: AtomicUsize = AtomicUsize::new(0);
         let number = DEFINITIONS.fetch_add(1, Ordering::Relaxed);
         let definition = leak(&format!("conformance::scripted_{number}"));
-        let meta = AgentMeta::custom(name).description(description).definition(definition);
+        let meta = AgentMeta::custom(name)
+            .description(description)
+            .definition(definition);
         let meta = Box::leak(Box::new(meta));
-        Self { meta, script: script.clone(), next: AtomicUsize::new(0), recorder }
+        Self {
+            meta,
+            script: script.clone(),
+            next: AtomicUsize::new(0),
+            recorder,
+        }
     }
 
     async fn follow(&self, cx: &mut Context) -> Result<()> {
@@ -38,12 +45,14 @@ impl Scripted {
                 Step::EmitState(key) => {
                     let value = cx.state().value(key);
                     let value = value.as_deref().unwrap_or(&Value::Null);
-                    cx.emit(Event::new().with_text(format!("{key}={value}"))).await?;
+                    cx.emit(Event::new().with_text(format!("{key}={value}")))
+                        .await?;
                 }
                 Step::Increment { key, escalate_at } => {
                     let value = cx.state().get::<i64>(key)?.unwrap_or(0) + 1;
-                    let mut event =
-                        Event::new().with_text(format!("{key}={value}")).with_state(key.clone(), value);
+                    let mut event = Event::new()
+                        .with_text(format!("{key}={value}"))
+                        .with_state(key.clone(), value);
                     if escalate_at.is_some_and(|at| value >= at) {
                         event = event.with_escalate();
                     }

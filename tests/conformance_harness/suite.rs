@@ -42,7 +42,9 @@ impl Suite {
     /// # Errors
     /// The folder cannot be read, or contains no case.
     pub fn load() -> Result<Self, String> {
-        Self::read(&env::var_os("ADK_CONFORMANCE").map_or_else(|| PathBuf::from(FOLDER), PathBuf::from))
+        Self::read(
+            &env::var_os("ADK_CONFORMANCE").map_or_else(|| PathBuf::from(FOLDER), PathBuf::from),
+        )
     }
 
     /// Reads every `*.json` of a folder, and its `meta/ours.json`.
@@ -50,11 +52,15 @@ impl Suite {
     /// # Errors
     /// The folder cannot be read, or contains no case.
     pub fn read(folder: &Path) -> Result<Self, String> {
-        let wrong = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let wrong =
+            |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let mut files = Vec::new();
         for entry in fs::read_dir(folder).map_err(|error| wrong(folder, &error))? {
             let path = entry.map_err(|error| wrong(folder, &error))?.path();
-            if path.extension().is_some_and(|extension| extension == "json") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
                 files.push(path);
             }
         }
@@ -84,7 +90,10 @@ impl Named {
     fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).map_err(|error| error.to_string());
         let case = text.and_then(|text| Case::parse(&text));
-        let file = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let file = path
+            .file_stem()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let name = case.as_ref().map_or(file, |case| case.id.clone());
         Self { name, case }
     }
@@ -102,7 +111,10 @@ impl Ours {
             return if measured.is_refused_by(check) {
                 Ok(())
             } else {
-                Err(format!("should be refused with `{check}`, and {}", measured.fate()))
+                Err(format!(
+                    "should be refused with `{check}`, and {}",
+                    measured.fate()
+                ))
             };
         }
         let comparison = Comparison::new(case, self.renders.get(&case.id).map(String::as_str));
@@ -110,9 +122,9 @@ impl Ours {
         for (name, expect) in &expected {
             match comparison.differences(expect, &measured) {
                 None => return Ok(()),
-                Some(text) => {
-                    report.push_str(&format!("compared with {name} (- expected, + measured):\n{text}\n"))
-                }
+                Some(text) => report.push_str(&format!(
+                    "compared with {name} (- expected, + measured):\n{text}\n"
+                )),
             }
         }
         Err(report)

@@ -40,8 +40,11 @@ pub fn parameters(params: &[ParamDef]) -> Value {
         (param.name.clone(), property)
     };
     let properties: Map<String, Value> = params.iter().map(property).collect();
-    let required: Vec<_> =
-        params.iter().filter(|param| param.default.is_none()).map(|param| &param.name).collect();
+    let required: Vec<_> = params
+        .iter()
+        .filter(|param| param.default.is_none())
+        .map(|param| &param.name)
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -57,8 +60,10 @@ pub struct ScriptedTool {
 impl ScriptedTool {
     pub fn new(def: &FunctionDef, recorder: &Arc<Recorder>) -> Self {
         let leak = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
-        let meta = ToolMeta::new(leak(&def.name), leak(&def.description)).long_running(def.long_running);
-        let declaration = ToolDeclaration::new(meta.name, meta.description, parameters(&def.params));
+        let meta =
+            ToolMeta::new(leak(&def.name), leak(&def.description)).long_running(def.long_running);
+        let declaration =
+            ToolDeclaration::new(meta.name, meta.description, parameters(&def.params));
         Self {
             meta: Box::leak(Box::new(meta)),
             declaration,
@@ -127,7 +132,10 @@ pub async fn act(
                 }
             }
             Act::AppendState(append) => {
-                let mut list = cx.state().get::<Vec<Value>>(&append.key)?.unwrap_or_default();
+                let mut list = cx
+                    .state()
+                    .get::<Vec<Value>>(&append.key)?
+                    .unwrap_or_default();
                 list.push(append.value.clone());
                 cx.state().set(append.key.clone(), list)?;
             }
@@ -140,7 +148,12 @@ pub async fn act(
             Act::ReturnArg(name) => return Ok(argument(name)),
             Act::ReturnSum(names) => return Ok(sum(names.iter().map(|name| argument(name)))),
             Act::ReturnState(key) => {
-                return Ok(cx.state().value(key).as_deref().cloned().unwrap_or(Value::Null));
+                return Ok(cx
+                    .state()
+                    .value(key)
+                    .as_deref()
+                    .cloned()
+                    .unwrap_or(Value::Null));
             }
         }
     }
@@ -149,7 +162,11 @@ pub async fn act(
 
 /// Sums numbers. The sum of integers is an integer, as in the reference.
 fn sum(values: impl Iterator<Item = Value> + Clone) -> Value {
-    match values.clone().map(|value| value.as_i64()).sum::<Option<i64>>() {
+    match values
+        .clone()
+        .map(|value| value.as_i64())
+        .sum::<Option<i64>>()
+    {
         Some(sum) => sum.into(),
         None => Number::from_f64(values.filter_map(|value| value.as_f64()).sum()).into(),
     }

@@ -8,12 +8,13 @@ use super::recorder::Recorder;
 use super::scripted::Scripted;
 use super::tools::{self, ScriptedTool};
 use adk::build::{
-    IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder, SubAgent,
+    IntoAgent, LlmAgentBuilder, LoopAgentBuilder, ParallelAgentBuilder, SequentialAgentBuilder,
+    SubAgent,
 };
 use adk::llm::{IncludeContents, Instruction, LlmAgent};
 use adk::{
-    AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, ReadonlyContext, SequentialAgent, Tree,
-    WithCallbacks,
+    AgentTool, BuildError, DynAgent, LoopAgent, ParallelAgent, ReadonlyContext, SequentialAgent,
+    Tree, WithCallbacks,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -38,14 +39,22 @@ pub struct Refused {
 
 impl Refused {
     fn new(error: &BuildError) -> Self {
-        let checks: Vec<String> = error.faults().iter().map(|fault| fault.check.to_string()).collect();
+        let checks: Vec<String> = error
+            .faults()
+            .iter()
+            .map(|fault| fault.check.to_string())
+            .collect();
         let kind = match checks.first().map(String::as_str) {
             Some("agent-reused") => "agent_already_has_parent",
             Some("name-invalid") => "invalid_agent_name",
             Some("name-reserved") => "reserved_agent_name",
             _ => "validation_error",
         };
-        Self { checks, kind: kind.to_owned(), message: error.to_string() }
+        Self {
+            checks,
+            kind: kind.to_owned(),
+            message: error.to_string(),
+        }
     }
 
     /// Whether this check rejected the tree.
@@ -73,14 +82,21 @@ pub fn check_of(message: &str) -> Option<&str> {
 /// # Errors
 /// The case refers to an unknown agent.
 pub fn build(root: &AgentDef, recorder: &Arc<Recorder>) -> Result<Built, String> {
-    let mut maker = Maker { recorder, made: HashMap::new() };
-    let AgentDef::Agent(root) = root else { return Err("the root refers to another agent".to_owned()) };
+    let mut maker = Maker {
+        recorder,
+        made: HashMap::new(),
+    };
+    let AgentDef::Agent(root) = root else {
+        return Err("the root refers to another agent".to_owned());
+    };
     let tree = match &root.kind {
         Kind::Sequential => maker.sequence(root)?.flow_checks(false).build().map(shared),
         Kind::Parallel => maker.parallel(root)?.flow_checks(false).build().map(shared),
-        Kind::Loop { max_iterations } => {
-            maker.looping(root, *max_iterations)?.flow_checks(false).build().map(shared)
-        }
+        Kind::Loop { max_iterations } => maker
+            .looping(root, *max_iterations)?
+            .flow_checks(false)
+            .build()
+            .map(shared),
         Kind::Llm(llm) => maker.llm(root, llm)?.flow_checks(false).build().map(shared),
         Kind::Scripted(_) => Tree::of(maker.agent(root)?).map(shared),
     };
@@ -103,9 +119,11 @@ struct Maker<'a> {
 impl Maker<'_> {
     fn any(&mut self, def: &AgentDef) -> Result<SubAgent, String> {
         match def {
-            AgentDef::Ref(name) => {
-                self.made.get(name).cloned().ok_or_else(|| format!("there is no agent `{name}` to refer to"))
-            }
+            AgentDef::Ref(name) => self
+                .made
+                .get(name)
+                .cloned()
+                .ok_or_else(|| format!("there is no agent `{name}` to refer to")),
             AgentDef::Agent(agent) => {
                 let made = self.agent(agent)?;
                 self.made.insert(agent.common.name.clone(), made.clone());
@@ -115,7 +133,12 @@ impl Maker<'_> {
     }
 
     fn all(&mut self, agent: &Agent) -> Result<Vec<SubAgent>, String> {
-        agent.common.sub_agents.iter().map(|def| self.any(def)).collect()
+        agent
+            .common
+            .sub_agents
+            .iter()
+            .map(|def| self.any(def))
+            .collect()
     }
 
     fn agent(&mut self, agent: &Agent) -> Result<SubAgent, String> {
@@ -141,19 +164,25 @@ impl Maker<'_> {
 
     fn sequence(&mut self, agent: &Agent) -> Result<SequentialAgentBuilder, String> {
         let builder = SequentialAgent::builder(agent.common.name.clone());
-        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        let builder = builder
+            .description(&agent.common.description)
+            .sub_agents(self.all(agent)?);
         Ok(around!(builder, &agent.common, self.recorder))
     }
 
     fn parallel(&mut self, agent: &Agent) -> Result<ParallelAgentBuilder, String> {
         let builder = ParallelAgent::builder(agent.common.name.clone());
-        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        let builder = builder
+            .description(&agent.common.description)
+            .sub_agents(self.all(agent)?);
         Ok(around!(builder, &agent.common, self.recorder))
     }
 
     fn looping(&mut self, agent: &Agent, max: Option<i64>) -> Result<LoopAgentBuilder, String> {
         let builder = LoopAgent::builder(agent.common.name.clone());
-        let builder = builder.description(&agent.common.description).sub_agents(self.all(agent)?);
+        let builder = builder
+            .description(&agent.common.description)
+            .sub_agents(self.all(agent)?);
         let builder = around!(builder, &agent.common, self.recorder);
         Ok(match max {
             // An invalid number of rounds is rejected like 0.
@@ -204,8 +233,10 @@ impl Maker<'_> {
 
 /// Returns the schema of an object whose fields are all required.
 fn object(fields: &Map<String, Value>) -> Value {
-    let properties: Map<String, Value> =
-        fields.iter().map(|(name, ty)| (name.clone(), tools::schema(ty))).collect();
+    let properties: Map<String, Value> = fields
+        .iter()
+        .map(|(name, ty)| (name.clone(), tools::schema(ty)))
+        .collect();
     let required: Vec<&String> = fields.keys().collect();
     json!({"type": "object", "properties": properties, "required": required})
 }

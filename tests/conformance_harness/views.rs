@@ -198,19 +198,38 @@ line!(Call { role, call });
 line!(Response { role, response });
 line!(Said { from, said });
 line!(Called { from, called });
-line!(Returned { from, tool_returned });
+line!(Returned {
+    from,
+    tool_returned
+});
 
 impl RequestView {
     pub fn new(agent: String, call: usize, system_instruction: String) -> Self {
         let (outline, tools) = (Vec::new(), Vec::new());
-        Self { agent, call, system_instruction, wording: Optional, outline, tools, response_schema: false }
+        Self {
+            agent,
+            call,
+            system_instruction,
+            wording: Optional,
+            outline,
+            tools,
+            response_schema: false,
+        }
     }
 
     /// Returns the agent's own instruction as rendered: the text before the first blank line. The
     /// framework's text about the agent follows it.
     pub fn rendered(&self) -> &str {
-        let first = self.system_instruction.split("\n\n").next().unwrap_or_default();
-        if first.starts_with("You are an agent.") { "" } else { first }
+        let first = self
+            .system_instruction
+            .split("\n\n")
+            .next()
+            .unwrap_or_default();
+        if first.starts_with("You are an agent.") {
+            ""
+        } else {
+            first
+        }
     }
 }
 
@@ -221,7 +240,8 @@ impl Expect {
         let name = case.generated_with.as_deref().unwrap_or("the expectation");
         let newest = (name.to_owned(), case.expect.clone());
         let older = case.variants.iter();
-        let older = older.map(|(name, variant)| (name.clone(), apply_variant(&case.expect, variant)));
+        let older =
+            older.map(|(name, variant)| (name.clone(), apply_variant(&case.expect, variant)));
         std::iter::once(newest).chain(older).collect()
     }
 
@@ -232,7 +252,9 @@ impl Expect {
     pub fn all(case: &super::format::Case) -> Result<Vec<(String, Self)>, String> {
         let read = |(name, fields): (String, Map<String, Value>)| {
             let expect = serde_json::from_value(Value::Object(fields));
-            expect.map(|expect| (name.clone(), expect)).map_err(|error| format!("{name}: {error}"))
+            expect
+                .map(|expect| (name.clone(), expect))
+                .map_err(|error| format!("{name}: {error}"))
         };
         Self::raw_expectations(case).into_iter().map(read).collect()
     }
@@ -241,7 +263,10 @@ impl Expect {
 /// Applies a variant, which contains only the differences. A tree that cannot be built has no runs,
 /// and an expectation with runs has a tree.
 fn apply_variant(expect: &Map<String, Value>, variant: &Map<String, Value>) -> Map<String, Value> {
-    if variant.get("construct_error").is_some_and(|error| !error.is_null()) {
+    if variant
+        .get("construct_error")
+        .is_some_and(|error| !error.is_null())
+    {
         return variant.clone();
     }
     let mut all = expect.clone();

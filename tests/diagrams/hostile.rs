@@ -52,7 +52,10 @@ const TEXTS: &[(&str, &str)] = &[
     ("((a))", "((a))"),
     ("}", "}"),
     ("%% comment", "%% comment"),
-    ("%%{init: {\"theme\": \"dark\"}}%%", "%%{init: {\"theme\": \"dark\"}}%%"),
+    (
+        "%%{init: {\"theme\": \"dark\"}}%%",
+        "%%{init: {\"theme\": \"dark\"}}%%",
+    ),
     ("---", "---"),
     ("-->", "-->"),
     ("a:::b", "a:::b"),
@@ -78,12 +81,27 @@ const TEXTS: &[(&str, &str)] = &[
 /// Returns an agent for each text, and the texts that the boxes must show.
 pub(crate) fn names() -> (Spec<'static>, Vec<&'static str>) {
     let step = |(at, (name, _)): (usize, &(&'static str, _))| {
-        let kinds = [AgentKind::Llm, AgentKind::Function, AgentKind::Custom, AgentKind::Workflow];
+        let kinds = [
+            AgentKind::Llm,
+            AgentKind::Function,
+            AgentKind::Custom,
+            AgentKind::Workflow,
+        ];
         let meta = leak(AgentMeta::new(kinds[at % 4], name).description(name));
-        Step::new(name, StepKind::Agent { meta, instance: false }, at)
+        Step::new(
+            name,
+            StepKind::Agent {
+                meta,
+                instance: false,
+            },
+            at,
+        )
     };
     let steps: Vec<_> = TEXTS.iter().enumerate().map(step).collect();
-    (Spec::new("names", "", leak(steps)), TEXTS.iter().map(|(_, shown)| *shown).collect())
+    (
+        Spec::new("names", "", leak(steps)),
+        TEXTS.iter().map(|(_, shown)| *shown).collect(),
+    )
 }
 
 /// Returns a workflow with the texts in every place that may hold one.
@@ -93,14 +111,38 @@ pub(crate) fn texts() -> Spec<'static> {
         let at = steps.len();
         let target = leak(AgentMeta::new(AgentKind::Llm, text));
         let writes = leak([KeySpec::new(text, text)]);
-        let meta = leak(AgentMeta::new(AgentKind::Llm, "agent").writes(writes).transfer(leak([target])));
-        let agent = Step::new(text, StepKind::Agent { meta, instance: true }, at + 4);
+        let meta = leak(
+            AgentMeta::new(AgentKind::Llm, "agent")
+                .writes(writes)
+                .transfer(leak([target])),
+        );
+        let agent = Step::new(
+            text,
+            StepKind::Agent {
+                meta,
+                instance: true,
+            },
+            at + 4,
+        );
         let end = |at| Step::new("", StepKind::End, at);
         steps.extend([
-            Step::new(text, StepKind::Loop { max: Some(2), until: Some(text) }, at + 8),
             Step::new(
                 text,
-                StepKind::Each { item: text, list: text, max: None, over: Over::Fail, max_concurrency: None },
+                StepKind::Loop {
+                    max: Some(2),
+                    until: Some(text),
+                },
+                at + 8,
+            ),
+            Step::new(
+                text,
+                StepKind::Each {
+                    item: text,
+                    list: text,
+                    max: None,
+                    over: Over::Fail,
+                    max_concurrency: None,
+                },
                 at + 7,
             ),
             Step::new(text, StepKind::Match { key: text }, at + 6),
@@ -113,9 +155,17 @@ pub(crate) fn texts() -> Spec<'static> {
             Step::new("", StepKind::Break { target: Some(text) }, at + 9),
         ]);
     }
-    let keys = TEXTS.iter().map(|(text, _)| KeySpec::new(text, text)).collect::<Vec<_>>();
-    let inputs = TEXTS.iter().map(|(text, _)| InputSpec::new(text, text, false)).collect::<Vec<_>>();
-    Spec::new("\"} ]; %%{\n", "<b>", leak(steps)).inputs(leak(inputs)).outputs(leak(keys))
+    let keys = TEXTS
+        .iter()
+        .map(|(text, _)| KeySpec::new(text, text))
+        .collect::<Vec<_>>();
+    let inputs = TEXTS
+        .iter()
+        .map(|(text, _)| InputSpec::new(text, text, false))
+        .collect::<Vec<_>>();
+    Spec::new("\"} ]; %%{\n", "<b>", leak(steps))
+        .inputs(leak(inputs))
+        .outputs(leak(keys))
 }
 
 /// Returns one of the texts, optionally before or after another text.

@@ -4,7 +4,10 @@
 //! ```text
 //! tests/peers/run-diagrams.sh cargo test --test diagrams -- --ignored
 //! ```
-#![allow(clippy::duplicate_mod, reason = "each example brings the module that they share")]
+#![allow(
+    clippy::duplicate_mod,
+    reason = "each example brings the module that they share"
+)]
 
 #[path = "../../examples/banana_picture/main.rs"]
 #[allow(dead_code, reason = "only its workflow is wanted")]
@@ -21,7 +24,11 @@ mod peers;
 #[allow(dead_code, reason = "only its workflow is wanted")]
 mod quality_loop;
 #[path = "../../adk-core/tests/support/random_spec.rs"]
-#[allow(missing_debug_implementations, unreachable_pub, reason = "it is part of a test")]
+#[allow(
+    missing_debug_implementations,
+    unreachable_pub,
+    reason = "it is part of a test"
+)]
 mod random_spec;
 
 use adk::AgentMeta;
@@ -32,10 +39,17 @@ use random_spec::{Grow, leak};
 #[test]
 fn the_readme_shows_the_diagram_of_its_workflow() {
     let readme = include_str!("../../README.md");
-    let (_, behind) = readme.split_once("```mermaid\n").expect("the README has a diagram");
+    let (_, behind) = readme
+        .split_once("```mermaid\n")
+        .expect("the README has a diagram");
     let (shown, _) = behind.split_once("```").expect("the block has an end");
     assert_eq!(shown, iterative_writing::IterativeWriting::SPEC.mermaid());
-    assert_eq!(iterative_writing::IterativeWriting::SPEC.bounds().model_calls, None);
+    assert_eq!(
+        iterative_writing::IterativeWriting::SPEC
+            .bounds()
+            .model_calls,
+        None
+    );
 }
 
 #[test]
@@ -76,15 +90,36 @@ fn the_real_programs_read_the_diagrams() {
 const AGENT: AgentMeta<'static> = AgentMeta::custom("agent");
 
 fn steps(count: usize) -> &'static [Step<'static>] {
-    let step = |at| Step::new("agent", StepKind::Agent { meta: &AGENT, instance: false }, at);
+    let step = |at| {
+        Step::new(
+            "agent",
+            StepKind::Agent {
+                meta: &AGENT,
+                instance: false,
+            },
+            at,
+        )
+    };
     leak((0..count).map(step).collect::<Vec<_>>())
 }
 
 /// Returns nested loops, at the maximum depth of the language.
 fn nested_loops(depth: usize) -> &'static [Step<'static>] {
-    let kind = StepKind::Loop { max: Some(2), until: None };
-    let mut steps: Vec<_> = (0..depth).map(|at| Step::new("again", kind, 2 * depth - at)).collect();
-    steps.push(Step::new("agent", StepKind::Agent { meta: &AGENT, instance: false }, depth));
+    let kind = StepKind::Loop {
+        max: Some(2),
+        until: None,
+    };
+    let mut steps: Vec<_> = (0..depth)
+        .map(|at| Step::new("again", kind, 2 * depth - at))
+        .collect();
+    steps.push(Step::new(
+        "agent",
+        StepKind::Agent {
+            meta: &AGENT,
+            instance: false,
+        },
+        depth,
+    ));
     steps.extend((depth + 1..=2 * depth).map(|at| Step::new("", StepKind::End, at)));
     leak(steps)
 }
@@ -92,6 +127,13 @@ fn nested_loops(depth: usize) -> &'static [Step<'static>] {
 fn workflows(depth: usize) -> &'static [Step<'static>] {
     (0..depth).fold(steps(2), |inside, _| {
         let meta = leak(AgentMeta::new(adk::AgentKind::Workflow, "inner").steps(inside));
-        leak([Step::new("inner", StepKind::Agent { meta, instance: false }, 0)])
+        leak([Step::new(
+            "inner",
+            StepKind::Agent {
+                meta,
+                instance: false,
+            },
+            0,
+        )])
     })
 }

@@ -10,14 +10,26 @@ use std::net::TcpStream;
 async fn programs_without_a_server_run_to_their_end() {
     for (name, ends) in [
         ("resources", "(rehearsed answer of clerk)\n"),
-        ("testing", "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n"),
-        ("sessions", "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n"),
-        ("resilience", "the longest answer is reserved before each call\n"),
+        (
+            "testing",
+            "writing/improving#3/critic: (rehearsed answer of critic, round 3)\n",
+        ),
+        (
+            "sessions",
+            "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n",
+        ),
+        (
+            "resilience",
+            "the longest answer is reserved before each call\n",
+        ),
         (
             "long_chat",
             "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n",
         ),
-        ("cost", "raise `tokens`, or find the cause in the events of the run\n"),
+        (
+            "cost",
+            "raise `tokens`, or find the cause in the events of the run\n",
+        ),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",
@@ -32,36 +44,74 @@ async fn programs_without_a_server_run_to_their_end() {
 #[tokio::test]
 #[ignore = "needs a server of others: tests/peers/run-mcp.sh"]
 async fn agents_have_the_tools_of_a_real_server() {
-    let [node, path] = ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
+    let [node, path] =
+        ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
     let server = format!("{node}/server-filesystem/dist/index.js");
-    let ran = example("mcp", &["What is here?", "node", &server, "."]).env("PATH", &path).run().await.good();
-    assert!(ran.out.contains("files_list_directory gave {"), "{}", ran.out);
-    assert!(ran.out.ends_with("(rehearsed answer of reader)\n"), "{}", ran.out);
+    let ran = example("mcp", &["What is here?", "node", &server, "."])
+        .env("PATH", &path)
+        .run()
+        .await
+        .good();
+    assert!(
+        ran.out.contains("files_list_directory gave {"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.ends_with("(rehearsed answer of reader)\n"),
+        "{}",
+        ran.out
+    );
     let command = format!("node {server} .");
     let args = ["--prompts", "--mcp", &command, "bicycles?"];
-    let ran = example("search_verify", &args).env("PATH", &path).run().await.good();
+    let ran = example("search_verify", &args)
+        .env("PATH", &path)
+        .run()
+        .await
+        .good();
     assert!(ran.err.contains("read_text_file"), "{}", ran.err);
 }
 
 #[tokio::test]
 #[ignore = "needs a server of others: tests/peers/run-mcp.sh"]
 async fn a_desk_reads_notes_of_a_real_server_falls_back_and_sends_its_traces() {
-    let [node, path] = ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
+    let [node, path] =
+        ["ADK_MCP_NODE", "PATH"].map(|name| std::env::var(name).expect("the script sets it"));
     let server = format!("node {node}/server-filesystem/dist/index.js");
     let collector = WireServer::start([Reply::text("").forever()]).await;
     let desk = || {
-        let desk = example("notes_desk", &[]).env("PATH", &path).env("MCP_SERVER", &server);
+        let desk = example("notes_desk", &[])
+            .env("PATH", &path)
+            .env("MCP_SERVER", &server);
         desk.env("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url())
     };
     let ran = desk().run().await.good();
-    assert!(ran.out.contains("is descaled on the first Monday"), "{}", ran.out);
+    assert!(
+        ran.out.contains("is descaled on the first Monday"),
+        "{}",
+        ran.out
+    );
     assert!(ran.out.contains("overloaded"), "{}", ran.out);
-    assert!(ran.out.ends_with("good: 0.00795 for 5 calls\n"), "{}", ran.out);
-    let sent: Vec<_> = collector.requests().iter().map(|request| request.path.clone()).collect();
-    assert!(sent.contains(&"/v1/traces".to_owned()) && sent.contains(&"/v1/metrics".to_owned()), "{sent:?}");
+    assert!(
+        ran.out.ends_with("good: 0.00795 for 5 calls\n"),
+        "{}",
+        ran.out
+    );
+    let sent: Vec<_> = collector
+        .requests()
+        .iter()
+        .map(|request| request.path.clone())
+        .collect();
+    assert!(
+        sent.contains(&"/v1/traces".to_owned()) && sent.contains(&"/v1/metrics".to_owned()),
+        "{sent:?}"
+    );
     let ran = desk().env("BUDGET", "0.001 USD").run().await;
     assert!(
-        !ran.status.success() && ran.err.contains("would use more than its budget of 0.001 USD"),
+        !ran.status.success()
+            && ran
+                .err
+                .contains("would use more than its budget of 0.001 USD"),
         "{}",
         ran.err
     );
@@ -74,21 +124,43 @@ async fn a_local_model_replies_and_calls_tools_and_is_rehearsed_if_missing() {
         Reply::text("A cat sat.").usage(20, 5),
     ])
     .await;
-    let told = example("ollama_local", &["a cat"]).env("OLLAMA_HOST", &server.url()).run().await.good();
+    let told = example("ollama_local", &["a cat"])
+        .env("OLLAMA_HOST", &server.url())
+        .run()
+        .await
+        .good();
     assert_eq!(told.out, "[calls count_words]\nA cat sat.\n[25 tokens]\n");
-    let paths: Vec<_> = server.requests().iter().map(|request| request.path.clone()).collect();
+    let paths: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.path.clone())
+        .collect();
     assert_eq!(paths, ["/api/chat", "/api/chat"]);
     assert!(
-        server.last().body["messages"].to_string().contains("\\\"result\\\":3"),
+        server.last().body["messages"]
+            .to_string()
+            .contains("\\\"result\\\":3"),
         "{}",
         server.last().body
     );
 
     let host = server.url();
     drop(server);
-    let rehearsed = example("ollama_local", &[]).env("OLLAMA_HOST", &host).run().await.good();
-    assert!(rehearsed.out.contains("`ollama serve`"), "{}", rehearsed.out);
-    assert!(rehearsed.out.contains("(rehearsed answer of teller)"), "{}", rehearsed.out);
+    let rehearsed = example("ollama_local", &[])
+        .env("OLLAMA_HOST", &host)
+        .run()
+        .await
+        .good();
+    assert!(
+        rehearsed.out.contains("`ollama serve`"),
+        "{}",
+        rehearsed.out
+    );
+    assert!(
+        rehearsed.out.contains("(rehearsed answer of teller)"),
+        "{}",
+        rehearsed.out
+    );
 }
 
 #[tokio::test]
@@ -96,10 +168,21 @@ async fn a_worker_runs_the_topics_of_its_input() {
     let file = std::env::temp_dir().join(format!("adk-worker-{}.db", std::process::id()));
     let worker = |args: &[&str]| example("worker", args).env("DATABASE", &file.to_string_lossy());
     let ran = worker(&["work"]).input("cats\n").run().await.good();
-    assert!(ran.out.ends_with(": (rehearsed answer of editor)\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with(": (rehearsed answer of editor)\n"),
+        "{}",
+        ran.out
+    );
     assert_eq!(worker(&["list"]).run().await.good().out, "");
-    let ran = worker(&["cancel", "e-00000000-0000-7000-8000-000000000000"]).run().await;
-    assert!(ran.err.contains("run `e-00000000-0000-7000-8000-000000000000` does not exist"), "{}", ran.err);
+    let ran = worker(&["cancel", "e-00000000-0000-7000-8000-000000000000"])
+        .run()
+        .await;
+    assert!(
+        ran.err
+            .contains("run `e-00000000-0000-7000-8000-000000000000` does not exist"),
+        "{}",
+        ran.err
+    );
     let _ = std::fs::remove_file(file);
 }
 
@@ -109,9 +192,15 @@ fn a_browser_gets_each_step_and_the_end() {
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let get = |path: &str| {
         let mut stream = TcpStream::connect(&host).expect("the server listens");
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        write!(
+            stream,
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )
+        .expect("it reads");
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers in text");
+        stream
+            .read_to_string(&mut answer)
+            .expect("it answers in text");
         answer
     };
     assert!(get("/").contains("new EventSource(\"/tell?\""));
@@ -125,17 +214,27 @@ fn a_browser_gets_each_step_and_the_end() {
 #[test]
 fn a_server_asks_an_editor_and_continues() {
     let file = std::env::temp_dir().join(format!("adk-serve-{}.db", std::process::id()));
-    let args = ["--address", "127.0.0.1:0", "--store", &file.to_string_lossy()];
+    let args = [
+        "--address",
+        "127.0.0.1:0",
+        "--store",
+        &file.to_string_lossy(),
+    ];
     let server = example("serve", &args).start_until("http://");
     let host = server.out.trim().trim_start_matches("http://").to_owned();
     let ask = |what: &str, body: &str| {
         let mut stream = TcpStream::connect(&host).expect("the server listens");
         let length = body.len();
         let headers = format!("Host: {host}\r\nConnection: close\r\nContent-Length: {length}\r\n");
-        write!(stream, "{what} HTTP/1.1\r\n{headers}Accept: text/event-stream\r\n\r\n{body}")
-            .expect("it reads");
+        write!(
+            stream,
+            "{what} HTTP/1.1\r\n{headers}Accept: text/event-stream\r\n\r\n{body}"
+        )
+        .expect("it reads");
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers in text");
+        stream
+            .read_to_string(&mut answer)
+            .expect("it answers in text");
         answer
     };
     assert!(ask("GET /", "").contains("<!doctype html>"));
@@ -146,13 +245,24 @@ fn a_server_asks_an_editor_and_continues() {
         .unwrap_or_else(|| panic!("{told}"));
     let wait = &end["waiting"][0];
     assert!(
-        wait["question"].as_str().is_some_and(|asks| asks.starts_with("May this be published?")),
+        wait["question"]
+            .as_str()
+            .is_some_and(|asks| asks.starts_with("May this be published?")),
         "{end}"
     );
     let id = wait["id"].as_str().unwrap_or_default().replace('#', "%23");
     assert!(ask(&format!("POST /v1/waiting/{id}"), "\"Publish\"").starts_with("HTTP/1.1 202"));
-    let told = ask(&format!("GET /v1/runs/{}/events", end["run"].as_str().unwrap_or_default()), "");
-    assert!(told.contains(r#""output":"(rehearsed answer of refiner, round 2)""#), "{told}");
+    let told = ask(
+        &format!(
+            "GET /v1/runs/{}/events",
+            end["run"].as_str().unwrap_or_default()
+        ),
+        "",
+    );
+    assert!(
+        told.contains(r#""output":"(rehearsed answer of refiner, round 2)""#),
+        "{told}"
+    );
     server.kill();
     let _ = std::fs::remove_file(file);
 }

@@ -33,9 +33,27 @@ static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let profile = test.ancestors().nth(2).expect("it is in PROFILE/deps");
     let target = profile.parent().expect("PROFILE is in the target folder");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["build", "--workspace", "--examples", "--quiet", "--target-dir"]).arg(target);
-    cargo.args(["--profile", if profile.ends_with("release") { "release" } else { "dev" }]);
-    let built = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().expect("cargo runs");
+    cargo
+        .args([
+            "build",
+            "--workspace",
+            "--examples",
+            "--quiet",
+            "--target-dir",
+        ])
+        .arg(target);
+    cargo.args([
+        "--profile",
+        if profile.ends_with("release") {
+            "release"
+        } else {
+            "dev"
+        },
+    ]);
+    let built = cargo
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .expect("cargo runs");
     assert!(built.success(), "the examples do not build");
     profile.join("examples")
 });
@@ -57,7 +75,10 @@ impl Started {
     /// Returns the next line of output.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
-        let read = self.reader.read_line(&mut line).expect("the output is text");
+        let read = self
+            .reader
+            .read_line(&mut line)
+            .expect("the output is text");
         assert!(read > 0, "it ended after {:?}", self.out);
         self.out.push_str(&line);
         line
@@ -81,10 +102,20 @@ pub(crate) struct Ran {
 /// Returns an example with these arguments. Its environment is empty, so that the keys of the
 /// developer have no effect.
 pub(crate) fn example(name: &str, args: &[&str]) -> Example {
-    let mut command = Command::new(FOLDER.join(name).with_extension(std::env::consts::EXE_EXTENSION));
+    let mut command = Command::new(
+        FOLDER
+            .join(name)
+            .with_extension(std::env::consts::EXE_EXTENSION),
+    );
     command.args(args).env_clear();
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    Example { command, input: Vec::new() }
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Example {
+        command,
+        input: Vec::new(),
+    }
 }
 
 impl Example {
@@ -111,14 +142,22 @@ impl Example {
             let output = child.wait_with_output().expect("the example ends");
             writer.join().expect("no panic");
             let text = |bytes| String::from_utf8(bytes).expect("it is text");
-            Ran { status: output.status, out: text(output.stdout), err: text(output.stderr) }
+            Ran {
+                status: output.status,
+                out: text(output.stdout),
+                err: text(output.stderr),
+            }
         });
         work.await.expect("no panic")
     }
 
     /// Starts the process, and leaves it running.
     pub(crate) fn start(mut self) -> Child {
-        self.command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the example starts")
+        self.command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the example starts")
     }
 
     /// Starts the process, reads its output up to a line that begins with this text, and leaves it
@@ -127,7 +166,11 @@ impl Example {
         let Self { mut command, .. } = self;
         let mut child = command.spawn().expect("the example starts");
         let reader = BufReader::new(child.stdout.take().expect("the output is piped"));
-        let mut started = Started { child, reader, out: String::new() };
+        let mut started = Started {
+            child,
+            reader,
+            out: String::new(),
+        };
         while !started.line().starts_with(begins) {}
         started
     }
@@ -147,7 +190,11 @@ impl Example {
                 .expect("the output has this many bytes");
             let output = child.wait_with_output().expect("the example ends");
             let text = |bytes| String::from_utf8(bytes).expect("it is text");
-            Ran { status: output.status, out: text(out), err: text(output.stderr) }
+            Ran {
+                status: output.status,
+                out: text(out),
+                err: text(output.stderr),
+            }
         });
         work.await.expect("no panic")
     }
@@ -176,7 +223,10 @@ impl Ran {
     #[track_caller]
     fn clean(self) -> Self {
         let control = |c: char| c.is_control() && c != '\n';
-        assert!(!self.out.contains(control) && !self.err.contains(control), "{self:?}");
+        assert!(
+            !self.out.contains(control) && !self.err.contains(control),
+            "{self:?}"
+        );
         self
     }
 
@@ -184,7 +234,8 @@ impl Ran {
     #[track_caller]
     pub(crate) fn events(&self) -> Vec<Event> {
         let parse = |line: &str| {
-            serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?} is no event: {error}"))
+            serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{line:?} is no event: {error}"))
         };
         self.out.lines().map(parse).collect()
     }

@@ -10,7 +10,9 @@ async fn assert_shows(name: &str, args: &[&str], lines: &[&str]) {
     let ran = example(name, args).run().await.good();
     let mut rest = &*ran.out;
     for line in lines {
-        let at = rest.find(line).unwrap_or_else(|| panic!("{line:?} is missing in {}", ran.out));
+        let at = rest
+            .find(line)
+            .unwrap_or_else(|| panic!("{line:?} is missing in {}", ran.out));
         rest = &rest[at + line.len()..];
     }
     assert!(rest.is_empty(), "more behind it: {rest}");
@@ -31,8 +33,12 @@ async fn the_quality_loop_rehearses() {
 #[tokio::test]
 async fn search_and_verify_rehearses() {
     let end = "search_verify/searching ended in round 2, by verifier\n";
-    assert_shows("search_verify", &["bicycles?"], &["[searcher, round 1] ", "[searcher, round 2] ", end])
-        .await;
+    assert_shows(
+        "search_verify",
+        &["bicycles?"],
+        &["[searcher, round 1] ", "[searcher, round 2] ", end],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -50,7 +56,12 @@ async fn a_counter_counts_to_three() {
 #[tokio::test]
 async fn the_writing_loop_rehearses() {
     let end = "--- result ---\n(rehearsed answer of drafter, round 2)\n\nwriting_loop/writing ended in round 2, by critic\n";
-    assert_shows("writing_loop", &["an article"], &["[drafter, round 1] ", "[critic, round 1] ", end]).await;
+    assert_shows(
+        "writing_loop",
+        &["an article"],
+        &["[drafter, round 1] ", "[critic, round 1] ", end],
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -89,9 +100,10 @@ async fn state_lasts_over_iterations() {
 /// the turn.
 #[tokio::test]
 async fn an_exit_tool_without_skip_summarization_costs_another_call() {
-    for (name, calls, result) in
-        [("story_from_message", 4, "That is all."), ("iterative_writing", 3, "A cat sat.")]
-    {
+    for (name, calls, result) in [
+        ("story_from_message", 4, "That is all."),
+        ("iterative_writing", 3, "A cat sat."),
+    ] {
         let exit = Reply::new().call("exit_loop", json!({}));
         let server = WireServer::start([
             Reply::text("A cat sat."),
@@ -104,27 +116,49 @@ async fn an_exit_tool_without_skip_summarization_costs_another_call() {
         let ran = example(name, &["--model", model.0, "Write a document about a cat"]);
         let ran = asks(ran, &server, model).run().await.good();
         assert_eq!(server.requests().len(), calls, "{name}: {}", ran.out);
-        assert!(ran.out.contains(&format!("--- result ---\n{result}\n")), "{name}: {}", ran.out);
-        assert!(ran.out.contains("refinement ended in round 1, by refiner\n"), "{name}: {}", ran.out);
+        assert!(
+            ran.out.contains(&format!("--- result ---\n{result}\n")),
+            "{name}: {}",
+            ran.out
+        );
+        assert!(
+            ran.out
+                .contains("refinement ended in round 1, by refiner\n"),
+            "{name}: {}",
+            ran.out
+        );
         let asked = server.requests()[0].body.to_string();
-        assert!(asked.contains("Write a document about a cat"), "{name}: {asked}");
+        assert!(
+            asked.contains("Write a document about a cat"),
+            "{name}: {asked}"
+        );
     }
 }
 
 #[tokio::test]
 async fn fluent_loops_begin_with_the_state_of_their_quick_session() {
     for (args, end) in [
-        (&["writing", "an article"][..], "draft: \"(rehearsed answer of drafter, round 2)\"\n"),
+        (
+            &["writing", "an article"][..],
+            "draft: \"(rehearsed answer of drafter, round 2)\"\n",
+        ),
         (&["research", "bees"], "completed: true\n"),
         (&["counter"], "count: 3\n"),
-        (&["direct", "bicycles"], "version: \"(rehearsed answer of refinement, round 1)\"\n"),
+        (
+            &["direct", "bicycles"],
+            "version: \"(rehearsed answer of refinement, round 1)\"\n",
+        ),
     ] {
         let ran = example("fluent_loops", args).run().await.good();
         assert!(ran.out.ends_with(end), "{}", ran.out);
     }
     let ran = example("fluent_loops", &["wrting"]).run().await;
     assert_eq!(ran.status.code(), Some(2));
-    assert!(ran.err.contains("'wrting'") && ran.err.contains("'writing'"), "{}", ran.err);
+    assert!(
+        ran.err.contains("'wrting'") && ran.err.contains("'writing'"),
+        "{}",
+        ran.err
+    );
 }
 
 /// The loop of adk-python's pull request 6268, inside another loop.
@@ -145,7 +179,11 @@ async fn steps_are_shown_with_their_rounds() {
     ];
     assert_shows("rounds_told", &["tea?"], &lines).await;
 
-    let events = example("rounds_told", &["tea?", "--json"]).run().await.good().events();
+    let events = example("rounds_told", &["tea?", "--json"])
+        .run()
+        .await
+        .good()
+        .events();
     let mut iterations: Vec<_> = events
         .iter()
         .filter(|event| event.author == "p" && !event.partial)
@@ -161,9 +199,10 @@ async fn steps_are_shown_with_their_rounds() {
 
 #[tokio::test]
 async fn the_help_of_builder_programs_describes_them() {
-    for (name, said) in
-        [("fluent_loops", "writing, research, counter, direct"), ("improvement_loop", "The text to improve")]
-    {
+    for (name, said) in [
+        ("fluent_loops", "writing, research, counter, direct"),
+        ("improvement_loop", "The text to improve"),
+    ] {
         let ran = example(name, &["--help"]).run().await.good();
         assert!(ran.out.contains(said), "{}", ran.out);
     }

@@ -4,8 +4,15 @@ use crate::process::{WRITERS, example};
 
 #[tokio::test]
 async fn a_rehearsal_reports_itself_and_shows_the_run() {
-    let ran = example("iterative_writing", &["a", "cat"]).run().await.good();
-    assert!(ran.err.starts_with("Rehearsal: GEMINI_API_KEY is not set"), "{}", ran.err);
+    let ran = example("iterative_writing", &["a", "cat"])
+        .run()
+        .await
+        .good();
+    assert!(
+        ran.err.starts_with("Rehearsal: GEMINI_API_KEY is not set"),
+        "{}",
+        ran.err
+    );
     assert_eq!(
         ran.out,
         "\
@@ -27,7 +34,10 @@ iterative_writing/refinement ended in round 2, by refiner
 
 #[tokio::test]
 async fn with_prompts_a_rehearsal_shows_each_model_request() {
-    let ran = example("iterative_writing", &["--prompts", "a", "cat"]).run().await.good();
+    let ran = example("iterative_writing", &["--prompts", "a", "cat"])
+        .run()
+        .await
+        .good();
     let (first, rest) = ran.err.split_once("\n\n").expect("several requests");
     let asked = "initial_writer is asked (at iterative_writing/initial_writer):\n    ";
     assert!(first.starts_with(asked), "{first}");
@@ -35,21 +45,41 @@ async fn with_prompts_a_rehearsal_shows_each_model_request() {
     assert!(first.contains("a cat"), "{first}");
     let refiner = "refiner, round 2 is asked (at iterative_writing/refinement#2/refiner):\n    ";
     let (_, refiner) = rest.split_once(refiner).expect("the refiner is asked");
-    assert!(refiner.contains("(rehearsed answer of critic, round 2)"), "{refiner}");
+    assert!(
+        refiner.contains("(rehearsed answer of critic, round 2)"),
+        "{refiner}"
+    );
     assert!(refiner.contains("\n  tool exit_loop(): "), "{refiner}");
     let state = "[critic, round 1] criticism = \"(rehearsed answer of critic, round 1)\"\n";
     assert!(ran.out.contains(state), "{}", ran.out);
 
-    let ran = example("search_verify", &["--prompts", "bicycles?"]).run().await.good();
-    assert!(ran.err.contains("is asked (at search_verify/searching#1/searcher)"), "{}", ran.err);
+    let ran = example("search_verify", &["--prompts", "bicycles?"])
+        .run()
+        .await
+        .good();
+    assert!(
+        ran.err
+            .contains("is asked (at search_verify/searching#1/searcher)"),
+        "{}",
+        ran.err
+    );
 }
 
 #[tokio::test]
 async fn a_rehearsed_score_ends_the_loop_of_its_threshold() {
-    let ran = example("quality_loop", &["me and him goes to shop"]).run().await.good();
-    assert!(ran.out.contains("[analyzer, round 1] {\"score\":0,"), "{}", ran.out);
+    let ran = example("quality_loop", &["me and him goes to shop"])
+        .run()
+        .await
+        .good();
     assert!(
-        ran.out.ends_with("score 100 of 100\n\nquality_loop/improving ended in round 2, by good_enough\n"),
+        ran.out.contains("[analyzer, round 1] {\"score\":0,"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.ends_with(
+            "score 100 of 100\n\nquality_loop/improving ended in round 2, by good_enough\n"
+        ),
         "{}",
         ran.out
     );
@@ -58,11 +88,18 @@ async fn a_rehearsed_score_ends_the_loop_of_its_threshold() {
 #[tokio::test]
 async fn branches_are_rehearsed_before_their_readers() {
     let ran = example("parallel_research", &["tea"]).run().await.good();
-    let authors: Vec<_> =
-        ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
-    assert_eq!(authors, ["user", "historian", "scientist", "economist", "editor"]);
+    let authors: Vec<_> = ran
+        .out
+        .lines()
+        .filter_map(|line| line.strip_prefix('[')?.split(']').next())
+        .collect();
+    assert_eq!(
+        authors,
+        ["user", "historian", "scientist", "economist", "editor"]
+    );
     assert!(
-        ran.out.ends_with("--- result ---\n(rehearsed answer of editor)\n\n4 model calls, 0 tokens\n"),
+        ran.out
+            .ends_with("--- result ---\n(rehearsed answer of editor)\n\n4 model calls, 0 tokens\n"),
         "{}",
         ran.out
     );
@@ -87,13 +124,25 @@ async fn the_arm_of_a_rehearsed_reply_runs() {
 
 #[tokio::test]
 async fn the_target_of_a_handover_replies_in_a_rehearsal() {
-    let ran = example("support_desk", &["invoice 7 is wrong"]).run().await.good();
-    let authors: Vec<_> =
-        ran.out.lines().filter_map(|line| line.strip_prefix('[')?.split(']').next()).collect();
-    assert_eq!(authors, ["user", "desk", "billing", "billing"], "{}", ran.out);
-    for said in
-        ["[desk] calls transfer_to_agent({\"agent_name\":\"billing\"})\n", "[billing] calls find_invoice("]
-    {
+    let ran = example("support_desk", &["invoice 7 is wrong"])
+        .run()
+        .await
+        .good();
+    let authors: Vec<_> = ran
+        .out
+        .lines()
+        .filter_map(|line| line.strip_prefix('[')?.split(']').next())
+        .collect();
+    assert_eq!(
+        authors,
+        ["user", "desk", "billing", "billing"],
+        "{}",
+        ran.out
+    );
+    for said in [
+        "[desk] calls transfer_to_agent({\"agent_name\":\"billing\"})\n",
+        "[billing] calls find_invoice(",
+    ] {
         assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
     }
 }
@@ -109,7 +158,8 @@ async fn elements_are_rehearsed_and_joined_in_the_order_of_their_list() {
         assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
     }
     assert!(
-        ran.out.ends_with("--- result ---\n(rehearsed answer of writer)\n\n2 topics, 6 model calls\n"),
+        ran.out
+            .ends_with("--- result ---\n(rehearsed answer of writer)\n\n2 topics, 6 model calls\n"),
         "{}",
         ran.out
     );
@@ -117,9 +167,13 @@ async fn elements_are_rehearsed_and_joined_in_the_order_of_their_list() {
 
 #[tokio::test]
 async fn a_key_of_until_is_rehearsed() {
-    let ran = example("headline", &["The library opens on Sundays."]).run().await.good();
+    let ran = example("headline", &["The library opens on Sundays."])
+        .run()
+        .await
+        .good();
     assert!(
-        ran.out.contains("[judge, round 1] \"Vague\"\n[measure, round 1] printable = false\n"),
+        ran.out
+            .contains("[judge, round 1] \"Vague\"\n[measure, round 1] printable = false\n"),
         "{}",
         ran.out
     );
@@ -135,7 +189,10 @@ async fn a_key_of_until_is_rehearsed() {
 
 #[tokio::test]
 async fn instances_work_on_their_own_keys_until_the_outer_loop_ends() {
-    let ran = example("article_and_post", &["The library opens on Sundays."]).run().await.good();
+    let ran = example("article_and_post", &["The library opens on Sundays."])
+        .run()
+        .await
+        .good();
     for said in [
         "[measure, round 1] article_longest = 6\n[measure_post, round 1] post_longest = 6\n",
         "[polishing, round 1] polishing/longest = 6\n[polish_post, round 1] polish_post/longest = 6\n",
@@ -158,10 +215,22 @@ async fn instances_work_on_their_own_keys_until_the_outer_loop_ends() {
 async fn the_input_comes_from_the_command_line_or_from_standard_input() {
     for name in WRITERS {
         let typed = example(name, &["a", "small", "cat"]).run().await.good();
-        assert!(typed.out.starts_with("[user] a small cat\n"), "{}", typed.out);
-        let piped = example(name, &[]).input("  a small cat\n").run().await.good();
+        assert!(
+            typed.out.starts_with("[user] a small cat\n"),
+            "{}",
+            typed.out
+        );
+        let piped = example(name, &[])
+            .input("  a small cat\n")
+            .run()
+            .await
+            .good();
         assert_eq!(piped.out, typed.out);
-        let dashed = example(name, &["-"]).input("a small cat").run().await.good();
+        let dashed = example(name, &["-"])
+            .input("a small cat")
+            .run()
+            .await
+            .good();
         assert_eq!(dashed.out, typed.out);
     }
 }
@@ -171,17 +240,34 @@ async fn with_json_standard_output_contains_only_events() {
     for name in WRITERS {
         let ran = example(name, &["--json", "a cat"]).run().await.good();
         let events = ran.events();
-        assert_eq!((events[0].author.as_ref(), events[0].text().as_str()), ("user", "a cat"));
+        assert_eq!(
+            (events[0].author.as_ref(), events[0].text().as_str()),
+            ("user", "a cat")
+        );
         assert!(
-            events.len() >= 4 && events.iter().all(|event| !event.partial && !event.id.is_nil()),
+            events.len() >= 4
+                && events
+                    .iter()
+                    .all(|event| !event.partial && !event.id.is_nil()),
             "{events:?}"
         );
-        assert!(events.iter().all(|event| event.path.to_string().starts_with(name)), "{events:?}");
+        assert!(
+            events
+                .iter()
+                .all(|event| event.path.to_string().starts_with(name)),
+            "{events:?}"
+        );
         assert!(ran.err.starts_with("Rehearsal: "), "{}", ran.err);
     }
-    let ran = example("banana_picture", &["3", "--json"]).run().await.good();
+    let ran = example("banana_picture", &["3", "--json"])
+        .run()
+        .await
+        .good();
     let events = ran.events();
-    let drawn = events.iter().filter(|event| !event.actions.artifact_delta.is_empty()).count();
+    let drawn = events
+        .iter()
+        .filter(|event| !event.actions.artifact_delta.is_empty())
+        .count();
     // The requested number, a picture and a count in each round, and the end of the loop.
     assert_eq!(events.len(), 1 + 2 * drawn + 1);
 }
@@ -191,19 +277,70 @@ async fn help_describes_the_example_and_shows_its_workflow() {
     for (name, said) in [
         (
             "iterative_writing",
-            ["Writes a first draft, then critiques", "[TOPIC]", "refinement: loop(max = 5)"],
+            [
+                "Writes a first draft, then critiques",
+                "[TOPIC]",
+                "refinement: loop(max = 5)",
+            ],
         ),
-        ("quality_loop", ["Improves a text until it is good", "[TEXT]", "good_enough"]),
-        ("parallel_research", ["Researches a subject from three sides", "[SUBJECT]", "research: parallel"]),
-        ("triage", ["Rates a ticket", "[TICKET]", "reply(message = findings) as polite -> answer"]),
-        ("support_desk", ["a customer of a bicycle shop", "[QUESTION]", "transfer to billing"]),
-        ("topic_research", ["topic by topic", "[SUBJECT]", "each(max_concurrency = 4) topic in topics"]),
-        ("headline", ["Finds a headline", "[TEXT]", "Verdict::NoNews => break"]),
-        ("article_and_post", ["an article and a post", "[NEWS]", "as polish_post -> post"]),
-        ("banana_picture", ["Draws until the number of bananas is right", "[NUMBER]", "counter -> bananas"]),
+        (
+            "quality_loop",
+            ["Improves a text until it is good", "[TEXT]", "good_enough"],
+        ),
+        (
+            "parallel_research",
+            [
+                "Researches a subject from three sides",
+                "[SUBJECT]",
+                "research: parallel",
+            ],
+        ),
+        (
+            "triage",
+            [
+                "Rates a ticket",
+                "[TICKET]",
+                "reply(message = findings) as polite -> answer",
+            ],
+        ),
+        (
+            "support_desk",
+            [
+                "a customer of a bicycle shop",
+                "[QUESTION]",
+                "transfer to billing",
+            ],
+        ),
+        (
+            "topic_research",
+            [
+                "topic by topic",
+                "[SUBJECT]",
+                "each(max_concurrency = 4) topic in topics",
+            ],
+        ),
+        (
+            "headline",
+            ["Finds a headline", "[TEXT]", "Verdict::NoNews => break"],
+        ),
+        (
+            "article_and_post",
+            ["an article and a post", "[NEWS]", "as polish_post -> post"],
+        ),
+        (
+            "banana_picture",
+            [
+                "Draws until the number of bananas is right",
+                "[NUMBER]",
+                "counter -> bananas",
+            ],
+        ),
     ] {
         let ran = example(name, &["--help"]).run().await.good();
-        for said in said.into_iter().chain(["--model", "--json", "standard input"]) {
+        for said in said
+            .into_iter()
+            .chain(["--model", "--json", "standard input"])
+        {
             assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
         }
     }
@@ -212,12 +349,24 @@ async fn help_describes_the_example_and_shows_its_workflow() {
 #[tokio::test]
 async fn mermaid_prints_the_diagram_and_runs_nothing() {
     for name in WRITERS {
-        let ran = example(name, &["--mermaid"]).input("a cat").run().await.good();
-        assert!(ran.out.starts_with("%%{init: ") && ran.out.contains(&format!("([\"{name}(")), "{}", ran.out);
+        let ran = example(name, &["--mermaid"])
+            .input("a cat")
+            .run()
+            .await
+            .good();
+        assert!(
+            ran.out.starts_with("%%{init: ") && ran.out.contains(&format!("([\"{name}(")),
+            "{}",
+            ran.out
+        );
         assert_eq!(ran.err, "");
         if name == "iterative_writing" {
             let readme = include_str!("../../README.md");
-            assert!(readme.contains(&format!("\n```mermaid\n{}```\n", ran.out)), "{}", ran.out);
+            assert!(
+                readme.contains(&format!("\n```mermaid\n{}```\n", ran.out)),
+                "{}",
+                ran.out
+            );
         }
     }
 }
@@ -233,8 +382,15 @@ async fn a_closed_pipe_ends_the_example_quietly() {
 
 #[tokio::test]
 async fn the_improvement_loop_prints_its_last_text() {
-    let ran = example("improvement_loop", &["me", "and", "him"]).run().await.good();
-    assert!(ran.err.starts_with("Rehearsal: there is no key"), "{}", ran.err);
+    let ran = example("improvement_loop", &["me", "and", "him"])
+        .run()
+        .await
+        .good();
+    assert!(
+        ran.err.starts_with("Rehearsal: there is no key"),
+        "{}",
+        ran.err
+    );
     assert_eq!(
         ran.out,
         "\
@@ -244,12 +400,19 @@ last score: (rehearsed answer of analyzer, round 3)
 "
     );
     let bad = example("improvement_loop", &[]).run().await;
-    assert!(!bad.status.success() && bad.err.contains("nothing to improve"), "{}", bad.err);
+    assert!(
+        !bad.status.success() && bad.err.contains("nothing to improve"),
+        "{}",
+        bad.err
+    );
 }
 
 #[tokio::test]
 async fn a_tree_from_a_config_runs() {
-    let ran = example("tree_from_config", &["a", "cat"]).run().await.good();
+    let ran = example("tree_from_config", &["a", "cat"])
+        .run()
+        .await
+        .good();
     assert_eq!(
         ran.out,
         "\
@@ -280,7 +443,12 @@ The end, after 6 words.
     let config = folder.join("bad.json");
     let text = r#"{"agent_class": "LoopAgent", "name": "lp", "max_iterations": -3, "sub_agents": ["critic", {"nam": "x"}]}"#;
     std::fs::write(&config, text).expect("a file");
-    let bad = example("tree_from_config", &["--config", &config.to_string_lossy(), "a cat"]).run().await;
+    let bad = example(
+        "tree_from_config",
+        &["--config", &config.to_string_lossy(), "a cat"],
+    )
+    .run()
+    .await;
     std::fs::remove_dir_all(&folder).expect("the folder");
     assert!(!bad.status.success());
     assert_eq!(

@@ -7,14 +7,28 @@ use serde_json::{Value, json};
 /// The models of the tests, and the environment variables that direct them to the server.
 pub(crate) const MODELS: [(&str, &str, &str); 4] = [
     ("gpt-4o-mini", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
-    ("gemini-2.5-flash", "GOOGLE_GEMINI_BASE_URL", "GEMINI_API_KEY"),
-    ("claude-sonnet-4-5", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+    (
+        "gemini-2.5-flash",
+        "GOOGLE_GEMINI_BASE_URL",
+        "GEMINI_API_KEY",
+    ),
+    (
+        "claude-sonnet-4-5",
+        "ANTHROPIC_BASE_URL",
+        "ANTHROPIC_API_KEY",
+    ),
     ("ollama::llama3.2", "OLLAMA_HOST", "UNUSED_API_KEY"),
 ];
 
 /// Directs the example to the server.
-pub(crate) fn asks(example: Example, server: &WireServer, (_, url, key): (&str, &str, &str)) -> Example {
-    example.env(url, &server.url()).env(key, "sk-test-0123456789")
+pub(crate) fn asks(
+    example: Example,
+    server: &WireServer,
+    (_, url, key): (&str, &str, &str),
+) -> Example {
+    example
+        .env(url, &server.url())
+        .env(key, "sk-test-0123456789")
 }
 
 #[tokio::test]
@@ -53,7 +67,12 @@ iterative_writing/refinement ended in round 2, by refiner
             model.0
         );
         assert_eq!(server.requests().len(), 5);
-        assert!(server.requests()[0].body.to_string().contains("Topic: a cat"));
+        assert!(
+            server.requests()[0]
+                .body
+                .to_string()
+                .contains("Topic: a cat")
+        );
     }
 }
 
@@ -61,28 +80,57 @@ iterative_writing/refinement ended in round 2, by refiner
 /// object.
 fn typed_reply((model, ..): (&str, &str, &str), value: Value) -> Reply {
     let wrapped = json!({ "value": value });
-    Reply::text(&if model.starts_with("gemini") { value } else { wrapped }.to_string())
+    Reply::text(
+        &if model.starts_with("gemini") {
+            value
+        } else {
+            wrapped
+        }
+        .to_string(),
+    )
 }
 
 #[tokio::test]
 async fn the_rating_of_a_model_decides_which_arm_runs() {
     for model in MODELS {
         for (severity, replies, answer) in [
-            (json!("Bug"), &["Cookies.", "Delete your cookies."][..], "[polite] Delete your cookies."),
-            (json!({"Outage": {"customers": 9}}), &["Power.", "Wait."], "[polite] Wait."),
-            (json!({"Outage": {"customers": 10}}), &[], "[pager] answer = \"An engineer is on it"),
+            (
+                json!("Bug"),
+                &["Cookies.", "Delete your cookies."][..],
+                "[polite] Delete your cookies.",
+            ),
+            (
+                json!({"Outage": {"customers": 9}}),
+                &["Power.", "Wait."],
+                "[polite] Wait.",
+            ),
+            (
+                json!({"Outage": {"customers": 10}}),
+                &[],
+                "[pager] answer = \"An engineer is on it",
+            ),
             (json!("Question"), &["At nine."], "[reply] At nine."),
             (json!("Spam"), &[], "[bin] answer = \"(not answered)\""),
         ] {
             let replies = replies.iter().map(|text| Reply::text(text));
-            let server = WireServer::start([typed_reply(model, severity)].into_iter().chain(replies)).await;
-            let ran =
-                asks(example("triage", &["When?", "--model", model.0]), &server, model).run().await.good();
+            let server =
+                WireServer::start([typed_reply(model, severity)].into_iter().chain(replies)).await;
+            let ran = asks(
+                example("triage", &["When?", "--model", model.0]),
+                &server,
+                model,
+            )
+            .run()
+            .await
+            .good();
             assert!(ran.out.contains(answer), "{answer:?} is not in {}", ran.out);
             if answer.starts_with("[polite]") {
                 // The instance reads another key than its definition.
                 let asked = server.last().body.to_string();
-                assert!(asked.contains("Cookies.") || asked.contains("Power."), "{asked}");
+                assert!(
+                    asked.contains("Cookies.") || asked.contains("Power."),
+                    "{asked}"
+                );
             }
         }
     }
@@ -100,7 +148,12 @@ async fn topics_are_researched_in_parallel_and_joined_in_order() {
             Reply::text("Tea is green and hot.").when("Write a short article"),
         ])
         .await;
-        let ran = asks(example("topic_research", &["tea", "--model", model.0]), &server, model).run();
+        let ran = asks(
+            example("topic_research", &["tea", "--model", model.0]),
+            &server,
+            model,
+        )
+        .run();
         let (ran, ()) = tokio::join!(ran, async {
             // Both requests arrive before either has a reply.
             server.arrived(3).await;
@@ -109,18 +162,36 @@ async fn topics_are_researched_in_parallel_and_joined_in_order() {
         });
         let ran = ran.good();
         let asked = server.last().body.to_string();
-        let lists = [r#"[\"leaves\",\"water\"]"#, r#"[\"Green.\",\"Hot.\"]"#, r#"[\"Black?\",\"Cold?\"]"#];
+        let lists = [
+            r#"[\"leaves\",\"water\"]"#,
+            r#"[\"Green.\",\"Hot.\"]"#,
+            r#"[\"Black?\",\"Cold?\"]"#,
+        ];
         assert!(lists.iter().all(|list| asked.contains(list)), "{asked}");
-        assert!(ran.out.ends_with("\nTea is green and hot.\n\n2 topics, 6 model calls\n"), "{}", ran.out);
+        assert!(
+            ran.out
+                .ends_with("\nTea is green and hot.\n\n2 topics, 6 model calls\n"),
+            "{}",
+            ran.out
+        );
     }
 }
 
 #[tokio::test]
 async fn zero_topics_are_an_empty_list() {
-    let server = WireServer::start([typed_reply(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
-    let ran = asks(example("topic_research", &["tea", "--model", MODELS[0].0]), &server, MODELS[0]);
+    let server =
+        WireServer::start([typed_reply(MODELS[0], json!([])), Reply::text("Nothing.")]).await;
+    let ran = asks(
+        example("topic_research", &["tea", "--model", MODELS[0].0]),
+        &server,
+        MODELS[0],
+    );
     let ran = ran.run().await.good();
-    assert!(ran.out.ends_with("\nNothing.\n\n0 topics, 2 model calls\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with("\nNothing.\n\n0 topics, 2 model calls\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[tokio::test]
@@ -137,7 +208,11 @@ async fn a_headline_is_shortened_until_it_fits_or_is_absent() {
         .await;
         let ran = example("headline", &["--model", model.0]).input("The library opens.");
         let ran = asks(ran, &server, model).run().await.good();
-        assert!(ran.out.contains("[measure, round 1] printable = false\n"), "{}", ran.out);
+        assert!(
+            ran.out.contains("[measure, round 1] printable = false\n"),
+            "{}",
+            ran.out
+        );
         assert!(
             ran.out.ends_with(
                 "--- result ---\nLibrary to open on Sundays\n\n\
@@ -181,10 +256,16 @@ async fn a_break_ends_the_inner_loop_or_the_named_loop() {
             verdict("Print"),
         ])
         .await;
-        let ran = example("article_and_post", &["--model", model.0, "The library opens on Sundays."]);
+        let ran = example(
+            "article_and_post",
+            &["--model", model.0, "The library opens on Sundays."],
+        );
         let ran = asks(ran, &server, model).run().await.good();
         let judged = server.requests()[7].body.to_string();
-        assert!(judged.contains("longest sentence: 3") && judged.contains("Open on Sundays!"), "{judged}");
+        assert!(
+            judged.contains("longest sentence: 3") && judged.contains("Open on Sundays!"),
+            "{judged}"
+        );
         assert!(
             ran.out.ends_with(
                 "--- result ---\nFrom May on you may read on Sundays.\n\nRead on Sundays.\n\n\
@@ -202,24 +283,63 @@ async fn a_break_ends_the_inner_loop_or_the_named_loop() {
 #[tokio::test]
 async fn the_default_model_is_called_if_its_key_exists() {
     let server = WireServer::start([Reply::text("Fine.").usage(7, 3).forever()]).await;
-    let ran = asks(example("parallel_research", &["--json", "tea"]), &server, MODELS[1]).run().await.good();
-    assert_eq!((ran.err.as_str(), ran.events().len(), server.requests().len()), ("", 5, 4));
-    assert!(server.last().path.contains("/models/gemini-2.5-flash:"), "{}", server.last().path);
-    let ran = asks(example("parallel_research", &["tea"]), &server, MODELS[1]).run().await.good();
-    assert!(ran.out.ends_with("4 model calls, 40 tokens\n"), "{}", ran.out);
+    let ran = asks(
+        example("parallel_research", &["--json", "tea"]),
+        &server,
+        MODELS[1],
+    )
+    .run()
+    .await
+    .good();
+    assert_eq!(
+        (
+            ran.err.as_str(),
+            ran.events().len(),
+            server.requests().len()
+        ),
+        ("", 5, 4)
+    );
+    assert!(
+        server.last().path.contains("/models/gemini-2.5-flash:"),
+        "{}",
+        server.last().path
+    );
+    let ran = asks(example("parallel_research", &["tea"]), &server, MODELS[1])
+        .run()
+        .await
+        .good();
+    assert!(
+        ran.out.ends_with("4 model calls, 40 tokens\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[tokio::test]
 async fn a_typed_reply_of_a_provider_decides() {
     for model in MODELS {
-        let quality = |score: u8| Reply::text(&json!({"score": score, "advice": ["shorter"]}).to_string());
-        let server =
-            WireServer::start([Reply::text("He and I go."), quality(40), Reply::text("We go."), quality(95)])
-                .await;
+        let quality =
+            |score: u8| Reply::text(&json!({"score": score, "advice": ["shorter"]}).to_string());
+        let server = WireServer::start([
+            Reply::text("He and I go."),
+            quality(40),
+            Reply::text("We go."),
+            quality(95),
+        ])
+        .await;
         let ran = example("quality_loop", &["--model", model.0]).input("him and me goes");
         let ran = asks(ran, &server, model).run().await.good();
-        assert!(ran.out.contains("[improver, round 1] We go.\n"), "{}", ran.out);
-        assert!(ran.out.contains("--- result ---\nWe go.\n\nscore 95 of 100\n"), "{}", ran.out);
+        assert!(
+            ran.out.contains("[improver, round 1] We go.\n"),
+            "{}",
+            ran.out
+        );
+        assert!(
+            ran.out
+                .contains("--- result ---\nWe go.\n\nscore 95 of 100\n"),
+            "{}",
+            ran.out
+        );
         assert_eq!(server.requests().len(), 4);
     }
 }
@@ -236,7 +356,9 @@ async fn an_input_of_a_megabyte_arrives_complete() {
 
 #[tokio::test]
 async fn a_retried_call_is_reported() {
-    let again = Reply::status(429).header("retry-after", "0").message("slow down");
+    let again = Reply::status(429)
+        .header("retry-after", "0")
+        .message("slow down");
     let server = WireServer::start([again, Reply::text("Fine.").forever()]).await;
     let ran = example("iterative_writing", &["--model", MODELS[0].0, "a cat"]);
     let ran = asks(ran, &server, MODELS[0]).run().await.good();
@@ -245,5 +367,9 @@ async fn a_retried_call_is_reported() {
         "{}",
         ran.err
     );
-    assert!(ran.out.ends_with("ended in round 5, its last\n"), "{}", ran.out);
+    assert!(
+        ran.out.ends_with("ended in round 5, its last\n"),
+        "{}",
+        ran.out
+    );
 }

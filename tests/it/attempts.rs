@@ -15,7 +15,10 @@ pub enum Category {
 #[agent(writes = facts)]
 async fn look_up(cx: &mut Context) -> Result<String> {
     match cx.iteration() {
-        Some(0) => Err(adk::Error::new(ErrorKind::Timeout, "the shop does not answer")),
+        Some(0) => Err(adk::Error::new(
+            ErrorKind::Timeout,
+            "the shop does not answer",
+        )),
         _ => Ok("three orders".to_owned()),
     }
 }
@@ -27,7 +30,11 @@ fn no_facts(error: &str) -> String {
 
 #[agent(writes = category)]
 fn sort(ticket: &str) -> Category {
-    if ticket == "bill" { Category::Billing } else { Category::Other }
+    if ticket == "bill" {
+        Category::Billing
+    } else {
+        Category::Other
+    }
 }
 
 const TRIES: u32 = 2;
@@ -57,13 +64,25 @@ async fn a_workflow_with_try_and_parallel_first_runs() {
         .on("quick_reply")
         .text("Hm.")
         .on("careful_reply")
-        .reply(adk::testing::Reply::new().text("Well.").after(Duration::from_secs(60)));
+        .reply(
+            adk::testing::Reply::new()
+                .text("Well.")
+                .after(Duration::from_secs(60)),
+        );
     let runner = Runner::builder().model(model).build().unwrap();
     let ended = runner.run(&Desk::default(), "bill").await.unwrap();
     assert_eq!(ended.output, "Paid.");
-    assert_eq!(ended.get::<String>("facts").unwrap().unwrap(), "three orders");
+    assert_eq!(
+        ended.get::<String>("facts").unwrap().unwrap(),
+        "three orders"
+    );
     let ended = runner.run(&Desk::default(), "other").await.unwrap();
-    let winner = ended.session().events().filter_map(|event| event.winner()).next_back().map(str::to_owned);
+    let winner = ended
+        .session()
+        .events()
+        .filter_map(|event| event.winner())
+        .next_back()
+        .map(str::to_owned);
     assert_eq!(winner.as_deref(), Some("quick_reply"));
     assert_eq!(ended.output, "Hm.");
 }
@@ -89,7 +108,12 @@ desk(ticket: String) -> reply: String
       └─ careful_reply -> reply"
     );
     let drawn = Desk::SPEC.mermaid();
-    for arrow in ["n2 --> n3", "n2 -.->|\"else\"| n5", "n3 --> n6", "n5 --> n6"] {
+    for arrow in [
+        "n2 --> n3",
+        "n2 -.->|\"else\"| n5",
+        "n3 --> n6",
+        "n5 --> n6",
+    ] {
         assert!(drawn.contains(arrow), "{arrow} is not in {drawn}");
     }
 }

@@ -84,7 +84,9 @@ struct World {
 impl World {
     fn builder(&self) -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
         let sessions: Arc<dyn adk::session::SessionStore> = self.sessions.clone();
-        Runner::builder().engine(self.journal.clone()).session_store(sessions)
+        Runner::builder()
+            .engine(self.journal.clone())
+            .session_store(sessions)
     }
 }
 
@@ -105,9 +107,18 @@ fn questions(waiting: &[Waiting]) -> Vec<&str> {
 #[test]
 fn an_await_is_a_step_that_writes_its_key() {
     let decision = Publishing::SPEC.find("decision").unwrap();
-    assert_eq!((decision.kind, decision.description), (NodeKind::Await, "May `{draft}` be published?"));
-    assert_eq!((decision.reads[0].name, decision.writes[0].name), ("draft", "decision"));
-    assert_eq!(Publishing::SPEC.find("signing").unwrap().writes[0].name, "user:team");
+    assert_eq!(
+        (decision.kind, decision.description),
+        (NodeKind::Await, "May `{draft}` be published?")
+    );
+    assert_eq!(
+        (decision.reads[0].name, decision.writes[0].name),
+        ("draft", "decision")
+    );
+    assert_eq!(
+        Publishing::SPEC.find("signing").unwrap().writes[0].name,
+        "user:team"
+    );
     assert_eq!(
         Publishing::SPEC.to_string(),
         "\
@@ -122,10 +133,17 @@ publishing(topic: String) -> line: String
 └─ print(team = user:team) -> line"
     );
     let (mermaid, dot) = (Publishing::SPEC.mermaid(), Publishing::SPEC.dot());
-    assert!(mermaid.contains("[/\"await decision\"/]") && mermaid.contains("class n3,n9 await"), "{mermaid}");
+    assert!(
+        mermaid.contains("[/\"await decision\"/]") && mermaid.contains("class n3,n9 await"),
+        "{mermaid}"
+    );
     assert!(dot.contains("shape=parallelogram"), "{dot}");
     assert_eq!(Publishing::SPEC.bounds().model_calls, Some(0));
-    assert!(Publishing::SPEC.lints().is_empty(), "{:?}", Publishing::SPEC.lints());
+    assert!(
+        Publishing::SPEC.lints().is_empty(),
+        "{:?}",
+        Publishing::SPEC.lints()
+    );
 }
 
 #[tokio::test]
@@ -135,40 +153,72 @@ async fn a_person_decides_in_each_round_and_another_process_resumes() {
     let runner = world.builder().build().unwrap();
     let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     assert_eq!(questions(&waiting), ["May `About cats` be published?"]);
-    assert_eq!(waiting[0].path.to_string(), "publishing/refinement#1/decision");
+    assert_eq!(
+        waiting[0].path.to_string(),
+        "publishing/refinement#1/decision"
+    );
     assert!(waiting[0].deadline.is_some());
 
-    let known = world.builder().workflow(Publishing::default()).build().unwrap();
-    for wrong in [adk::json!("publish"), adk::json!({"Revise": {}}), adk::json!(true), adk::json!(null)] {
+    let known = world
+        .builder()
+        .workflow(Publishing::default())
+        .build()
+        .unwrap();
+    for wrong in [
+        adk::json!("publish"),
+        adk::json!({"Revise": {}}),
+        adk::json!(true),
+        adk::json!(null),
+    ] {
         for runner in [&runner, &known] {
             let error = runner.answer(&waiting[0].id, &wrong).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{wrong}");
             assert_eq!(error.path(), Some(&waiting[0].path));
         }
     }
-    let revise = Decision::Revise { note: "shorter".into() };
+    let revise = Decision::Revise {
+        note: "shorter".into(),
+    };
     known.answer(&waiting[0].id, revise).await.unwrap();
     assert_eq!(
-        known.answer(&waiting[0].id, Decision::Publish).await.unwrap_err().kind(),
+        known
+            .answer(&waiting[0].id, Decision::Publish)
+            .await
+            .unwrap_err()
+            .kind(),
         ErrorKind::Answered
     );
     let again = known.recover().await.unwrap().remove(0).result.unwrap();
-    assert_eq!(questions(&again), ["May `About cats, shorter` be published?"]);
-    assert_eq!(again[0].path.to_string(), "publishing/refinement#2/decision");
+    assert_eq!(
+        questions(&again),
+        ["May `About cats, shorter` be published?"]
+    );
+    assert_eq!(
+        again[0].path.to_string(),
+        "publishing/refinement#2/decision"
+    );
     known.answer(&again[0].id, Decision::Publish).await.unwrap();
     let signing = known.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(questions(&signing), ["Who signs?"]);
     known.answer(&signing[0].id, "the team").await.unwrap();
     let outcome = known.resume(&workflow, signing[0].run_id).await.unwrap();
     assert_eq!(outcome.output, "About cats, shorter by the team");
-    let event = outcome.session().events().find(|event| event.author == "signing").unwrap();
+    let event = outcome
+        .session()
+        .events()
+        .find(|event| event.author == "signing")
+        .unwrap();
     assert_eq!(event.actions.state_delta.iter().count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn defaults_apply_after_the_timeout() {
     let world = World::default();
-    let runner = world.builder().workflow(Publishing::default()).build().unwrap();
+    let runner = world
+        .builder()
+        .workflow(Publishing::default())
+        .build()
+        .unwrap();
     let workflow = Publishing::default();
     let waiting = open_waits(runner.run(&workflow, "cats").stream()).await;
     let done = async {
@@ -193,44 +243,93 @@ async fn defaults_apply_after_the_timeout() {
 #[tokio::test(start_paused = true)]
 async fn a_watch_skips_runs_that_another_process_drives() {
     let world = World::default();
-    let runner = world.builder().workflow(Publishing::default()).build().unwrap();
+    let runner = world
+        .builder()
+        .workflow(Publishing::default())
+        .build()
+        .unwrap();
     let workflow = Publishing::default();
     let [left, other] = [0, 1].map(|_| runner.run(&workflow, "cats").stream());
     let (left, other) = (open_waits(left).await, open_waits(other).await);
     for waiting in [&left, &other] {
-        runner.answer(&waiting[0].id, Decision::Publish).await.unwrap();
+        runner
+            .answer(&waiting[0].id, Decision::Publish)
+            .await
+            .unwrap();
     }
     let (mine, (told, mut went_on)) = (left[0].run_id, tokio::sync::mpsc::unbounded_channel());
-    let watch =
-        runner.watch().leave(move |run| run == mine).inspect(move |run| told.send(run.run_id).unwrap());
+    let watch = runner
+        .watch()
+        .leave(move |run| run == mine)
+        .inspect(move |run| told.send(run.run_id).unwrap());
     tokio::select! {
         error = watch.into_future() => panic!("{error}"),
         // The watch looks many times in this period.
         () = tokio::time::sleep(Duration::from_hours(1)) => {}
     }
-    assert_eq!((went_on.recv().await, went_on.recv().await), (Some(other[0].run_id), None));
-    assert!(runner.runs(&adk::engine::RunFilter::of_run(mine)).await.unwrap()[0].is_ready);
+    assert_eq!(
+        (went_on.recv().await, went_on.recv().await),
+        (Some(other[0].run_id), None)
+    );
+    assert!(
+        runner
+            .runs(&adk::engine::RunFilter::of_run(mine))
+            .await
+            .unwrap()[0]
+            .is_ready
+    );
 }
 
 #[tokio::test]
 async fn answers_of_elements_and_instances_have_their_own_types() {
     let world = World::default();
-    let runner = world.builder().workflow(Magazine::default()).build().unwrap();
+    let runner = world
+        .builder()
+        .workflow(Magazine::default())
+        .build()
+        .unwrap();
     let workflow = Magazine::default();
-    let waiting = open_waits(runner.run(&workflow, vec!["a".to_owned(), "b".to_owned()]).stream()).await;
-    assert_eq!(questions(&waiting), ["Is a fit for print?", "Is b fit for print?"]);
-    assert_eq!(runner.answer(&waiting[1].id, "yes").await.unwrap_err().kind(), ErrorKind::AnswerInvalid);
+    let waiting = open_waits(
+        runner
+            .run(&workflow, vec!["a".to_owned(), "b".to_owned()])
+            .stream(),
+    )
+    .await;
+    assert_eq!(
+        questions(&waiting),
+        ["Is a fit for print?", "Is b fit for print?"]
+    );
+    assert_eq!(
+        runner
+            .answer(&waiting[1].id, "yes")
+            .await
+            .unwrap_err()
+            .kind(),
+        ErrorKind::AnswerInvalid
+    );
     for (one, yes) in waiting.iter().zip([true, false]) {
         runner.answer(&one.id, yes).await.unwrap();
     }
     let inner = runner.recover().await.unwrap().remove(0).result.unwrap();
-    assert_eq!(inner[0].path.to_string(), "magazine/second/refinement#1/decision");
-    assert_eq!(runner.answer(&inner[0].id, true).await.unwrap_err().kind(), ErrorKind::AnswerInvalid);
-    runner.answer(&inner[0].id, Decision::Publish).await.unwrap();
+    assert_eq!(
+        inner[0].path.to_string(),
+        "magazine/second/refinement#1/decision"
+    );
+    assert_eq!(
+        runner.answer(&inner[0].id, true).await.unwrap_err().kind(),
+        ErrorKind::AnswerInvalid
+    );
+    runner
+        .answer(&inner[0].id, Decision::Publish)
+        .await
+        .unwrap();
     let signing = runner.recover().await.unwrap().remove(0).result.unwrap();
     runner.answer(&signing[0].id, "us").await.unwrap();
     let outcome = runner.resume(&workflow, signing[0].run_id).await.unwrap();
-    assert_eq!((&*outcome.output.line, &*outcome.output.all), ("About dogs by us", &[true, false][..]));
+    assert_eq!(
+        (&*outcome.output.line, &*outcome.output.all),
+        ("About dogs by us", &[true, false][..])
+    );
 }
 
 workflow! {
@@ -248,12 +347,21 @@ async fn without_a_default_the_run_fails_at_the_timeout() {
     let workflow = Voting::default();
     open_waits(runner.run(&workflow, ()).stream()).await;
     tokio::time::advance(Duration::from_secs(2)).await;
-    let error = runner.recover().await.unwrap().remove(0).result.unwrap_err();
+    let error = runner
+        .recover()
+        .await
+        .unwrap()
+        .remove(0)
+        .result
+        .unwrap_err();
     assert_eq!(
         (error.kind(), error.path().unwrap().to_string()),
         (ErrorKind::Expired, "voting/vote".to_owned())
     );
-    assert!(error.help().is_some_and(|help| help.contains("default")), "{error}");
+    assert!(
+        error.help().is_some_and(|help| help.contains("default")),
+        "{error}"
+    );
 }
 
 workflow! {
@@ -274,7 +382,9 @@ workflow! {
 async fn a_run_that_is_resumed_twice_counts_its_usage_once() {
     let world = World::default();
     let reply = adk::testing::Reply::new().text("Tea.").usage(10, 2);
-    let model = adk::testing::ScriptedModel::new().reply(reply).repeat_last();
+    let model = adk::testing::ScriptedModel::new()
+        .reply(reply)
+        .repeat_last();
     let runner = world.builder().model(model).build().unwrap();
     let workflow = Asking::default();
     let mut waiting = open_waits(runner.run(&workflow, "tea").stream()).await;
@@ -283,9 +393,15 @@ async fn a_run_that_is_resumed_twice_counts_its_usage_once() {
     waiting = open_waits(runner.resume(&workflow, run).stream()).await;
     runner.answer(&waiting[0].id, "short").await.unwrap();
     let outcome = runner.resume(&workflow, run).await.unwrap();
-    let told = runner.runs(&adk::engine::RunFilter::of_run(run)).await.unwrap();
+    let told = runner
+        .runs(&adk::engine::RunFilter::of_run(run))
+        .await
+        .unwrap();
     for usage in [outcome.usage, told[0].usage.unwrap()] {
-        assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (2, 20, 4));
+        assert_eq!(
+            (usage.calls, usage.input_tokens, usage.output_tokens),
+            (2, 20, 4)
+        );
     }
 }
 
@@ -309,27 +425,64 @@ workflow! {
 async fn a_question_that_names_a_role_is_answered_by_a_user_with_the_role() {
     let world = World::default();
     let amount = |amount: u32| adk::json!({"amount": amount});
-    let model = ScriptedModel::new().call("pay", amount(5)).call("pay", amount(49)).text("done");
-    let runner = world.builder().model(model).workflow(Refund::default()).build().unwrap();
+    let model = ScriptedModel::new()
+        .call("pay", amount(5))
+        .call("pay", amount(49))
+        .text("done");
+    let runner = world
+        .builder()
+        .model(model)
+        .workflow(Refund::default())
+        .build()
+        .unwrap();
     let workflow = Refund::default();
     let waiting = open_waits(runner.session("ann", "s").run(&workflow, ()).stream()).await;
-    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":49}?"]);
+    assert_eq!(
+        questions(&waiting),
+        ["May the tool `pay` be called with {\"amount\":49}?"]
+    );
     assert_eq!(waiting[0].by, Some(AnsweredBy::Role("staff".into())));
-    for caller in [Answerer::default(), Answerer::user("ann"), Answerer::user("bob").role("editor")] {
-        let error = runner.answer_as(&waiting[0].id, true, &caller).await.unwrap_err();
+    for caller in [
+        Answerer::default(),
+        Answerer::user("ann"),
+        Answerer::user("bob").role("editor"),
+    ] {
+        let error = runner
+            .answer_as(&waiting[0].id, true, &caller)
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::WrongAnswerer, "{caller:?}");
         assert!(error.to_string().contains("the role `staff`"), "{error}");
     }
     assert!(runner.recover().await.unwrap().is_empty());
-    let (ann, bob) = (Answerer::user("ann").role("staff"), Answerer::user("bob").role("staff"));
+    let (ann, bob) = (
+        Answerer::user("ann").role("staff"),
+        Answerer::user("bob").role("staff"),
+    );
     runner.answer_as(&waiting[0].id, true, &bob).await.unwrap();
     let check = runner.recover().await.unwrap().remove(0).result.unwrap();
-    assert_eq!((questions(&check), check[0].by.clone()), (vec!["Was it right?"], Some(AnsweredBy::Other)));
     assert_eq!(
-        runner.answer_as(&check[0].id, true, &ann).await.unwrap_err().kind(),
+        (questions(&check), check[0].by.clone()),
+        (vec!["Was it right?"], Some(AnsweredBy::Other))
+    );
+    assert_eq!(
+        runner
+            .answer_as(&check[0].id, true, &ann)
+            .await
+            .unwrap_err()
+            .kind(),
         ErrorKind::WrongAnswerer,
         "a role does not make her another user"
     );
     runner.answer_as(&check[0].id, true, &bob).await.unwrap();
-    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    assert!(
+        runner
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
 }

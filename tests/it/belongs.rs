@@ -82,11 +82,16 @@ macro_rules! belongs {
 }
 
 fn hand_over(model: ScriptedModel) -> ScriptedModel {
-    model.on("desk").call("transfer_to_agent", json!({"agent_name": "clerk"}))
+    model
+        .on("desk")
+        .call("transfer_to_agent", json!({"agent_name": "clerk"}))
 }
 
 fn ask(model: ScriptedModel, tool: &str) -> ScriptedModel {
-    model.on("desk").call(tool, json!({"request": "a note"})).text("done")
+    model
+        .on("desk")
+        .call(tool, json!({"request": "a note"}))
+        .text("done")
 }
 
 belongs!(
@@ -155,11 +160,20 @@ workflow! {
 
 #[tokio::test]
 async fn agents_of_an_instance_use_its_renamed_keys() {
-    let model =
-        hand_over(ScriptedModel::new()).on("clerk").call("helper", json!({"request": "?"})).text("known");
+    let model = hand_over(ScriptedModel::new())
+        .on("clerk")
+        .call("helper", json!({"request": "?"}))
+        .text("known");
     let model = model.on("helper").text("hint");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
-    assert_eq!(runner.run(&Renaming::default(), "ESSAY").await.unwrap().output, "known");
+    assert_eq!(
+        runner
+            .run(&Renaming::default(), "ESSAY")
+            .await
+            .unwrap()
+            .output,
+        "known"
+    );
     for (agent, prompt) in [("clerk", "Know ESSAY."), ("helper", "Help with ESSAY.")] {
         let asked = model.requests_of(agent)[0].system_instruction.clone();
         assert!(asked.contains(prompt), "{asked}");
@@ -206,10 +220,15 @@ workflow! {
 
 #[test]
 fn the_keys_inside_a_supplied_agent_are_checked() {
-    for given in [|| Arc::new(Putting::default()) as Arc<dyn DynAgent>, || Arc::new(Looking::default()) as _]
-    {
+    for given in [
+        || Arc::new(Putting::default()) as Arc<dyn DynAgent>,
+        || Arc::new(Looking::default()) as _,
+    ] {
         let error = Beside::new(given()).unwrap_err().to_string();
-        assert!(error.contains("`guest`") && error.contains("`user:mood`"), "{error}");
+        assert!(
+            error.contains("`guest`") && error.contains("`user:mood`"),
+            "{error}"
+        );
         Before::new(given()).unwrap();
     }
 }

@@ -24,7 +24,9 @@ workflow! {
 }
 
 fn search_model() -> ScriptedModel {
-    ScriptedModel::new().calls([("search", serde_json::json!({}))]).repeat_last()
+    ScriptedModel::new()
+        .calls([("search", serde_json::json!({}))])
+        .repeat_last()
 }
 
 #[tokio::test]
@@ -56,15 +58,22 @@ workflow! {
 #[tokio::test]
 async fn tools_may_be_added_if_the_declaration_allows_them() {
     assert_eq!(OpenDesk::SPEC.bounds().model_calls, Some(3));
-    let model = ScriptedModel::new().call("search", serde_json::json!({})).text("So.");
+    let model = ScriptedModel::new()
+        .call("search", serde_json::json!({}))
+        .text("So.");
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let mut desk = OpenDesk::default();
     desk.clerk.add_tool(search::default());
     assert_eq!(runner.run(&desk, "Why?").await.unwrap().output, "So.");
     assert_eq!(model.requests().len(), 2);
     // `max_turns` does not limit the calls that the agent tool itself makes.
-    desk.clerk.add_tool(AgentTool::new(adk::llm::LlmAgent::builder("helper").build().unwrap()));
-    assert_eq!(runner.run(&desk, "Why?").await.unwrap_err().kind(), ErrorKind::Unchecked);
+    desk.clerk.add_tool(AgentTool::new(
+        adk::llm::LlmAgent::builder("helper").build().unwrap(),
+    ));
+    assert_eq!(
+        runner.run(&desk, "Why?").await.unwrap_err().kind(),
+        ErrorKind::Unchecked
+    );
 }
 
 workflow! {
@@ -81,13 +90,22 @@ async fn a_callback_that_may_skip_a_block_must_be_declared() {
     let model = ScriptedModel::new().text("Better.").repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let mut polishing = Polishing::default();
-    polishing.polish.add_before_agent(|_: &mut adk::CallbackContext| {});
-    assert_eq!(runner.run(&polishing, "A text.").await.unwrap().output, "Better.");
-    polishing.polish.add_before_agent(|_: &mut adk::CallbackContext| Some("It is good."));
+    polishing
+        .polish
+        .add_before_agent(|_: &mut adk::CallbackContext| {});
+    assert_eq!(
+        runner.run(&polishing, "A text.").await.unwrap().output,
+        "Better."
+    );
+    polishing
+        .polish
+        .add_before_agent(|_: &mut adk::CallbackContext| Some("It is good."));
     let error = runner.run(&polishing, "A text.").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unchecked);
     assert!(
-        error.to_string().contains("gave block `polish` a callback that may answer in its place"),
+        error
+            .to_string()
+            .contains("gave block `polish` a callback that may answer in its place"),
         "{error}"
     );
     assert_eq!(model.requests().len(), 2);
@@ -110,7 +128,10 @@ workflow! {
 
 #[tokio::test]
 async fn a_tool_call_over_the_bound_is_not_made() {
-    let model = ScriptedModel::new().calls(search_calls()).calls(search_calls()).repeat_last();
+    let model = ScriptedModel::new()
+        .calls(search_calls())
+        .calls(search_calls())
+        .repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let session = runner.session("u", "s");
     let error = session.run(&Limited::default(), "Why?").await.unwrap_err();
@@ -120,20 +141,29 @@ async fn a_tool_call_over_the_bound_is_not_made() {
         "agent `clerk` (at limited/clerk): workflow `limited` has used up the 4 tool calls of its `#[bounds(tool_calls = 4)]`; \
          help: raise `tool_calls`, or find the cause in the events of the run"
     );
-    let responses: usize =
-        session.open().await.unwrap().events().map(|event| event.function_responses().count()).sum();
+    let responses: usize = session
+        .open()
+        .await
+        .unwrap()
+        .events()
+        .map(|event| event.function_responses().count())
+        .sum();
     assert_eq!(responses, 3, "what was committed stays");
 }
 
 /// A model that calls an unknown tool is called again, more often than a check can predict.
 #[tokio::test]
 async fn model_calls_are_limited_where_no_check_can_count_them() {
-    let model = ScriptedModel::new().call("nothing", serde_json::json!({})).repeat_last();
+    let model = ScriptedModel::new()
+        .call("nothing", serde_json::json!({}))
+        .repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let error = runner.run(&Desk::default(), "Why?").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
     assert!(
-        error.to_string().contains("has used up the 1 model call of its `#[bounds(model_calls = 1)]`"),
+        error
+            .to_string()
+            .contains("has used up the 1 model call of its `#[bounds(model_calls = 1)]`"),
         "{error}"
     );
     assert_eq!(model.requests().len(), 1);
@@ -158,13 +188,26 @@ async fn tokens_are_counted_over_parallel_branches() {
     let topics = || vec!["a".to_owned(), "b".to_owned(), "c".to_owned()];
     let model = ScriptedModel::new().reply(costly(10)).repeat_last();
     let runner = Runner::builder().model(model).build().unwrap();
-    assert_eq!(runner.run(&Drafting::default(), topics()).await.unwrap().output.len(), 3);
+    assert_eq!(
+        runner
+            .run(&Drafting::default(), topics())
+            .await
+            .unwrap()
+            .output
+            .len(),
+        3
+    );
     let model = ScriptedModel::new().reply(costly(20)).repeat_last();
     let runner = Runner::builder().model(model).build().unwrap();
-    let error = runner.run(&Drafting::default(), topics()).await.unwrap_err();
+    let error = runner
+        .run(&Drafting::default(), topics())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
     assert!(
-        error.to_string().contains("has used up the 50 tokens of its `#[bounds(tokens = 50)]`"),
+        error
+            .to_string()
+            .contains("has used up the 50 tokens of its `#[bounds(tokens = 50)]`"),
         "{error}"
     );
 }
@@ -194,7 +237,9 @@ workflow! {
 
 #[tokio::test(start_paused = true)]
 async fn a_hanging_tool_ends_at_the_time_bound() {
-    let model = ScriptedModel::new().call("hangs", serde_json::json!({})).repeat_last();
+    let model = ScriptedModel::new()
+        .call("hangs", serde_json::json!({}))
+        .repeat_last();
     let runner = Runner::builder().model(model).build().unwrap();
     let before = tokio::time::Instant::now();
     let error = runner.run(&Hanging::default(), "Why?").await.unwrap_err();
@@ -207,7 +252,9 @@ async fn a_hanging_tool_ends_at_the_time_bound() {
     );
     let error = runner.run(&Around::default(), "Why?").await.unwrap_err();
     assert!(
-        error.to_string().starts_with("agent `hanging` (at around/hanging): workflow `hanging` takes"),
+        error
+            .to_string()
+            .starts_with("agent `hanging` (at around/hanging): workflow `hanging` takes"),
         "{error}"
     );
 }
@@ -230,7 +277,14 @@ async fn a_nested_workflow_is_limited_by_its_own_and_the_outer_bounds() {
         .text("B.");
     let runner = Runner::builder().model(model).build().unwrap();
     let outcome = runner.run(&Office::default(), "Why?").await.unwrap();
-    assert_eq!((outcome.output.as_str(), outcome.usage.calls, outcome.usage.tool_calls), ("B.", 4, 2));
+    assert_eq!(
+        (
+            outcome.output.as_str(),
+            outcome.usage.calls,
+            outcome.usage.tool_calls
+        ),
+        ("B.", 4, 2)
+    );
 }
 
 /// Pays.
@@ -254,9 +308,14 @@ workflow! {
 #[tokio::test]
 async fn recorded_calls_count_when_a_run_is_resumed() {
     let model = |last: u64| {
-        let calls = adk::testing::Reply::new().call("pay", serde_json::json!({})).usage(10, 0);
+        let calls = adk::testing::Reply::new()
+            .call("pay", serde_json::json!({}))
+            .usage(10, 0);
         let last = adk::testing::Reply::new().text("Done.").usage(last, 0);
-        ScriptedModel::new().reply(costly(10)).reply(calls).reply(last)
+        ScriptedModel::new()
+            .reply(costly(10))
+            .reply(calls)
+            .reply(last)
     };
     for (last, fits) in [(5, true), (6, false)] {
         // Another process resumes the run each time.
@@ -264,10 +323,15 @@ async fn recorded_calls_count_when_a_run_is_resumed() {
         let engine = MemoryJournal::new();
         let model = model(last);
         let runner = || {
-            let runner = Runner::builder().session_store(sessions.clone()).engine(engine.clone());
+            let runner = Runner::builder()
+                .session_store(sessions.clone())
+                .engine(engine.clone());
             runner.model(model.clone()).build().unwrap()
         };
-        let paused = runner().run(&Paying::default(), "a bill").await.unwrap_err();
+        let paused = runner()
+            .run(&Paying::default(), "a bill")
+            .await
+            .unwrap_err();
         assert_eq!(paused.kind(), ErrorKind::Paused);
         let waiting = runner().waiting().await.unwrap().remove(0);
         runner().answer(&waiting.id, true).await.unwrap();
@@ -275,7 +339,10 @@ async fn recorded_calls_count_when_a_run_is_resumed() {
         assert_eq!(model.requests().len(), 3, "no call was made twice");
         match ended {
             Ok(outcome) => assert!(fits && outcome.usage.total_tokens() == 25, "{outcome:?}"),
-            Err(error) => assert!(!fits && error.kind() == ErrorKind::BoundsExceeded, "{error}"),
+            Err(error) => assert!(
+                !fits && error.kind() == ErrorKind::BoundsExceeded,
+                "{error}"
+            ),
         }
     }
 }
@@ -308,7 +375,10 @@ fn bounds_are_shown_as_a_table() {
          ends         at most 4 calls, 1 min 30 s"
     );
     let table = Hanging::SPEC.bounds().to_string();
-    assert!(table.ends_with("ends         not known: agent `clerk` has tools and no `max_turns`"), "{table}");
+    assert!(
+        table.ends_with("ends         not known: agent `clerk` has tools and no `max_turns`"),
+        "{table}"
+    );
 }
 
 /// Takes any time.
@@ -328,6 +398,14 @@ workflow! {
 #[test]
 fn an_attempt_takes_no_longer_than_its_timeout() {
     let bounds = LookingUp::SPEC.bounds();
-    assert_eq!(bounds.time, Some(std::time::Duration::from_secs(2 * 20 + 1)));
-    assert!(bounds.to_string().ends_with("ends         at most 0 calls, 41 s"), "{bounds}");
+    assert_eq!(
+        bounds.time,
+        Some(std::time::Duration::from_secs(2 * 20 + 1))
+    );
+    assert!(
+        bounds
+            .to_string()
+            .ends_with("ends         at most 0 calls, 41 s"),
+        "{bounds}"
+    );
 }

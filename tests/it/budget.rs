@@ -12,7 +12,9 @@ use std::time::Duration;
 /// Returns prices of one dollar for a thousand input tokens, and the same for output tokens.
 fn prices() -> Prices {
     let price = Price::per_million("1000", "1000").expect("the price is valid");
-    Prices::new("USD").expect("the currency is valid").model("scripted", price)
+    Prices::new("USD")
+        .expect("the currency is valid")
+        .model("scripted", price)
 }
 
 fn usage_reply(input: u64, output: u64) -> Reply {
@@ -20,7 +22,11 @@ fn usage_reply(input: u64, output: u64) -> Reply {
 }
 
 fn runner(model: ScriptedModel) -> Runner {
-    Runner::builder().model(model).prices(prices()).build().expect("the runner is valid")
+    Runner::builder()
+        .model(model)
+        .prices(prices())
+        .build()
+        .expect("the runner is valid")
 }
 
 fn budget(text: &str) -> Budget {
@@ -39,39 +45,68 @@ workflow! {
 
 #[tokio::test]
 async fn each_reply_and_the_run_report_their_cost() {
-    let model = ScriptedModel::new().reply(usage_reply(20, 10)).reply(usage_reply(50, 20));
+    let model = ScriptedModel::new()
+        .reply(usage_reply(20, 10))
+        .reply(usage_reply(50, 20));
     let runner = runner(model);
     let outcome = runner.run(&Writing::default(), "cats").await.unwrap();
     assert_eq!(outcome.usage.cost.to_string(), "0.10");
     let costs = outcome.cost_by_agent();
-    let costs: Vec<_> = costs.iter().map(|(agent, usage)| format!("{agent} {}", usage.cost)).collect();
+    let costs: Vec<_> = costs
+        .iter()
+        .map(|(agent, usage)| format!("{agent} {}", usage.cost))
+        .collect();
     assert_eq!(costs, ["critic 0.07", "writer 0.03"]);
     let told: Vec<_> = outcome
         .session()
         .events()
-        .filter_map(|event| event.details.as_ref()?.custom_metadata.get(adk::llm::COST_KEY).cloned())
+        .filter_map(|event| {
+            event
+                .details
+                .as_ref()?
+                .custom_metadata
+                .get(adk::llm::COST_KEY)
+                .cloned()
+        })
         .collect();
     assert_eq!(told, ["0.03 USD", "0.07 USD"]);
-    let stored =
-        outcome.session().events().last().map(|event| serde_json::to_string(event).unwrap()).unwrap();
-    assert!(!stored.contains(r#""cost":0"#) && !stored.contains(r#"usageMetadata":{"cost"#), "{stored}");
+    let stored = outcome
+        .session()
+        .events()
+        .last()
+        .map(|event| serde_json::to_string(event).unwrap())
+        .unwrap();
+    assert!(
+        !stored.contains(r#""cost":0"#) && !stored.contains(r#"usageMetadata":{"cost"#),
+        "{stored}"
+    );
 }
 
 #[tokio::test]
 async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
-    let model = ScriptedModel::new().reply(usage_reply(20, 80)).reply(usage_reply(20, 10));
+    let model = ScriptedModel::new()
+        .reply(usage_reply(20, 80))
+        .reply(usage_reply(20, 10));
     let asked = model.clone();
     let runner = runner(model);
     let session = runner.session("u", "s");
     let config = RunConfig::new().budget(budget("0.21 USD"));
-    let error = session.run(&Writing::default(), "cats").config(config).await.unwrap_err();
+    let error = session
+        .run(&Writing::default(), "cats")
+        .config(config)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
     assert_eq!(
         error.to_string(),
         "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; help: raise it, or lower the \
          `max_output_tokens` of its agents: the longest answer is reserved before each call"
     );
-    assert_eq!(asked.requests().len(), 1, "100 tokens of an answer do not fit beside 0.10 USD");
+    assert_eq!(
+        asked.requests().len(),
+        1,
+        "100 tokens of an answer do not fit beside 0.10 USD"
+    );
     assert_eq!(
         session.open().await.unwrap().get("draft"),
         Some(Arc::new("Text.".into())),
@@ -90,14 +125,18 @@ workflow! {
 
 #[tokio::test]
 async fn a_block_has_a_new_budget_each_time_it_runs() {
-    let model = ScriptedModel::new().reply(usage_reply(50, 40)).repeat_last();
+    let model = ScriptedModel::new()
+        .reply(usage_reply(50, 40))
+        .repeat_last();
     let asked = model.clone();
     let runner: Runner = Runner::builder().model(model).build().unwrap();
     for run in 1..=2 {
         let error = runner.run(&Refining::default(), "cats").await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
         assert!(
-            error.to_string().contains("`refining/refinement` would use more than its budget of 300 tokens"),
+            error
+                .to_string()
+                .contains("`refining/refinement` would use more than its budget of 300 tokens"),
             "{error}"
         );
         assert_eq!(asked.requests().len(), 3 * run);
@@ -117,7 +156,11 @@ workflow! {
 #[tokio::test(start_paused = true)]
 async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
     let slow = || usage_reply(20, 10).after(Duration::from_secs(5));
-    let model = ScriptedModel::new().on("one").reply(slow()).on("two").reply(slow());
+    let model = ScriptedModel::new()
+        .on("one")
+        .reply(slow())
+        .on("two")
+        .reply(slow());
     let start = tokio::time::Instant::now();
     let outcome = runner(model).run(&Both::default(), "cats").await.unwrap();
     assert_eq!(outcome.usage.cost.to_string(), "0.06");
@@ -146,24 +189,46 @@ fn otherwise() -> String {
 #[tokio::test]
 async fn an_agent_has_a_budget_for_its_turn_and_no_try_catches_the_error() {
     let model = ScriptedModel::new().reply(usage_reply(20, 10));
-    let error = runner(model).run(&Asking::default(), "cats").await.unwrap_err();
+    let error = runner(model)
+        .run(&Asking::default(), "cats")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
-    assert!(error.to_string().contains("`asking/try_1#1/writer` would use more"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("`asking/try_1#1/writer` would use more"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn a_budget_needs_prices_for_all_models() {
     let message = async |runner: Runner, budget: &str| {
         let config = RunConfig::new().budget(budget.parse().unwrap());
-        let error = runner.run(&Writing::default(), "cats").config(config).await.unwrap_err();
+        let error = runner
+            .run(&Writing::default(), "cats")
+            .config(config)
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config);
         error.to_string()
     };
     let build = || Runner::builder().model(ScriptedModel::new());
     let error = message(build().build().unwrap(), "1 USD").await;
-    assert!(error.contains("there is a budget of 1.00 USD, and the runner has no prices"), "{error}");
-    let error = message(build().prices(Prices::published()).build().unwrap(), "1 USD").await;
-    assert!(error.contains("no price for the model `scripted`"), "{error}");
+    assert!(
+        error.contains("there is a budget of 1.00 USD, and the runner has no prices"),
+        "{error}"
+    );
+    let error = message(
+        build().prices(Prices::published()).build().unwrap(),
+        "1 USD",
+    )
+    .await;
+    assert!(
+        error.contains("no price for the model `scripted`"),
+        "{error}"
+    );
     let error = message(build().prices(prices()).build().unwrap(), "1 EUR").await;
     assert!(error.contains("the prices are in USD"), "{error}");
 }
@@ -187,23 +252,44 @@ workflow! {
 #[tokio::test]
 async fn recorded_costs_count_when_a_run_is_resumed() {
     for (most, fits) in [("0.40 USD", true), ("0.30 USD", false)] {
-        let calls = Reply::new().call("pay", serde_json::json!({})).usage(90, 10);
-        let model = ScriptedModel::new().reply(usage_reply(90, 10)).reply(calls).reply(usage_reply(90, 10));
+        let calls = Reply::new()
+            .call("pay", serde_json::json!({}))
+            .usage(90, 10);
+        let model = ScriptedModel::new()
+            .reply(usage_reply(90, 10))
+            .reply(calls)
+            .reply(usage_reply(90, 10));
         let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
         let engine = MemoryJournal::new();
         let config = RunConfig::new().budget(budget(most));
         // Another process resumes the run each time.
         let runner = || {
-            let runner = Runner::builder().session_store(sessions.clone()).engine(engine.clone());
-            runner.model(model.clone()).prices(prices()).config(config.clone()).build().unwrap()
+            let runner = Runner::builder()
+                .session_store(sessions.clone())
+                .engine(engine.clone());
+            runner
+                .model(model.clone())
+                .prices(prices())
+                .config(config.clone())
+                .build()
+                .unwrap()
         };
-        let paused = runner().run(&Paying::default(), "a bill").await.unwrap_err();
+        let paused = runner()
+            .run(&Paying::default(), "a bill")
+            .await
+            .unwrap_err();
         assert_eq!(paused.kind(), ErrorKind::Paused, "{paused}");
         let waiting = runner().waiting().await.unwrap().remove(0);
         runner().answer(&waiting.id, true).await.unwrap();
         match runner().resume(&Paying::default(), waiting.run_id).await {
-            Ok(outcome) => assert!(fits && outcome.usage.cost.to_string() == "0.30", "{outcome:?}"),
-            Err(error) => assert!(!fits && error.kind() == ErrorKind::BudgetExceeded, "{error}"),
+            Ok(outcome) => assert!(
+                fits && outcome.usage.cost.to_string() == "0.30",
+                "{outcome:?}"
+            ),
+            Err(error) => assert!(
+                !fits && error.kind() == ErrorKind::BudgetExceeded,
+                "{error}"
+            ),
         }
         assert_eq!(model.requests().len(), if fits { 3 } else { 2 });
     }
@@ -211,12 +297,20 @@ async fn recorded_costs_count_when_a_run_is_resumed() {
 
 #[test]
 fn the_worst_case_is_quoted_before_a_run() {
-    let price = Price::per_million("0.25", "2.00").unwrap().longest(100_000, 10_000);
+    let price = Price::per_million("0.25", "2.00")
+        .unwrap()
+        .longest(100_000, 10_000);
     let prices = Prices::new("EUR").unwrap().model("small", price);
     let quote = Writing::SPEC.quote(&prices, "small");
-    assert_eq!(quote.to_string(), "at most 0.0504 EUR: agent `writer` 0.0252 EUR");
+    assert_eq!(
+        quote.to_string(),
+        "at most 0.0504 EUR: agent `writer` 0.0252 EUR"
+    );
     let quote = Paying::SPEC.quote(&prices, "small");
-    assert_eq!(quote.most.map(|most| most.to_string()).as_deref(), Some("0.10008"));
+    assert_eq!(
+        quote.most.map(|most| most.to_string()).as_deref(),
+        Some("0.10008")
+    );
     let quote = Writing::SPEC.quote(&prices, "large");
     assert_eq!(
         quote.to_string(),
@@ -243,7 +337,12 @@ workflow! {
 #[test]
 fn the_description_has_the_models_and_the_total_time() {
     assert_eq!(Named::SPEC.bounds().time, Some(Duration::from_secs(30)));
-    let large = Price::per_million("1", "10").unwrap().longest(1_000_000, 50_000);
+    let large = Price::per_million("1", "10")
+        .unwrap()
+        .longest(1_000_000, 50_000);
     let quote = Named::SPEC.quote(&Prices::new("USD").unwrap().model("large", large), "none");
-    assert_eq!(quote.most.map(|most| most.to_string()).as_deref(), Some("1.01"));
+    assert_eq!(
+        quote.most.map(|most| most.to_string()).as_deref(),
+        Some("1.01")
+    );
 }

@@ -39,7 +39,8 @@ fn no_secrets(_: &mut CallbackContext, request: &mut ModelRequest) -> Option<&'s
 mod hooks {
     //! Callbacks in another module.
     use super::{
-        CallbackContext, Error, FunctionCall, ModelRequest, ModelResponse, Result, Value, json, mark,
+        CallbackContext, Error, FunctionCall, ModelRequest, ModelResponse, Result, Value, json,
+        mark,
     };
 
     pub(crate) async fn shorten(
@@ -51,7 +52,11 @@ mod hooks {
         Ok((text.len() > 20).then(|| format!("{}...", &text[..20]).into()))
     }
 
-    pub(crate) fn sorry(_: &mut CallbackContext, _: &ModelRequest, error: &Error) -> Option<String> {
+    pub(crate) fn sorry(
+        _: &mut CallbackContext,
+        _: &ModelRequest,
+        error: &Error,
+    ) -> Option<String> {
         Some(format!("sorry: {}", error.message()))
     }
 
@@ -71,7 +76,11 @@ mod hooks {
 /// Returns a distance.
 #[tool]
 fn distance(to: String, #[default("mi".to_owned())] unit: String) -> Result<String, String> {
-    if to.is_empty() { Err("no place".to_owned()) } else { Ok(format!("5 {unit} to {to}")) }
+    if to.is_empty() {
+        Err("no place".to_owned())
+    } else {
+        Ok(format!("5 {unit} to {to}"))
+    }
 }
 
 workflow! {
@@ -129,9 +138,13 @@ fn runner(model: &ScriptedModel) -> Runner {
 
 #[tokio::test]
 async fn declared_callbacks_of_agents_and_blocks_run() {
-    let model =
-        ScriptedModel::new().call("distance", json!({"to": "Bern"})).text("It is a long, long way to go.");
-    let outcome = runner(&model).run(&Guarded::default(), "how far?").await.unwrap();
+    let model = ScriptedModel::new()
+        .call("distance", json!({"to": "Bern"}))
+        .text("It is a long, long way to go.");
+    let outcome = runner(&model)
+        .run(&Guarded::default(), "how far?")
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "It is a long, long w...");
     let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
     let expected = [
@@ -144,63 +157,109 @@ async fn declared_callbacks_of_agents_and_blocks_run() {
         "after desk",
     ];
     assert_eq!(trace, expected);
-    let log: Vec<_> =
-        outcome.session().events().map(|event| (event.author.to_string(), event.text())).collect();
-    assert_eq!(log.last().unwrap(), &("again".to_owned(), "closed".to_owned()));
-    let responses = outcome.session().events().flat_map(|event| event.function_responses());
-    let responses: Vec<_> = responses.map(|response| Value::Object(response.response.clone())).collect();
+    let log: Vec<_> = outcome
+        .session()
+        .events()
+        .map(|event| (event.author.to_string(), event.text()))
+        .collect();
+    assert_eq!(
+        log.last().unwrap(),
+        &("again".to_owned(), "closed".to_owned())
+    );
+    let responses = outcome
+        .session()
+        .events()
+        .flat_map(|event| event.function_responses());
+    let responses: Vec<_> = responses
+        .map(|response| Value::Object(response.response.clone()))
+        .collect();
     assert_eq!(responses, [json!({"redacted": "distance"})]);
 }
 
 #[tokio::test]
 async fn callbacks_replace_errors_and_requests() {
     let model = ScriptedModel::new();
-    let outcome = runner(&model).run(&Guarded::default(), "a secret").await.unwrap();
+    let outcome = runner(&model)
+        .run(&Guarded::default(), "a secret")
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "I do not talk about that.");
     assert!(model.requests().is_empty());
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "no");
-    let outcome = runner(&model).run(&Guarded::default(), "how far?").await.unwrap();
+    let outcome = runner(&model)
+        .run(&Guarded::default(), "how far?")
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "sorry: no");
 }
 
 #[tokio::test]
 async fn callbacks_run_on_blocks_of_every_kind_and_on_external_agents() {
-    let input = BlocksInput { topics: vec!["a".into()], kind: 0 };
-    let outcome = runner(&ScriptedModel::new()).run(&Blocks::default(), input).await.unwrap();
-    assert_eq!(outcome.get::<String>("right_note").unwrap().as_deref(), Some("nothing to say"));
+    let input = BlocksInput {
+        topics: vec!["a".into()],
+        kind: 0,
+    };
+    let outcome = runner(&ScriptedModel::new())
+        .run(&Blocks::default(), input)
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.get::<String>("right_note").unwrap().as_deref(),
+        Some("nothing to say")
+    );
     let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
-    assert_eq!(trace, ["before choice", "after both", "before many", "after many"]);
+    assert_eq!(
+        trace,
+        ["before choice", "after both", "before many", "after many"]
+    );
 }
 
 #[tokio::test]
 async fn callbacks_of_fields_run_after_the_declared_callbacks() {
     let mut workflow = Guarded::default();
     let later = String::from("later");
-    workflow.clerk.add_after_agent(move |cx: &mut CallbackContext| mark(cx, &later));
-    workflow.desk.add_after_agent(|_: &mut CallbackContext| Some("the desk closes"));
+    workflow
+        .clerk
+        .add_after_agent(move |cx: &mut CallbackContext| mark(cx, &later));
+    workflow
+        .desk
+        .add_after_agent(|_: &mut CallbackContext| Some("the desk closes"));
     workflow.again.add_after_agent(begins).set_max(1).unwrap();
-    workflow.clerk.add_before_model(|_: &mut CallbackContext, request: &mut ModelRequest| {
-        request.system_instruction = "Be brief.".into();
-    });
+    workflow
+        .clerk
+        .add_before_model(|_: &mut CallbackContext, request: &mut ModelRequest| {
+            request.system_instruction = "Be brief.".into();
+        });
     let model = ScriptedModel::new().text("ok");
     let outcome = runner(&model).run(&workflow, "how far?").await.unwrap();
     let trace: Vec<String> = outcome.get("user:trace").unwrap().unwrap();
     assert_eq!(trace[5..], ["later clerk", "after desk"]);
     assert_eq!(model.requests()[0].system_instruction, "Be brief.");
     assert!(
-        outcome.session().events().any(|event| event.text() == "the desk closes" && event.author == "desk")
+        outcome
+            .session()
+            .events()
+            .any(|event| event.text() == "the desk closes" && event.author == "desk")
     );
 }
 
 /// Runs a tree and returns its texts.
 async fn run_texts(tree: &Tree, model: &ScriptedModel) -> Vec<String> {
     let outcome = runner(model).run(tree, "go").await.unwrap();
-    outcome.session().events().skip(1).map(|event| format!("{}: {}", event.path, event.text())).collect()
+    outcome
+        .session()
+        .events()
+        .skip(1)
+        .map(|event| format!("{}: {}", event.path, event.text()))
+        .collect()
 }
 
 #[tokio::test]
 async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
-    let agent = LlmAgent::builder("a").output_key("o").before_agent(begins).after_model(hooks::shorten);
+    let agent = LlmAgent::builder("a")
+        .output_key("o")
+        .before_agent(begins)
+        .after_model(hooks::shorten);
     let tree = LoopAgent::builder("lp")
         .max_iterations(2)
         .before_agent(|cx: &mut CallbackContext| cx.state().set("user:lp", 1))
@@ -210,7 +269,17 @@ async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
         .unwrap();
     let model = ScriptedModel::new().text("one").text("two");
     let all = run_texts(&tree.into(), &model).await;
-    assert_eq!(all, ["lp: ", "lp#1/a: ", "lp#1/a: one", "lp#2/a: ", "lp#2/a: two", "lp: over at lp"]);
+    assert_eq!(
+        all,
+        [
+            "lp: ",
+            "lp#1/a: ",
+            "lp#1/a: one",
+            "lp#2/a: ",
+            "lp#2/a: two",
+            "lp: over at lp"
+        ]
+    );
 
     let agent = LlmAgent::builder("a")
         .output_key("o")
@@ -218,14 +287,28 @@ async fn builders_take_callbacks_and_the_root_of_a_tree_runs_them_once() {
         .build()
         .unwrap();
     let tree = Tree::of(agent).unwrap();
-    assert_eq!(run_texts(&tree, &ScriptedModel::new().text("one")).await, ["a: one", "a: bye"]);
+    assert_eq!(
+        run_texts(&tree, &ScriptedModel::new().text("one")).await,
+        ["a: one", "a: bye"]
+    );
 
     let skipped = WithCallbacks::new(LlmAgent::builder("a").output_key("o").build().unwrap())
         .before_agent(|_: &mut CallbackContext| Some("instead"));
-    assert_eq!(skipped.callbacks_dyn().map(adk::callback::AgentCallbacks::is_empty), Some(false));
+    assert_eq!(
+        skipped
+            .callbacks_dyn()
+            .map(adk::callback::AgentCallbacks::is_empty),
+        Some(false)
+    );
     let tree = Tree::of(skipped).unwrap();
-    let outcome = runner(&ScriptedModel::new()).run(&tree, "go").await.unwrap();
-    assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("instead"));
+    let outcome = runner(&ScriptedModel::new())
+        .run(&tree, "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.get::<String>("o").unwrap().as_deref(),
+        Some("instead")
+    );
 }
 
 /// A plugin that counts events by their author.
@@ -251,8 +334,14 @@ impl Plugin for Counts {
 
 #[tokio::test]
 async fn a_plugin_sees_every_run_of_its_runner() {
-    let model = ScriptedModel::new().call("distance", json!({"to": "Bern"})).text("ok");
-    let runner = Runner::builder().model(model).plugin(Counts).build().unwrap();
+    let model = ScriptedModel::new()
+        .call("distance", json!({"to": "Bern"}))
+        .text("ok");
+    let runner = Runner::builder()
+        .model(model)
+        .plugin(Counts)
+        .build()
+        .unwrap();
     let outcome = runner.run(&Guarded::default(), "how far?").await.unwrap();
     // Five events: the callback before the agent, the call, its result, the final text, the
     // callback after it.
@@ -302,15 +391,39 @@ workflow! {
 
 #[tokio::test]
 async fn each_context_names_the_user_the_session_and_the_app() {
-    let model = ScriptedModel::new().call("tool_whose", json!({})).text("done");
-    let runner = Runner::builder().app_name("shop").model(model.clone()).build().unwrap();
-    let outcome = runner.session("ann", "s1").run(&Whose::default(), ()).await.unwrap();
+    let model = ScriptedModel::new()
+        .call("tool_whose", json!({}))
+        .text("done");
+    let runner = Runner::builder()
+        .app_name("shop")
+        .model(model.clone())
+        .build()
+        .unwrap();
+    let outcome = runner
+        .session("ann", "s1")
+        .run(&Whose::default(), ())
+        .await
+        .unwrap();
     let whose = "shop/ann/s1";
     assert_eq!(outcome.output.by_agent, whose);
-    assert_eq!(outcome.get::<String>("user:by_callback").unwrap().as_deref(), Some(whose));
+    assert_eq!(
+        outcome
+            .get::<String>("user:by_callback")
+            .unwrap()
+            .as_deref(),
+        Some(whose)
+    );
     let requests = model.requests();
     let instruction = adk::json!(requests[0].system_instruction).to_string();
     assert!(instruction.contains(whose), "{instruction}");
-    let answer = requests[1].contents.iter().flat_map(Content::function_responses).next().unwrap();
-    assert!(adk::json!(answer.response).to_string().contains(whose), "{answer:?}");
+    let answer = requests[1]
+        .contents
+        .iter()
+        .flat_map(Content::function_responses)
+        .next()
+        .unwrap();
+    assert!(
+        adk::json!(answer.response).to_string().contains(whose),
+        "{answer:?}"
+    );
 }

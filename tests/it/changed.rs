@@ -164,36 +164,67 @@ async fn answered_run<W: Workflow + adk::Needs>(
     answer: impl Serialize,
 ) -> (Runner, RunId) {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
-    let runner: Runner =
-        Runner::builder().engine(MemoryJournal::new()).session_store(sessions).build().unwrap();
-    let Err(error) = runner.run(workflow, input).await else { panic!("the run does not wait") };
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .session_store(sessions)
+        .build()
+        .unwrap();
+    let Err(error) = runner.run(workflow, input).await else {
+        panic!("the run does not wait")
+    };
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
-    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    let [waiting] = &runner.waiting().await.unwrap()[..] else {
+        panic!("one question")
+    };
     runner.answer(&waiting.id, answer).await.unwrap();
     (runner, waiting.run_id)
 }
 
 /// Asserts that a resume with `workflow` is refused with these lines. The run can still be resumed
 /// with its own workflow.
-async fn assert_refused<W: Workflow + adk::Needs>((runner, run): &(Runner, RunId), workflow: &W, diff: &str) {
-    let Err(error) = runner.resume(workflow, *run).await else { panic!("the run was resumed") };
+async fn assert_refused<W: Workflow + adk::Needs>(
+    (runner, run): &(Runner, RunId),
+    workflow: &W,
+    diff: &str,
+) {
+    let Err(error) = runner.resume(workflow, *run).await else {
+        panic!("the run was resumed")
+    };
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
 }
 
 #[tokio::test]
 async fn a_new_key_at_the_start_is_refused_with_the_difference() {
-    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
+    let then = approved_run(
+        &plain::Greeting::default(),
+        plain::GreetingInput::new("cats"),
+    )
+    .await;
     let diff = "- workflow greeting <- topic\n+ workflow greeting <- tone <- topic";
     assert_refused(&then, &toned::Greeting::default(), diff).await;
     assert_refused(&then, &asked::Greeting::default(), diff).await;
-    assert_eq!(then.0.resume(&plain::Greeting::default(), then.1).await.unwrap().output, "cats, true");
+    assert_eq!(
+        then.0
+            .resume(&plain::Greeting::default(), then.1)
+            .await
+            .unwrap()
+            .output,
+        "cats, true"
+    );
 
     let then = approved_run(&plain::Whole::default(), plain::WholeInput::new("cats")).await;
     let diff = "- workflow greeting <- topic -> line\n+ workflow greeting <- tone <- topic -> line";
     assert_refused(&then, &toned::Whole::default(), diff).await;
     assert_refused(&then, &asked::Whole::default(), diff).await;
-    assert_eq!(then.0.resume(&plain::Whole::default(), then.1).await.unwrap().output, "cats, true");
+    assert_eq!(
+        then.0
+            .resume(&plain::Whole::default(), then.1)
+            .await
+            .unwrap()
+            .output,
+        "cats, true"
+    );
 }
 
 #[tokio::test]
@@ -210,20 +241,37 @@ async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
         let (runner, run) = approved_run(&workflow, input).await;
         let next = next();
         let line = runner.resume(&workflow, run).await.unwrap().output;
-        let tone = line.strip_prefix("cats, ").and_then(|line| line.strip_suffix(", true")).unwrap();
+        let tone = line
+            .strip_prefix("cats, ")
+            .and_then(|line| line.strip_suffix(", true"))
+            .unwrap();
         let number = |tone: &str| tone.strip_prefix("tone ").unwrap().parse::<u32>().unwrap();
         assert!(number(tone) < number(&next), "{line}, and then {next}");
     }
-    is_kept(toned::Greeting::default(), toned::GreetingInput::new("cats")).await;
-    is_kept(asked::Greeting::default(), asked::GreetingInput::new("cats")).await;
+    is_kept(
+        toned::Greeting::default(),
+        toned::GreetingInput::new("cats"),
+    )
+    .await;
+    is_kept(
+        asked::Greeting::default(),
+        asked::GreetingInput::new("cats"),
+    )
+    .await;
     is_kept(toned::Whole::default(), toned::WholeInput::new("cats")).await;
     is_kept(asked::Whole::default(), asked::WholeInput::new("cats")).await;
 }
 
 #[tokio::test]
 async fn a_new_state_key_must_exist_in_the_session() {
-    let then = approved_run(&plain::Greeting::default(), plain::GreetingInput::new("cats")).await;
-    let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else { panic!("no tone") };
+    let then = approved_run(
+        &plain::Greeting::default(),
+        plain::GreetingInput::new("cats"),
+    )
+    .await;
+    let Err(error) = then.0.resume(&stated::Greeting::default(), then.1).await else {
+        panic!("no tone")
+    };
     assert_eq!(error.kind(), ErrorKind::KeyMissing, "{error}");
     assert!(error.to_string().contains("`tone`"), "{error}");
 }
@@ -232,19 +280,45 @@ async fn a_new_state_key_must_exist_in_the_session() {
 async fn a_changed_type_is_refused_with_the_difference() {
     let begin = || first::PlanningInput::new(7);
     let then = answered_run(&first::Planning::default(), begin(), "Poor").await;
-    assert_refused(&then, &wider_input::Planning::default(), "~ topic: u8 -> u16").await;
-    assert_refused(&then, &yes_or_no::Planning::default(), "~ verdict: Verdict -> bool").await;
+    assert_refused(
+        &then,
+        &wider_input::Planning::default(),
+        "~ topic: u8 -> u16",
+    )
+    .await;
+    assert_refused(
+        &then,
+        &yes_or_no::Planning::default(),
+        "~ verdict: Verdict -> bool",
+    )
+    .await;
     let diff = "~ verdict: Verdict, which has other fields or variants now";
     assert_refused(&then, &one_more::Planning::default(), diff).await;
-    assert_refused(&then, &other_plan::Planning::default(), "~ plan: Plan -> Outline").await;
+    assert_refused(
+        &then,
+        &other_plan::Planning::default(),
+        "~ plan: Plan -> Outline",
+    )
+    .await;
     // The descriptions in a type may change.
-    let outcome = then.0.resume(&reworded::Planning::default(), then.1).await.unwrap();
+    let outcome = then
+        .0
+        .resume(&reworded::Planning::default(), then.1)
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "7: Poor");
 
     let answer = serde_json::json!({"aim": "cats"});
-    let then =
-        answered_run(&plan_awaited::Planning::default(), plan_awaited::PlanningInput::new(7), answer).await;
+    let then = answered_run(
+        &plan_awaited::Planning::default(),
+        plan_awaited::PlanningInput::new(7),
+        answer,
+    )
+    .await;
     let diff = "~ verdict: Plan, which has other fields or variants now";
     assert_refused(&then, &more_awaited::Planning::default(), diff).await;
-    then.0.resume(&plan_awaited::Planning::default(), then.1).await.unwrap();
+    then.0
+        .resume(&plan_awaited::Planning::default(), then.1)
+        .await
+        .unwrap();
 }

@@ -31,7 +31,11 @@ struct Shop {
 /// Looks the customer up.
 #[agent(writes = facts)]
 async fn look_up(#[resource] db: &PgPool, customer: u64) -> Result<String> {
-    let left = db.failures.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    let left = db
+        .failures
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(1)
+        });
     if left.is_ok() {
         tokio::time::sleep(Duration::from_secs(60)).await;
     }
@@ -69,11 +73,19 @@ workflow! {
 }
 
 fn shop(failures: u32) -> Shop {
-    Shop { db: PgPool { failures: AtomicU32::new(failures), facts: "a kettle" } }
+    Shop {
+        db: PgPool {
+            failures: AtomicU32::new(failures),
+            facts: "a kettle",
+        },
+    }
 }
 
 fn ask(ticket: &str) -> DeskInput {
-    DeskInput { ticket: ticket.into(), customer: 7 }
+    DeskInput {
+        ticket: ticket.into(),
+        customer: 7,
+    }
 }
 
 #[test]
@@ -91,18 +103,35 @@ async fn a_billing_ticket_is_answered_from_the_second_attempt() {
         .on("clerk")
         .call("find_orders", json!({"customer": 7}))
         .text("You bought a kettle.");
-    let runner = Runner::builder().model(model.clone()).resources(shop(1)).build().unwrap();
+    let runner = Runner::builder()
+        .model(model.clone())
+        .resources(shop(1))
+        .build()
+        .unwrap();
     let workflow = Desk::default();
     let mut stream = runner.run(&workflow, ask("What did I buy?")).stream();
     let mut attempts = Vec::new();
     while let Some(event) = stream.next().await {
         attempts.extend(event.unwrap().failed_attempt());
     }
-    let RunEnd::Finished(outcome) = stream.end() else { panic!("it has not finished") };
+    let RunEnd::Finished(outcome) = stream.end() else {
+        panic!("it has not finished")
+    };
     assert_eq!(outcome.output, "You bought a kettle.");
-    assert_eq!((attempts.len(), attempts[0].attempt, attempts[0].again), (1, 1, true));
-    assert!(attempts[0].error.contains("desk/try_1#1"), "{}", attempts[0].error);
-    assert!(model.requests_of("clerk")[0].system_instruction.contains("customer 7: a kettle"));
+    assert_eq!(
+        (attempts.len(), attempts[0].attempt, attempts[0].again),
+        (1, 1, true)
+    );
+    assert!(
+        attempts[0].error.contains("desk/try_1#1"),
+        "{}",
+        attempts[0].error
+    );
+    assert!(
+        model.requests_of("clerk")[0]
+            .system_instruction
+            .contains("customer 7: a kettle")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,11 +143,22 @@ async fn without_facts_the_first_of_two_replies_wins() {
         .on("quick_reply")
         .reply(Reply::new().text("Hello!").after(Duration::from_secs(1)))
         .on("careful_reply")
-        .reply(Reply::new().text("Dear customer.").after(Duration::from_secs(9)));
-    let runner = Runner::builder().model(model.clone()).resources(shop(9)).build().unwrap();
+        .reply(
+            Reply::new()
+                .text("Dear customer.")
+                .after(Duration::from_secs(9)),
+        );
+    let runner = Runner::builder()
+        .model(model.clone())
+        .resources(shop(9))
+        .build()
+        .unwrap();
     let outcome = runner.run(&Desk::default(), ask("Hello?")).await.unwrap();
     assert_eq!(outcome.output, "Hello!");
     let facts = outcome.get::<String>("facts").unwrap().unwrap();
-    assert!(facts.starts_with("nothing is known: the attempt took longer"), "{facts}");
+    assert!(
+        facts.starts_with("nothing is known: the attempt took longer"),
+        "{facts}"
+    );
     assert_eq!(model.requests_of("classifier").len(), 2);
 }

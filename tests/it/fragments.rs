@@ -109,19 +109,37 @@ program!(apart, (1 + 1), (false || false), Vec<String>, (1 | 20));
 /// Returns the limits of one program. Each limit is 20.
 macro_rules! limits {
     ($name:ident) => {{
-        let numbers = $name::Places::SPEC.steps.iter().flat_map(|step| match step.kind {
-            StepKind::Agent { meta, .. } => match meta.timeout {
-                Some(timeout) => vec![timeout.as_millis() as u32],
-                None => [meta.max_turns, meta.max_output_tokens].into_iter().flatten().collect(),
-            },
-            StepKind::Loop { max: Some(max), .. } => vec![max],
-            StepKind::Try(attempts) => vec![attempts.most, attempts.delay.unwrap().as_millis() as u32],
-            StepKind::Each { max, max_concurrency, .. } => vec![max.unwrap(), max_concurrency.unwrap()],
-            StepKind::Parallel { max_concurrency, .. } => vec![max_concurrency.unwrap()],
-            _ => vec![],
-        });
+        let numbers = $name::Places::SPEC
+            .steps
+            .iter()
+            .flat_map(|step| match step.kind {
+                StepKind::Agent { meta, .. } => match meta.timeout {
+                    Some(timeout) => vec![timeout.as_millis() as u32],
+                    None => [meta.max_turns, meta.max_output_tokens]
+                        .into_iter()
+                        .flatten()
+                        .collect(),
+                },
+                StepKind::Loop { max: Some(max), .. } => vec![max],
+                StepKind::Try(attempts) => {
+                    vec![attempts.most, attempts.delay.unwrap().as_millis() as u32]
+                }
+                StepKind::Each {
+                    max,
+                    max_concurrency,
+                    ..
+                } => vec![max.unwrap(), max_concurrency.unwrap()],
+                StepKind::Parallel {
+                    max_concurrency, ..
+                } => vec![max_concurrency.unwrap()],
+                _ => vec![],
+            });
         let limits = $name::Places::SPEC.limits;
-        (numbers.filter(|number| *number > 0).collect::<Vec<_>>(), limits, $name::Rank::Low as u8)
+        (
+            numbers.filter(|number| *number > 0).collect::<Vec<_>>(),
+            limits,
+            $name::Rank::Low as u8,
+        )
     }};
 }
 
@@ -157,18 +175,40 @@ macro_rules! played {
             .workflow($name::Places::default())
             .build()
             .unwrap();
-        let request = $name::PlacesInput { k: 20, given: 20, text: vec!["one".to_owned()] };
+        let request = $name::PlacesInput {
+            k: 20,
+            given: 20,
+            text: vec!["one".to_owned()],
+        };
         let workflow = $name::Places::default();
         let mut stream = runner.run(&workflow, request).stream();
         while stream.next().await.is_some() {}
-        let RunEnd::Paused(paused) = stream.end() else { panic!("nothing waits") };
+        let RunEnd::Paused(paused) = stream.end() else {
+            panic!("nothing waits")
+        };
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(runner.recover().await.unwrap().remove(0).result.unwrap().len(), 0);
+        assert_eq!(
+            runner
+                .recover()
+                .await
+                .unwrap()
+                .remove(0)
+                .result
+                .unwrap()
+                .len(),
+            0
+        );
         let outcome = runner.resume(&workflow, paused[0].run_id).await.unwrap();
         let requests = model.requests();
         let seen: Vec<_> = requests
             .iter()
-            .map(|one| (one.system_instruction.clone(), one.config.clone(), format!("{:?}", one.contents)))
+            .map(|one| {
+                (
+                    one.system_instruction.clone(),
+                    one.config.clone(),
+                    format!("{:?}", one.contents),
+                )
+            })
             .collect();
         let state: Vec<_> = ["x", "shown", "body", "answer", "given", "arm"]
             .map(|key| outcome.session().state().get(key).unwrap().as_ref().clone())
@@ -180,10 +220,26 @@ macro_rules! played {
 #[tokio::test(start_paused = true)]
 async fn a_run_uses_the_value_of_a_fragment() {
     let ((seen, state), apart) = (played!(sums), played!(apart));
-    assert_eq!(state, [json!(20), json!("20"), json!(40), json!(20), json!(20), json!("no")]);
+    assert_eq!(
+        state,
+        [
+            json!(20),
+            json!("20"),
+            json!(40),
+            json!(20),
+            json!(20),
+            json!("no")
+        ]
+    );
     let (instruction, config, contents) = &seen[1];
-    assert!(instruction.starts_with("20\n") && instruction.ends_with(" 20"), "{instruction}");
-    assert_eq!((config.max_output_tokens, config.seed), (Some(20), Some(20)));
+    assert!(
+        instruction.starts_with("20\n") && instruction.ends_with(" 20"),
+        "{instruction}"
+    );
+    assert_eq!(
+        (config.max_output_tokens, config.seed),
+        (Some(20), Some(20))
+    );
     assert!(contents.contains("20024"), "{contents}");
     assert_eq!((config.temperature, config.top_p), (Some(0.5), Some(0.05)));
     assert_eq!(seen.len(), apart.0.len());

@@ -46,7 +46,9 @@ where
         let recorded = Arc::default();
         let process = |at| {
             let engine = Crashing::new(journal.clone(), Arc::clone(&recorded), at);
-            let builder = Runner::builder().model(model).session_store(sessions.clone());
+            let builder = Runner::builder()
+                .model(model)
+                .session_store(sessions.clone());
             (builder.engine(engine.clone()).build().unwrap(), engine)
         };
         let (runner, engine): (Runner, _) = process(at);
@@ -60,9 +62,13 @@ where
             return at;
         }
         let (runner, _) = process(usize::MAX);
-        let [key] = &sessions.list("app", None).await.unwrap()[..] else { continue };
+        let [key] = &sessions.list("app", None).await.unwrap()[..] else {
+            continue;
+        };
         let session = sessions.get(&key.key).await.unwrap().unwrap();
-        let Some(first) = session.event(0) else { continue };
+        let Some(first) = session.event(0) else {
+            continue;
+        };
         check(runner.resume(workflow, first.invocation_id).await.unwrap());
     }
     unreachable!("a run ends")

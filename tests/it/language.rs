@@ -1,7 +1,11 @@
 //! `match`, `each`, instances with renamed keys, transfer and bounds of `workflow!`: descriptions
 //! and runs.
 #![deny(warnings, missing_docs, clippy::all, clippy::pedantic)]
-#![allow(clippy::unwrap_used, clippy::needless_pass_by_value, clippy::match_same_arms)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    clippy::match_same_arms
+)]
 
 use adk::prelude::*;
 use adk::spec::{Limits, Renames, StepKind};
@@ -87,8 +91,16 @@ workflow! {
 }
 
 async fn chosen_arm(ticket: &str, tier: u8, maybe: Option<Vec<u8>>) -> String {
-    let input = ChoosingInput { ticket: ticket.into(), tier, maybe };
-    runner().run(&Choosing::default(), input).await.unwrap().output
+    let input = ChoosingInput {
+        ticket: ticket.into(),
+        tier,
+        maybe,
+    };
+    runner()
+        .run(&Choosing::default(), input)
+        .await
+        .unwrap()
+        .output
 }
 
 /// The common instruction of the clerks.
@@ -108,10 +120,21 @@ async fn an_instruction_is_composed_of_literals_and_consts() {
     let model = ScriptedModel::new().text("Yes.");
     let boxed: Box<dyn adk::model::Model> = Box::new(model.clone());
     let runner = Runner::builder().model(boxed).build().unwrap();
-    runner.run(&Answering::default(), "Is it blue?").await.unwrap();
+    runner
+        .run(&Answering::default(), "Is it blue?")
+        .await
+        .unwrap();
     let asked = model.requests_of("clerk");
-    assert!(asked[0].system_instruction.starts_with("Be short. Be kind. Answer Is it blue?.7"), "{asked:?}");
-    assert_eq!(meta(&Answering::SPEC, "clerk").prompts, ["Be short. Be kind. Answer {ticket}.7"]);
+    assert!(
+        asked[0]
+            .system_instruction
+            .starts_with("Be short. Be kind. Answer Is it blue?.7"),
+        "{asked:?}"
+    );
+    assert_eq!(
+        meta(&Answering::SPEC, "clerk").prompts,
+        ["Be short. Be kind. Answer {ticket}.7"]
+    );
 }
 
 #[tokio::test]
@@ -119,11 +142,17 @@ async fn the_arm_of_the_key_runs() {
     assert_eq!(chosen_arm("fire", 0, None).await, "fire, urgently");
     assert_eq!(chosen_arm("a fire", 0, None).await, "nothing");
     assert_eq!(chosen_arm("a flame", 0, None).await, "a flame, urgently");
-    assert_eq!(chosen_arm("no fire at all", 0, None).await, "no fire at all, plainly");
+    assert_eq!(
+        chosen_arm("no fire at all", 0, None).await,
+        "no fire at all, plainly"
+    );
     assert_eq!(chosen_arm("nothing at all", 0, None).await, "nothing");
     assert_eq!(chosen_arm("a fire", 3, None).await, "urgently, plainly");
     assert_eq!(chosen_arm("a fire", 2, None).await, "nothing");
-    assert_eq!(chosen_arm("a fire", 0, Some(vec![1, 2])).await, "nothing, plainly");
+    assert_eq!(
+        chosen_arm("a fire", 0, Some(vec![1, 2])).await,
+        "nothing, plainly"
+    );
     assert_eq!(chosen_arm("a fire", 0, Some(vec![2, 1])).await, "nothing");
 }
 
@@ -154,7 +183,10 @@ async fn a_value_that_fits_no_pattern_is_an_error_that_names_the_key() {
     let error = runner().run(&Unfit::default(), ()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyType);
     assert!(error.to_string().contains("`grade`"), "{error}");
-    assert!(error.path().unwrap().to_string().contains("unfit"), "{error}");
+    assert!(
+        error.path().unwrap().to_string().contains("unfit"),
+        "{error}"
+    );
 }
 
 workflow! {
@@ -171,13 +203,18 @@ workflow! {
 
 #[tokio::test]
 async fn each_returns_lists_in_the_order_of_the_elements() {
-    let shelves =
-        [vec!["a", "bcd"], vec![], vec!["ef"]].map(|shelf| shelf.into_iter().map(String::from).collect());
-    let output = runner().run(&Reading::default(), shelves.to_vec()).await.unwrap().output;
+    let shelves = [vec!["a", "bcd"], vec![], vec!["ef"]]
+        .map(|shelf| shelf.into_iter().map(String::from).collect());
+    let output = runner()
+        .run(&Reading::default(), shelves.to_vec())
+        .await
+        .unwrap()
+        .output;
     assert_eq!(output.length, [vec![1, 3], vec![], vec![2]]);
     assert_eq!(
         output.initials,
-        [vec!["a", "b"], vec![], vec!["e"]].map(|all| all.into_iter().map(String::from).collect::<Vec<_>>())
+        [vec!["a", "b"], vec![], vec!["e"]]
+            .map(|all| all.into_iter().map(String::from).collect::<Vec<_>>())
     );
 }
 
@@ -195,13 +232,25 @@ workflow! {
 
 #[tokio::test]
 async fn instances_read_and_write_renamed_keys() {
-    let model = ScriptedModel::new().on("critic").text("good").on("second").text("better");
+    let model = ScriptedModel::new()
+        .on("critic")
+        .text("good")
+        .on("second")
+        .text("better");
     let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
-    let input = TwiceInput { draft: "D".into(), essay: "E".into(), tone: "loud".into() };
+    let input = TwiceInput {
+        draft: "D".into(),
+        essay: "E".into(),
+        tone: "loud".into(),
+    };
     let output = runner.run(&Twice::default(), input).await.unwrap().output;
     assert_eq!((&*output.criticism, &*output.remarks), ("good", "better"));
     assert_eq!((output.size, &*output.letter), (4, "l"));
-    assert!(model.requests_of("second")[0].system_instruction.contains("Review E."));
+    assert!(
+        model.requests_of("second")[0]
+            .system_instruction
+            .contains("Review E.")
+    );
     let renames: Vec<_> = Twice::SPEC.steps.iter().map(|step| step.renames).collect();
     assert_eq!(
         renames,
@@ -273,16 +322,31 @@ fn descriptions_show_all_fields() {
     assert_eq!(patterns, ["Verdict { good: true, .. }", "Verdict { .. }"]);
 
     let triage = meta(SPEC, "triage");
-    let targets: Vec<_> = triage.transfer.iter().map(|target| (target.name, target.sources)).collect();
+    let targets: Vec<_> = triage
+        .transfer
+        .iter()
+        .map(|target| (target.name, target.sources))
+        .collect();
     let paybacks = r#"concat!("Refund {ticket}", ".")"#;
-    assert_eq!(targets, [("billing", &["../ui/prompts/critic.md"][..]), ("paybacks", &[paybacks])]);
+    assert_eq!(
+        targets,
+        [
+            ("billing", &["../ui/prompts/critic.md"][..]),
+            ("paybacks", &[paybacks])
+        ]
+    );
     assert_eq!(triage.sources, ["TRIAGE"]);
     assert_eq!(meta(SPEC, "tooled").sources, ["self::TRIAGE"]);
     assert_eq!(meta(SPEC, "judge").sources, [""]);
 
     // One call, because the agent declares no tools and no retries; an alias of `String` is a
     // `String`.
-    for (name, turns) in [("triage", Some(4)), ("judge", Some(2)), ("plain", Some(7)), ("tooled", None)] {
+    for (name, turns) in [
+        ("triage", Some(4)),
+        ("judge", Some(2)),
+        ("plain", Some(7)),
+        ("tooled", None),
+    ] {
         assert_eq!(meta(SPEC, name).max_turns, turns, "{name}");
     }
     assert_eq!(triage.transfer[0].max_turns, Some(1));
@@ -317,6 +381,12 @@ workflow! {
 
 #[tokio::test]
 async fn raw_names_are_valid_names() {
-    let input = RawInput { r#type: "a".into(), r#match: vec!["x".into()] };
-    assert_eq!(runner().run(&Raw::default(), input).await.unwrap().output, ["x"]);
+    let input = RawInput {
+        r#type: "a".into(),
+        r#match: vec!["x".into()],
+    };
+    assert_eq!(
+        runner().run(&Raw::default(), input).await.unwrap().output,
+        ["x"]
+    );
 }

@@ -63,6 +63,9 @@ workflow! {
 #[tokio::test]
 async fn every_step_of_a_large_workflow_runs() {
     let runner = Runner::builder().build().unwrap();
-    let ran = runner.run(&Large::default(), LargeInput::new(0, Tally(7))).await.unwrap();
+    let ran = runner
+        .run(&Large::default(), LargeInput::new(0, Tally(7)))
+        .await
+        .unwrap();
     assert_eq!(ran.output, "300 and 7");
 }

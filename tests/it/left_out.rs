@@ -22,7 +22,11 @@ async fn research(topic: String) -> Result<String> {
 /// Fails after it has written.
 #[agent(writes = checked)]
 fn check(note: &str) -> Result<bool> {
-    if note == "on c" { Err(adk::Error::other("not true")) } else { Ok(true) }
+    if note == "on c" {
+        Err(adk::Error::other("not true"))
+    } else {
+        Ok(true)
+    }
 }
 
 #[agent(writes = left)]
@@ -60,8 +64,11 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::default());
     let engine = MemoryJournal::new();
     let runner = || {
-        let runner: Runner =
-            Runner::builder().session_store(sessions.clone()).engine(engine.clone()).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .session_store(sessions.clone())
+            .engine(engine.clone())
+            .build()
+            .unwrap();
         runner
     };
     let topics: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
@@ -69,7 +76,10 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     assert_eq!(paused.kind(), ErrorKind::Paused, "{paused}");
     let waiting = runner().waiting().await.unwrap().remove(0);
     runner().answer(&waiting.id, true).await.unwrap();
-    let outcome = runner().resume(&Careful::default(), waiting.run_id).await.unwrap();
+    let outcome = runner()
+        .resume(&Careful::default(), waiting.run_id)
+        .await
+        .unwrap();
     assert_eq!(outcome.output, r#"None Some(7) ["on a"]"#);
     assert_eq!(CALLS.load(SeqCst), 1, "what failed is not tried again");
     let said: Vec<_> = outcome.session().events().filter_map(skip_report).collect();
@@ -95,6 +105,9 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
 #[test]
 fn the_description_shows_on_error() {
     let tree = Careful::SPEC.to_string();
-    assert!(tree.contains("each(on_error = skip) topic in topics"), "{tree}");
+    assert!(
+        tree.contains("each(on_error = skip) topic in topics"),
+        "{tree}"
+    );
     assert!(tree.contains("sides: parallel(on_error = skip)"), "{tree}");
 }

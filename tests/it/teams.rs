@@ -72,17 +72,28 @@ async fn agents_hand_over_and_back() {
         .on("tax")
         .text("19 %");
     let support = Support::default();
-    let input = || SupportInput { ticket: "a bill".into(), hour: 9 };
+    let input = || SupportInput {
+        ticket: "a bill".into(),
+        hour: 9,
+    };
     let outcome = runner(&model).run(&support, input()).await.unwrap();
     assert_eq!(outcome.output, "19 %");
     let told = |agent: &str| model.requests_of(agent)[0].system_instruction.clone();
-    assert!(told("triage").starts_with("We care about a bill.\n\nSort a bill.\n\n"), "{}", told("triage"));
+    assert!(
+        told("triage").starts_with("We care about a bill.\n\nSort a bill.\n\n"),
+        "{}",
+        told("triage")
+    );
     assert!(
         told("billing").starts_with("We care about a bill.\n\nIt is 9 o'clock; {braces} stay."),
         "{}",
         told("billing")
     );
-    assert!(told("tax").contains("support/triage/billing/tax"), "{}", told("tax"));
+    assert!(
+        told("tax").contains("support/triage/billing/tax"),
+        "{}",
+        told("tax")
+    );
 }
 
 #[tokio::test]
@@ -94,9 +105,27 @@ async fn the_paths_of_agents_show_their_turns() {
         .on("billing")
         .call("transfer_to_agent", transfer_to("triage"));
     let support = Support::default();
-    let all =
-        paths(runner(&model).run(&support, SupportInput { ticket: "t".into(), hour: 1 }).stream()).await;
-    assert_eq!(all, ["support", "support/triage", "support/triage/billing", "support/triage@2"]);
+    let all = paths(
+        runner(&model)
+            .run(
+                &support,
+                SupportInput {
+                    ticket: "t".into(),
+                    hour: 1,
+                },
+            )
+            .stream(),
+    )
+    .await;
+    assert_eq!(
+        all,
+        [
+            "support",
+            "support/triage",
+            "support/triage/billing",
+            "support/triage@2"
+        ]
+    );
 }
 
 workflow! {
@@ -205,26 +234,50 @@ async fn agents_and_workflows_can_be_tools() {
         .text("cats sit")
         .on("reviewer")
         .json(adk::json!({"good": true}));
-    let outcome = runner(&model).run(&Writing::default(), "cats").await.unwrap();
+    let outcome = runner(&model)
+        .run(&Writing::default(), "cats")
+        .await
+        .unwrap();
     assert_eq!(outcome.output, "done");
-    assert_eq!(outcome.get::<String>("notes").unwrap().as_deref(), Some("cats sit"));
+    assert_eq!(
+        outcome.get::<String>("notes").unwrap().as_deref(),
+        Some("cats sit")
+    );
     let second = &model.requests_of("writer")[1];
-    assert!(second.system_instruction.starts_with("Write about cats. Notes: cats sit"));
+    assert!(
+        second
+            .system_instruction
+            .starts_with("Write about cats. Notes: cats sit")
+    );
     let responses: Vec<_> = second
         .contents
         .iter()
         .flat_map(adk::Content::function_responses)
         .map(|r| adk::json!(r.response))
         .collect();
-    assert_eq!(responses, [adk::json!({"result": "cats sit"}), adk::json!({"good": true})]);
-    assert!(model.requests_of("reviewer")[0].system_instruction.starts_with("Review A cat sat.."));
+    assert_eq!(
+        responses,
+        [
+            adk::json!({"result": "cats sit"}),
+            adk::json!({"good": true})
+        ]
+    );
+    assert!(
+        model.requests_of("reviewer")[0]
+            .system_instruction
+            .starts_with("Review A cat sat..")
+    );
 }
 
 #[test]
 fn the_keys_of_tool_agents_are_checked_and_their_calls_are_unbounded() {
     assert_eq!(Writing::SPEC.unplaced, [""; 0]);
     assert_eq!(Writing::SPEC.bounds().model_calls, None);
-    assert!(Writing::SPEC.lints().is_empty(), "{:?}", Writing::SPEC.lints());
+    assert!(
+        Writing::SPEC.lints().is_empty(),
+        "{:?}",
+        Writing::SPEC.lints()
+    );
 }
 
 workflow! {
@@ -252,9 +305,20 @@ async fn the_repeated_calls_of_a_target_count() {
     runner(&model).run(&Desk::default(), "x").await.unwrap();
     assert_eq!(model.requests().len(), 4);
     assert_eq!(Desk::SPEC.bounds().model_calls, Some(2 + 3));
-    let clerk = LlmAgent::builder("clerk").instruction("Answer.").max_turns(3).build().unwrap();
-    let porter =
-        LlmAgent::builder("porter").instruction("Whose?").max_turns(2).sub_agent(clerk).build().unwrap();
-    let desk = adk::SequentialAgent::builder("desk").sub_agent(porter).build().unwrap();
+    let clerk = LlmAgent::builder("clerk")
+        .instruction("Answer.")
+        .max_turns(3)
+        .build()
+        .unwrap();
+    let porter = LlmAgent::builder("porter")
+        .instruction("Whose?")
+        .max_turns(2)
+        .sub_agent(clerk)
+        .build()
+        .unwrap();
+    let desk = adk::SequentialAgent::builder("desk")
+        .sub_agent(porter)
+        .build()
+        .unwrap();
     assert_eq!(desk.spec().bounds(), Desk::SPEC.bounds());
 }

@@ -15,7 +15,11 @@ impl Files {
     fn make(&self) -> Vec<Arc<dyn DynTool>> {
         let make = |name: &&'static str| {
             let name = *name;
-            let tool = FunctionTool::new(name, "Says its name.", move |(): (), _: &mut ToolContext| name);
+            let tool = FunctionTool::new(
+                name,
+                "Says its name.",
+                move |(): (), _: &mut ToolContext| name,
+            );
             Arc::new(tool) as Arc<dyn DynTool>
         };
         self.0.iter().map(make).collect()
@@ -71,24 +75,38 @@ impl Agent for Reviewer {
 async fn agents_get_the_toolsets_that_they_name() {
     let model = ScriptedModel::new()
         .on("clerk")
-        .calls([("read", json!({})), ("find_customer", json!({"name": "Ada"}))])
+        .calls([
+            ("read", json!({})),
+            ("find_customer", json!({"name": "Ada"})),
+        ])
         .text("noted")
         .on("writer")
         .text("written")
         .on("second")
         .call("list", json!({}))
         .text("once more");
-    let runner = Runner::builder().model(model.clone()).build().expect("a runner");
+    let runner = Runner::builder()
+        .model(model.clone())
+        .build()
+        .expect("a runner");
     let desk = Desk::new(Reviewer, Files(vec!["read"]), Files(vec!["list"]));
     let outcome = runner.run(&desk, "Who?").await.expect("the run succeeds");
     assert_eq!(outcome.output, "once more");
     let names = |agent: &str| -> Vec<String> {
-        model.requests_of(agent)[0].tools.iter().map(|tool| tool.name.to_string()).collect()
+        model.requests_of(agent)[0]
+            .tools
+            .iter()
+            .map(|tool| tool.name.to_string())
+            .collect()
     };
     assert_eq!(names("clerk"), ["find_customer", "read"]);
     assert_eq!(names("writer"), ["list", "read"]);
     assert_eq!(names("second"), ["list", "read"]);
-    assert_eq!(Desk::SPEC.bounds().model_calls, None, "the writer may call any number of tools");
+    assert_eq!(
+        Desk::SPEC.bounds().model_calls,
+        None,
+        "the writer may call any number of tools"
+    );
     let _ = Desk::default();
 }
 
@@ -106,14 +124,25 @@ workflow! {
 
 #[tokio::test]
 async fn a_file_fixes_the_tools_and_a_toolset_with_other_tools_is_refused() {
-    let adk::spec::StepKind::Agent { meta, .. } = Held::SPEC.steps[0].kind else { panic!("it is an agent") };
+    let adk::spec::StepKind::Agent { meta, .. } = Held::SPEC.steps[0].kind else {
+        panic!("it is an agent")
+    };
     let names: Vec<_> = meta.tools.iter().map(|tool| tool.name).collect();
-    assert_eq!((names, meta.more_tools), (vec!["find_customer", "list", "read"], false));
-    assert_eq!(adk::tool::tool_file(&Files(vec!["read", "list"]).make()).expect("a file"), WRITTEN);
+    assert_eq!(
+        (names, meta.more_tools),
+        (vec!["find_customer", "list", "read"], false)
+    );
+    assert_eq!(
+        adk::tool::tool_file(&Files(vec!["read", "list"]).make()).expect("a file"),
+        WRITTEN
+    );
 
     let run = async |tools: Vec<&'static str>| {
         let model = ScriptedModel::new().call("read", json!({})).text("done");
-        let runner = Runner::builder().model(model.clone()).build().expect("a runner");
+        let runner = Runner::builder()
+            .model(model.clone())
+            .build()
+            .expect("a runner");
         let ran = runner.run(&Held::new(Files(tools)), "Who?").await;
         (ran.map(|outcome| outcome.output), model.requests().len())
     };
@@ -125,5 +154,8 @@ async fn a_file_fixes_the_tools_and_a_toolset_with_other_tools_is_refused() {
     assert_eq!(asked, 0);
     let text = error.to_string();
     assert!(text.contains("- list\n  + write; help: "), "{text}");
-    assert!(text.starts_with("agent `clerk` (at held/clerk): toolset `files`"), "{text}");
+    assert!(
+        text.starts_with("agent `clerk` (at held/clerk): toolset `files`"),
+        "{text}"
+    );
 }

@@ -81,17 +81,40 @@ fn runner() -> Runner {
 async fn inputs_defaults_lets_and_outputs_are_wired() {
     let runner = runner();
     let saying = Saying::default();
-    assert_eq!(runner.run(&saying, "a cat").await.unwrap().output, "a cat (plain)");
-    let input = SayingInput { tone: "loud".into(), ..SayingInput::new("a dog") };
-    assert_eq!(runner.run(&saying, input).await.unwrap().output, "a dog (loud)");
+    assert_eq!(
+        runner.run(&saying, "a cat").await.unwrap().output,
+        "a cat (plain)"
+    );
+    let input = SayingInput {
+        tone: "loud".into(),
+        ..SayingInput::new("a dog")
+    };
+    assert_eq!(
+        runner.run(&saying, input).await.unwrap().output,
+        "a dog (loud)"
+    );
 
     let outcome = runner.run(&Counting::default(), ()).await.unwrap();
-    assert_eq!(outcome.output, CountingOutput { rounds: 6, done: true });
-    let ends: Vec<_> = outcome.loops.iter().map(|end| (end.path.to_string(), end.rounds)).collect();
+    assert_eq!(
+        outcome.output,
+        CountingOutput {
+            rounds: 6,
+            done: true
+        }
+    );
+    let ends: Vec<_> = outcome
+        .loops
+        .iter()
+        .map(|end| (end.path.to_string(), end.rounds))
+        .collect();
     assert_eq!(ends[0], ("counting/counting_up".to_owned(), 2));
     assert_eq!(ends[1], ("counting/loop_1".to_owned(), 1));
 
-    let whole = runner.run(&Whole::default(), "a cat".to_owned()).await.unwrap().output;
+    let whole = runner
+        .run(&Whole::default(), "a cat".to_owned())
+        .await
+        .unwrap()
+        .output;
     assert_eq!(whole.left, "left of a cat (plain)");
     assert_eq!(whole.right, "right of a cat (plain)");
     assert_eq!(whole.line, "a cat (plain)");
@@ -112,14 +135,23 @@ async fn limits_can_be_lowered() {
     assert!(counting.counting_up.set_max(10).is_err());
     counting.counting_up.set_max(1).unwrap();
     let outcome = runner().run(&counting, ()).await.unwrap();
-    assert_eq!(outcome.output, CountingOutput { rounds: 5, done: false });
+    assert_eq!(
+        outcome.output,
+        CountingOutput {
+            rounds: 5,
+            done: false
+        }
+    );
 }
 
 #[tokio::test]
 async fn an_agent_can_be_supplied_at_run_time() {
     let agent: Arc<dyn DynAgent> = Arc::new(say::default());
     let supplied = Supplied::new(agent).unwrap();
-    assert_eq!(runner().run(&supplied, "a cat").await.unwrap().output, "a cat (supplied)");
+    assert_eq!(
+        runner().run(&supplied, "a cat").await.unwrap().output,
+        "a cat (supplied)"
+    );
     let other: Arc<dyn DynAgent> = Arc::new(left::default());
     assert_eq!(Supplied::new(other).unwrap_err().kind(), ErrorKind::Config);
 }
@@ -195,12 +227,23 @@ async fn the_name_of_an_instance_prefixes_the_names_inside() {
         ("third", "twice/both/third"),
         ("third::critic", "twice/both/third/critic"),
     ];
-    assert_eq!(events, expected.map(|(author, path)| (author.to_owned(), path.to_owned())));
+    assert_eq!(
+        events,
+        expected.map(|(author, path)| (author.to_owned(), path.to_owned()))
+    );
     // Another instance of the definition is another agent, so its texts are quoted.
     let asked = model.requests_of("second::inner::critic");
-    let said: Vec<_> = asked[0].contents.iter().map(|content| content.text()).collect();
+    let said: Vec<_> = asked[0]
+        .contents
+        .iter()
+        .map(|content| content.text())
+        .collect();
     assert!(said[1].contains("[critic] said:"), "{said:?}");
-    assert!(asked[0].system_instruction.contains("second::inner::critic"));
+    assert!(
+        asked[0]
+            .system_instruction
+            .contains("second::inner::critic")
+    );
     for (author, _) in &expected[1..] {
         assert!(Twice::SPEC.find(author).is_some(), "{author}");
     }
@@ -252,9 +295,16 @@ fn the_macro_reads_plain_prompts_as_the_checker_does() {
     use adk::spec::placeholder::{Placeholders, Source};
     let mut read = Vec::new();
     for step in Prompts::SPEC.steps {
-        let adk::spec::StepKind::Agent { meta, .. } = step.kind else { continue };
-        let Some(keys) = meta.prompt_keys else { continue };
-        let keys: Vec<_> = keys.iter().map(|(key, _, optional)| (*key, *optional)).collect();
+        let adk::spec::StepKind::Agent { meta, .. } = step.kind else {
+            continue;
+        };
+        let Some(keys) = meta.prompt_keys else {
+            continue;
+        };
+        let keys: Vec<_> = keys
+            .iter()
+            .map(|(key, _, optional)| (*key, *optional))
+            .collect();
         let mut found = Vec::new();
         for prompt in meta.prompts {
             let mut all = Placeholders::new(prompt);

@@ -84,7 +84,11 @@ workflow! {
 #[test]
 fn the_program_of_the_readme_is_described() {
     let workflow = IterativeWriting::default();
-    let _ = (&workflow.initial_writer, &workflow.critic, &workflow.refiner);
+    let _ = (
+        &workflow.initial_writer,
+        &workflow.critic,
+        &workflow.refiner,
+    );
     assert_eq!(workflow.refinement.max(), Some(5));
     let spec = IterativeWriting::SPEC;
     assert_eq!(
@@ -96,8 +100,14 @@ iterative_writing(initial_topic: String) -> current_document: String
    ├─ critic -> criticism
    └─ refiner -> current_document"
     );
-    assert_eq!(spec.description, "Writes a first draft, then critiques and refines it until it is good.");
-    assert_eq!(spec.find("critic").unwrap().description, "Reviews the draft.");
+    assert_eq!(
+        spec.description,
+        "Writes a first draft, then critiques and refines it until it is good."
+    );
+    assert_eq!(
+        spec.find("critic").unwrap().description,
+        "Reviews the draft."
+    );
     let input = IterativeWritingInput::from("a cat");
     assert_eq!(input, IterativeWritingInput::new("a cat"));
 }
@@ -185,11 +195,17 @@ everything(topic: String, tone: String, user:lang: String) -> (draft: String, ve
     assert_eq!(adk::check::faults(&Everything::SPEC), []);
     let EverythingInput { topic, tone, lang } = "a cat".into();
     assert_eq!((&*topic, &*tone, &*lang), ("a cat", "plain", "en"));
-    assert!(matches!(Everything::SPEC.steps[0].kind, StepKind::Agent { .. }));
+    assert!(matches!(
+        Everything::SPEC.steps[0].kind,
+        StepKind::Agent { .. }
+    ));
     assert_eq!(agents::translator::META.name, "type");
     let mut translator = agents::translator::default();
     translator.set_temperature(0.1);
-    let output = EverythingOutput { draft: String::new(), verdict: Verdict { good: true } };
+    let output = EverythingOutput {
+        draft: String::new(),
+        verdict: Verdict { good: true },
+    };
     assert_eq!(
         format!("{:?}", output.clone()),
         "EverythingOutput { draft: \"\", verdict: Verdict { good: true } }"

@@ -44,8 +44,13 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub async fn new(streams: bool, answer: impl Fn(&str, &Value) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    pub async fn new(
+        streams: bool,
+        answer: impl Fn(&str, &Value) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+            .await
+            .expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, seen) = mpsc::unbounded_channel();
         let (hangs, still) = watch::channel(true);
@@ -62,8 +67,16 @@ impl Agent {
             .route("/agent/.well-known/agent-card.json", get(card))
             .route("/agent", post(rpc))
             .with_state(shared.clone());
-        tokio::spawn(async move { axum::serve(listener, router).await.expect("the agent serves") });
-        Self { shared, seen, hangs }
+        tokio::spawn(async move {
+            axum::serve(listener, router)
+                .await
+                .expect("the agent serves")
+        });
+        Self {
+            shared,
+            seen,
+            hangs,
+        }
     }
 
     pub fn url(&self) -> String {
@@ -75,7 +88,10 @@ impl Agent {
     }
 
     pub fn methods(&self) -> Vec<String> {
-        self.calls().into_iter().map(|(method, ..)| method).collect()
+        self.calls()
+            .into_iter()
+            .map(|(method, ..)| method)
+            .collect()
     }
 
     /// Waits until the client calls a method.
@@ -105,16 +121,25 @@ async fn card(State(shared): State<Arc<Shared>>) -> Response {
 async fn rpc(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).expect("JSON");
     let method = request["method"].as_str().expect("a method").to_owned();
-    shared.calls.lock().expect("no panic").push((method.clone(), request["params"].clone(), headers));
+    shared.calls.lock().expect("no panic").push((
+        method.clone(),
+        request["params"].clone(),
+        headers,
+    ));
     let _ = shared.seen.send(method.clone());
-    let answer = |field: &str, value: Value| json!({"jsonrpc": "2.0", "id": request["id"], field: value});
+    let answer =
+        |field: &str, value: Value| json!({"jsonrpc": "2.0", "id": request["id"], field: value});
     let stream = |events: Vec<Value>| {
-        let events: String =
-            events.into_iter().map(|event| format!("data: {}\n\n", answer("result", event))).collect();
+        let events: String = events
+            .into_iter()
+            .map(|event| format!("data: {}\n\n", answer("result", event)))
+            .collect();
         ([(header::CONTENT_TYPE, "text/event-stream")], events).into_response()
     };
     match (shared.answer)(&method, &request["params"]) {
-        Reply::Result(value) | Reply::Card(value) => axum::Json(answer("result", value)).into_response(),
+        Reply::Result(value) | Reply::Card(value) => {
+            axum::Json(answer("result", value)).into_response()
+        }
         Reply::Count(value) => {
             let mut counted = shared.counted.lock().expect("no panic");
             *counted += 1;
@@ -124,10 +149,17 @@ async fn rpc(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes)
             axum::Json(answer("error", json!({"code": code, "message": message}))).into_response()
         }
         Reply::Stream(events) => stream(events),
-        Reply::Status(code) => StatusCode::from_u16(code).expect("a status").into_response(),
+        Reply::Status(code) => StatusCode::from_u16(code)
+            .expect("a status")
+            .into_response(),
         Reply::Text(text) => text.into_response(),
         Reply::Hang => {
-            shared.hangs.clone().wait_for(|hangs| !hangs).await.expect("the test runs");
+            shared
+                .hangs
+                .clone()
+                .wait_for(|hangs| !hangs)
+                .await
+                .expect("the test runs");
             stream(Vec::new())
         }
     }
@@ -141,8 +173,7 @@ pub fn task(state: &str) -> Value {
 pub fn waiting() -> Value {
     let mut task = task("TASK_STATE_INPUT_REQUIRED");
     let schema = json!({"schema": {"type": "string", "minLength": 3}});
-    task["status"]["message"] =
-        json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which cat?"}, {"data": schema}]});
+    task["status"]["message"] = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which cat?"}, {"data": schema}]});
     task
 }
 

@@ -16,7 +16,9 @@ fn checkout() -> &'static str {
 
 fn names(folder: &Path) -> Vec<String> {
     let all = std::fs::read_dir(folder).unwrap();
-    let mut all: Vec<_> = all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut all: Vec<_> = all
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     all.sort();
     all
 }
@@ -27,7 +29,15 @@ fn a_project_names_itself_and_the_version() {
     let said = new(&folder, &["news-desk"]).success_text();
     assert!(said.ends_with("  cd news-desk\n  cargo run\n"), "{said}");
     let project = folder.path().join("news-desk");
-    let all = [".dockerignore", ".gitignore", "Cargo.toml", "Dockerfile", "README.md", "src", "tests"];
+    let all = [
+        ".dockerignore",
+        ".gitignore",
+        "Cargo.toml",
+        "Dockerfile",
+        "README.md",
+        "src",
+        "tests",
+    ];
     assert_eq!(names(&project), all);
     let read = |file: &str| std::fs::read_to_string(project.join(file)).unwrap();
     let manifest = read("Cargo.toml");
@@ -36,7 +46,10 @@ fn a_project_names_itself_and_the_version() {
     assert!(manifest.contains(&ours), "{manifest}");
     assert!(read("README.md").starts_with("# news-desk\n"));
     let dockerfile = read("Dockerfile");
-    assert!(dockerfile.contains("/src/target/release/news-desk "), "{dockerfile}");
+    assert!(
+        dockerfile.contains("/src/target/release/news-desk "),
+        "{dockerfile}"
+    );
     for file in ["README.md", "Dockerfile"] {
         assert!(!read(file).contains("NAME"), "{file}");
     }
@@ -70,20 +83,45 @@ fn a_project_runs_at_once_and_its_test_passes() {
     new(&folder, &["desk", "--path", checkout()]).success_text();
     let project = folder.path().join("desk");
     // Offline builds need the locked versions of this repository.
-    std::fs::copy(Path::new(checkout()).join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
-    let target = Path::new(env!("CARGO_BIN_EXE_adk")).ancestors().nth(2).unwrap();
+    std::fs::copy(
+        Path::new(checkout()).join("Cargo.lock"),
+        project.join("Cargo.lock"),
+    )
+    .unwrap();
+    let target = Path::new(env!("CARGO_BIN_EXE_adk"))
+        .ancestors()
+        .nth(2)
+        .unwrap();
     let cargo = |command: &str| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([command, "--quiet", "--offline"]).current_dir(&project);
-        cargo.env("CARGO_TARGET_DIR", target).env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+        cargo
+            .args([command, "--quiet", "--offline"])
+            .current_dir(&project);
+        cargo
+            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
         cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-tables-only");
         run_program(cargo, "")
     };
     let said = cargo("run").success_text();
     let lines: Vec<&str> = said.lines().collect();
-    assert_eq!(lines[..2], ["writing: cats", "writing/improving#1/writer calls count_words"]);
-    assert_eq!(lines.last(), Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)"));
-    // The test of the program, and the test of wrong workflows, during which trybuild reports its progress.
+    assert_eq!(
+        lines[..2],
+        [
+            "writing: cats",
+            "writing/improving#1/writer calls count_words"
+        ]
+    );
+    assert_eq!(
+        lines.last(),
+        Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)")
+    );
+    // The test of the program, and the test of wrong workflows, during which trybuild reports its
+    // progress.
     let tested = cargo("test");
-    assert_eq!(tested.out.matches("1 passed; 0 failed").count(), 2, "{tested:?}");
+    assert_eq!(
+        tested.out.matches("1 passed; 0 failed").count(),
+        2,
+        "{tested:?}"
+    );
 }

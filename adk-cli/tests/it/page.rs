@@ -15,13 +15,19 @@ const SECONDS: &str = "1795706556.196";
 /// Replaces ids and times, which differ in each run, by the values in the page.
 fn normalized(text: &str, waiting: &Waiting) -> String {
     let deadline = waiting.deadline.unwrap().try_into().unwrap();
-    let deadline =
-        DateTime::from_timestamp_micros(deadline).unwrap().to_rfc3339_opts(SecondsFormat::Secs, true);
-    let text = text.replace(&waiting.run_id.to_string(), RUN).replace(&deadline, DEADLINE);
+    let deadline = DateTime::from_timestamp_micros(deadline)
+        .unwrap()
+        .to_rfc3339_opts(SecondsFormat::Secs, true);
+    let text = text
+        .replace(&waiting.run_id.to_string(), RUN)
+        .replace(&deadline, DEADLINE);
     let normalized = text.split_inclusive([' ', '\n', ',']).map(|word| {
         let (bare, end) = word.split_at(word.trim_end_matches([' ', '\n', ',']).len());
         let is_date = bare.len() == TIME.len() && bare.ends_with('Z') && bare != DEADLINE;
-        let age = bare.trim_start_matches('(').strip_suffix('s').filter(|age| age.parse::<u64>().is_ok());
+        let age = bare
+            .trim_start_matches('(')
+            .strip_suffix('s')
+            .filter(|age| age.parse::<u64>().is_ok());
         match (bare.split_once(':'), age) {
             _ if is_date => format!("{TIME}{end}"),
             (_, Some(age)) => format!("{}{end}", bare.replace(age, "0")),
@@ -44,24 +50,36 @@ async fn the_session_in_the_page_matches_the_output() {
     let run = waiting.run_id.to_string();
     let programs = Path::new(env!("CARGO_BIN_EXE_adk")).parent().unwrap();
     let path = std::env::join_paths(
-        [programs.to_owned()].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+        [programs.to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     );
     let path = path.unwrap();
     let mut printed = String::new();
     for command in session.lines().filter(|line| line.starts_with("$ ")) {
         let mut shell = Command::new("sh");
-        shell.arg("-c").arg(command[2..].replace(RUN, &run)).current_dir(folder.path());
+        shell
+            .arg("-c")
+            .arg(command[2..].replace(RUN, &run))
+            .current_dir(folder.path());
         shell.env("PATH", &path).env("ADK_STORE", folder.store());
         let output = run_program(shell, "");
-        printed += &format!("{command}\n{}", normalized(&(output.out + &output.err), &waiting));
+        printed += &format!(
+            "{command}\n{}",
+            normalized(&(output.out + &output.err), &waiting)
+        );
         // Replaces the program that watches its runs.
-        runner(&folder.open().await, "desk").recover().await.unwrap();
+        runner(&folder.open().await, "desk")
+            .recover()
+            .await
+            .unwrap();
     }
     if std::env::var("DOCS").is_ok_and(|what| what == "overwrite") {
         std::fs::write(&page, format!("{before}```console\n{printed}```\n{after}")).unwrap();
     } else {
         // The width of a column depends on the age of a run.
-        let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
         assert_eq!(words(&printed), words(session), "{printed}");
     }
 }

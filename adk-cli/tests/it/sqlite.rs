@@ -1,5 +1,7 @@
 //! The commands with a SQLite file that real runs of a workflow have written.
-use crate::support::{Folder, adk, adk_with_input, command, pause_run, run_program, runner, unknown_run};
+use crate::support::{
+    Folder, adk, adk_with_input, command, pause_run, run_program, runner, unknown_run,
+};
 use adk::ErrorKind;
 use adk::engine::RunFilter;
 use adk::prelude::*;
@@ -10,7 +12,9 @@ use tokio::sync::Semaphore;
 
 /// Splits each line of a text into words.
 fn words(text: &str) -> Vec<Vec<&str>> {
-    text.lines().map(|line| line.split_whitespace().collect()).collect()
+    text.lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect()
 }
 
 #[tokio::test]
@@ -26,14 +30,20 @@ async fn runs_are_listed_by_status_user_and_number() {
     };
     let all = adk(&store, &["runs"]).success_text();
     let all = words(&all);
-    assert_eq!(all[0], ["RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"]);
+    assert_eq!(
+        all[0],
+        [
+            "RUN", "WORKFLOW", "STATUS", "AGE", "TOKENS", "USER", "SESSION"
+        ]
+    );
     assert_eq!(all[1][..3], [&*other, "approval", "cancelled"]);
     assert_eq!(all[2][..3], [&*run, "approval", "paused"]);
     assert_eq!(all[2][4..], ["16", "ann", "s1"]);
     let ids = |args: &[&str]| -> Vec<String> {
         let runs = adk(&store, &[&["runs", "--json"], args].concat()).json();
         let runs = runs.as_array().unwrap().iter();
-        runs.map(|run| run["runId"].as_str().unwrap().to_owned()).collect()
+        runs.map(|run| run["runId"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(ids(&["--status", "unfinished"]), [&*run]);
     assert_eq!(ids(&["--status", "cancelled"]), [&*other]);
@@ -42,8 +52,14 @@ async fn runs_are_listed_by_status_user_and_number() {
         assert!(ids(&["--status", status]).is_empty(), "{status}");
     }
     let limited = adk(&store, &["runs", "--limit", "1"]);
-    assert!(limited.out.contains(&other) && !limited.out.contains(&run), "{limited:?}");
-    assert_eq!(limited.err, "note: more runs exist; a higher `--limit` lists them\n");
+    assert!(
+        limited.out.contains(&other) && !limited.out.contains(&run),
+        "{limited:?}"
+    );
+    assert_eq!(
+        limited.err,
+        "note: more runs exist; a higher `--limit` lists them\n"
+    );
     adk(&store, &["runs", "--status", "lost"]).assert_error(2, "invalid value 'lost'");
 }
 
@@ -52,18 +68,49 @@ async fn the_json_of_a_run_has_the_documented_names() {
     let (folder, waiting) = Folder::with_wait().await;
     let run = waiting.run_id.to_string();
     let shown = adk(&folder.store(), &["show", &run, "--json"]).json();
-    let names: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
-    let run_names =
-        ["runId", "app", "user", "session", "workflow", "status", "isReady", "created", "updated", "usage"];
-    assert_eq!(names, [&run_names[..], &["waiting", "steps", "state"]].concat());
-    assert_eq!(shown["usage"], json!({"promptTokenCount": 12, "candidatesTokenCount": 4, "calls": 1}));
+    let names: Vec<&str> = shown
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let run_names = [
+        "runId", "app", "user", "session", "workflow", "status", "isReady", "created", "updated",
+        "usage",
+    ];
+    assert_eq!(
+        names,
+        [&run_names[..], &["waiting", "steps", "state"]].concat()
+    );
+    assert_eq!(
+        shown["usage"],
+        json!({"promptTokenCount": 12, "candidatesTokenCount": 4, "calls": 1})
+    );
     assert_eq!(shown["state"]["draft"], "A cat sat.");
-    let steps: Vec<_> = shown["steps"].as_array().unwrap().iter().map(|step| &step["path"]).collect();
+    let steps: Vec<_> = shown["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| &step["path"])
+        .collect();
     assert_eq!(steps, ["approval", "approval/writer"]);
     let wait = &shown["waiting"][0];
-    assert_eq!(wait, &adk(&folder.store(), &["waiting", "--json"]).json()[0]);
-    let names: Vec<&str> = wait.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(names, ["id", "runId", "user", "session", "path", "question", "schema", "deadline"]);
+    assert_eq!(
+        wait,
+        &adk(&folder.store(), &["waiting", "--json"]).json()[0]
+    );
+    let names: Vec<&str> = wait
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "id", "runId", "user", "session", "path", "question", "schema", "deadline"
+        ]
+    );
     assert_eq!(wait["id"], *waiting.id);
     assert_eq!(wait["question"], "May this be published? A cat sat.");
     // The deadline is 72 hours after the question.
@@ -78,12 +125,19 @@ static RIGHT: Semaphore = Semaphore::const_new(0);
 #[agent]
 async fn waits_for_right() -> Result<()> {
     LEFT.add_permits(1);
-    RIGHT.acquire().await.map(|permit| permit.forget()).map_err(Error::other)
+    RIGHT
+        .acquire()
+        .await
+        .map(|permit| permit.forget())
+        .map_err(Error::other)
 }
 
 #[agent]
 async fn waits_for_left() -> Result<()> {
-    LEFT.acquire().await.map(|permit| permit.forget()).map_err(Error::other)
+    LEFT.acquire()
+        .await
+        .map(|permit| permit.forget())
+        .map_err(Error::other)
 }
 
 #[agent]
@@ -121,10 +175,24 @@ async fn steps_are_printed_below_their_block() {
     let folder = Folder::new();
     let store = folder.open().await;
     let runner = Runner::builder().store(store).build().unwrap();
-    let run = runner.session("ann", "s1").run(&Branches::default(), ()).await.unwrap().run_id.to_string();
+    let run = runner
+        .session("ann", "s1")
+        .run(&Branches::default(), ())
+        .await
+        .unwrap()
+        .run_id
+        .to_string();
     let events = adk(&folder.store(), &["events", &run, "--json"]).json();
-    let emitted: Vec<_> = events.as_array().unwrap().iter().map(|event| &event["author"]).collect();
-    assert_eq!(emitted, ["user", "writes_left", "writes_right", "writes_last"]);
+    let emitted: Vec<_> = events
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| &event["author"])
+        .collect();
+    assert_eq!(
+        emitted,
+        ["user", "writes_left", "writes_right", "writes_last"]
+    );
     let shown = adk(&folder.store(), &["show", &run]).success_text();
     let wanted = "\
 branches            1
@@ -144,8 +212,14 @@ async fn an_answer_must_fit_the_schema_and_is_accepted_once() {
     let (store, wait) = (folder.store(), &*waiting.id);
     let listed = adk(&store, &["waiting"]).success_text();
     assert_eq!(words(&listed)[0], ["WAIT", "USER", "UNTIL", "QUESTION"]);
-    assert!(listed.contains(wait) && listed.ends_with("May this be published? A cat sat.\n"), "{listed}");
-    assert_eq!(adk(&store, &["waiting", "--user", "bob", "--json"]).json(), json!([]));
+    assert!(
+        listed.contains(wait) && listed.ends_with("May this be published? A cat sat.\n"),
+        "{listed}"
+    );
+    assert_eq!(
+        adk(&store, &["waiting", "--user", "bob", "--json"]).json(),
+        json!([])
+    );
 
     adk(&store, &["answer", wait, "yes"]).assert_error(2, "write quotes around a text");
     adk(&store, &["answer", wait, "7"]).assert_error(1, "is of another type: ");
@@ -153,19 +227,39 @@ async fn an_answer_must_fit_the_schema_and_is_accepted_once() {
     adk(&store, &["answer", "nobody", "7"])
         .assert_error(3, "no open wait has the id `nobody`; help: `adk waiting`");
     let answered = adk(&store, &["answer", wait, r#""Publish""#]).success_text();
-    assert_eq!(answered, "answered: the program that resumes the run continues it\n");
+    assert_eq!(
+        answered,
+        "answered: the program that resumes the run continues it\n"
+    );
     adk(&store, &["answer", wait, r#""Publish""#]).assert_error(1, "was answered before");
     let ready = adk(&store, &["runs", "--status", "ready"]).success_text();
     assert!(ready.contains("paused, ready"), "{ready}");
 
     let runner = runner(&folder.open().await, "desk");
-    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    assert!(
+        runner
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
     let run = waiting.run_id.to_string();
     let shown = adk(&store, &["show", &run]).success_text();
     let shown = words(&shown);
     assert!(shown.contains(&vec!["status", "finished"]), "{shown:?}");
-    assert!(shown.contains(&vec!["publish", "1", "post", "=", r#""A"#, "cat", r#"sat.""#]), "{shown:?}");
-    assert!(shown.contains(&vec!["post", r#""A"#, "cat", r#"sat.""#]), "{shown:?}");
+    assert!(
+        shown.contains(&vec![
+            "publish", "1", "post", "=", r#""A"#, "cat", r#"sat.""#
+        ]),
+        "{shown:?}"
+    );
+    assert!(
+        shown.contains(&vec!["post", r#""A"#, "cat", r#"sat.""#]),
+        "{shown:?}"
+    );
     adk(&store, &["cancel", &run]).assert_error(1, "it has ended (finished)");
 }
 
@@ -175,8 +269,17 @@ async fn a_failed_run_shows_its_error() {
     let (store, run) = (folder.store(), waiting.run_id.to_string());
     let answer = r#"{"Revise": {"note": "shorter"}}"#;
     let answered = adk(&store, &["answer", &waiting.id, answer, "--json"]).json();
-    assert_eq!(answered, json!({"id": &*waiting.id, "answer": {"Revise": {"note": "shorter"}}}));
-    runner(&folder.open().await, "desk").recover().await.unwrap().remove(0).result.unwrap_err();
+    assert_eq!(
+        answered,
+        json!({"id": &*waiting.id, "answer": {"Revise": {"note": "shorter"}}})
+    );
+    runner(&folder.open().await, "desk")
+        .recover()
+        .await
+        .unwrap()
+        .remove(0)
+        .result
+        .unwrap_err();
     let failed = adk(&store, &["runs", "--status", "failed", "--json"]).json();
     let error = failed[0]["error"].as_str().unwrap();
     assert!(error.contains("no writer can make it shorter"), "{error}");
@@ -189,8 +292,14 @@ async fn a_failed_run_shows_its_error() {
 async fn a_run_that_waits_is_cancelled() {
     let (folder, waiting) = Folder::with_wait().await;
     let (store, run) = (folder.store(), waiting.run_id.to_string());
-    assert_eq!(adk(&store, &["cancel", &run]).success_text(), format!("run {run} is cancelled\n"));
-    assert_eq!(adk(&store, &["cancel", &run, "--json"]).json()["status"], "cancelled");
+    assert_eq!(
+        adk(&store, &["cancel", &run]).success_text(),
+        format!("run {run} is cancelled\n")
+    );
+    assert_eq!(
+        adk(&store, &["cancel", &run, "--json"]).json()["status"],
+        "cancelled"
+    );
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }
 
@@ -214,11 +323,17 @@ async fn events_are_printed_until_the_run_waits() {
         "    draft = \"A cat sat.\"",
     ];
     assert_eq!(lines, wanted);
-    assert_eq!(adk(&store, &["events", &run, "--follow"]).success_text(), printed);
+    assert_eq!(
+        adk(&store, &["events", &run, "--follow"]).success_text(),
+        printed
+    );
 
     let all = adk(&store, &["events", &run, "--json"]).json();
     let followed = adk(&store, &["events", &run, "--json", "--follow"]).success_text();
-    let followed: Vec<Value> = followed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let followed: Vec<Value> = followed
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(all.as_array().unwrap(), &followed);
     assert_eq!(all[1]["nodeInfo"]["path"], "approval/writer");
     assert_eq!(all[1]["invocationId"], *run);
@@ -230,12 +345,23 @@ async fn events_are_followed_from_one_process_to_the_end_in_another() {
     let (store, run) = (folder.store(), waiting.run_id.to_string());
     adk(&store, &["answer", &waiting.id, r#""Publish""#]).success_text();
     let mut follow = command(&store, &["events", &run, "--follow"]);
-    let mut follow = follow.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut follow = follow
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = BufReader::new(follow.stdout.take().unwrap()).lines();
     let before: Vec<String> = lines.by_ref().take(6).map(Result::unwrap).collect();
     assert_eq!(before[5], "    draft = \"A cat sat.\"");
-    let note = BufReader::new(follow.stderr.take().unwrap()).lines().next().unwrap().unwrap();
-    assert!(note.starts_with("note: no process drives the run"), "{note}");
+    let note = BufReader::new(follow.stderr.take().unwrap())
+        .lines()
+        .next()
+        .unwrap()
+        .unwrap();
+    assert!(
+        note.starts_with("note: no process drives the run"),
+        "{note}"
+    );
 
     let runner = runner(&folder.open().await, "desk");
     // `adk events` skips the events of other runs of the session.
@@ -243,12 +369,21 @@ async fn events_are_followed_from_one_process_to_the_end_in_another() {
     runner.recover().await.unwrap();
     let after: Vec<String> = lines.map(Result::unwrap).collect();
     let after: Vec<&str> = after.iter().map(|line| untimed(line)).collect();
-    let wanted =
-        ["approval/decision", "    decision = \"Publish\"", "approval/publish", "    post = \"A cat sat.\""];
+    let wanted = [
+        "approval/decision",
+        "    decision = \"Publish\"",
+        "approval/publish",
+        "    post = \"A cat sat.\"",
+    ];
     assert_eq!(after, wanted);
     assert!(follow.wait().unwrap().success());
     assert!(
-        runner.runs(&RunFilter::unfinished()).await.unwrap().iter().any(|run| run.run_id == other.run_id)
+        runner
+            .runs(&RunFilter::unfinished())
+            .await
+            .unwrap()
+            .iter()
+            .any(|run| run.run_id == other.run_id)
     );
 }
 
@@ -258,15 +393,28 @@ async fn a_session_is_exported_and_imported() {
     let store = folder.store();
     let exported = adk(&store, &["export", "ann", "s1"]).success_text();
     let head: Value = serde_json::from_str(exported.lines().next().unwrap()).unwrap();
-    assert_eq!(head["session"], json!({"app": "desk", "user": "ann", "id": "s1"}));
+    assert_eq!(
+        head["session"],
+        json!({"app": "desk", "user": "ann", "id": "s1"})
+    );
     assert_eq!(exported.lines().count(), 3);
 
-    assert_eq!(adk_with_input(&store, &["import", "bob", "copy"], &exported).success_text(), "");
+    assert_eq!(
+        adk_with_input(&store, &["import", "bob", "copy"], &exported).success_text(),
+        ""
+    );
     let copied = adk(&store, &["export", "bob", "copy"]).success_text();
-    assert_eq!(copied.lines().skip(1).collect::<Vec<_>>(), exported.lines().skip(1).collect::<Vec<_>>());
+    assert_eq!(
+        copied.lines().skip(1).collect::<Vec<_>>(),
+        exported.lines().skip(1).collect::<Vec<_>>()
+    );
     adk_with_input(&store, &["import", "bob", "copy"], &exported).assert_error(1, "bob");
-    adk_with_input(&store, &["import", "bob", "broken"], &format!("{exported}{{\n"))
-        .assert_error(1, "line 4 of the import");
+    adk_with_input(
+        &store,
+        &["import", "bob", "broken"],
+        &format!("{exported}{{\n"),
+    )
+    .assert_error(1, "line 4 of the import");
     adk(&store, &["export", "bob", "broken"]).assert_error(3, "desk/bob/broken");
     // `import` accepts an existing empty file.
     let fresh = folder.path().join("fresh.db");
@@ -274,7 +422,9 @@ async fn a_session_is_exported_and_imported() {
     let fresh = fresh.to_str().unwrap();
     adk_with_input(fresh, &["import", "ann", "s1"], &exported).success_text();
     assert_eq!(
-        adk(fresh, &["export", "ann", "s1"]).success_text().replace("\"app\":\"app\"", "\"app\":\"desk\""),
+        adk(fresh, &["export", "ann", "s1"])
+            .success_text()
+            .replace("\"app\":\"app\"", "\"app\":\"desk\""),
         exported
     );
 }
@@ -284,10 +434,15 @@ async fn a_store_with_several_apps_needs_the_option_app() {
     let (folder, waiting) = Folder::with_wait().await;
     let store = folder.store();
     pause_run(&runner(&folder.open().await, "shop"), "ann", "s1").await;
-    adk(&store, &["runs"])
-        .assert_error(2, "the store has 2 apps: `desk`, `shop`; help: select one with `--app`");
+    adk(&store, &["runs"]).assert_error(
+        2,
+        "the store has 2 apps: `desk`, `shop`; help: select one with `--app`",
+    );
     let run = waiting.run_id.to_string();
-    assert_eq!(adk(&store, &["show", &run, "--app", "desk", "--json"]).json()["app"], "desk");
+    assert_eq!(
+        adk(&store, &["show", &run, "--app", "desk", "--json"]).json()["app"],
+        "desk"
+    );
     let why = format!("run `{run}` does not exist; help: `adk runs` lists the runs of the app");
     adk(&store, &["show", &run, "--app", "shop"]).assert_error(3, &why);
     adk(&store, &["runs", "--app", "user"])
@@ -303,12 +458,20 @@ async fn a_missing_store_or_run_is_reported_and_not_created() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let text = folder.path().join("notes.txt");
-    std::fs::write(&text, "buy milk, and do not open this as a database, which it is not").unwrap();
+    std::fs::write(
+        &text,
+        "buy milk, and do not open this as a database, which it is not",
+    )
+    .unwrap();
     adk(text.to_str().unwrap(), &["runs"]).assert_error(1, "file is not a database");
     let foreign = folder.path().join("foreign.db");
-    rusqlite::Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (x)").unwrap();
+    rusqlite::Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (x)")
+        .unwrap();
     let before = std::fs::read(&foreign).unwrap();
-    adk(foreign.to_str().unwrap(), &["runs"]).assert_error(3, "foreign.db` has no tables of agents");
+    adk(foreign.to_str().unwrap(), &["runs"])
+        .assert_error(3, "foreign.db` has no tables of agents");
     assert_eq!(std::fs::read(&foreign).unwrap(), before);
 
     folder.open().await;
@@ -332,7 +495,10 @@ fn an_error_contains_no_password() {
         output.assert_error(code, "; help: ");
     }
     let help = adk("postgres://ann:sesame@host/db", &["runs", "--help"]).success_text();
-    assert!(help.contains("ADK_STORE") && !help.contains("sesame"), "{help}");
+    assert!(
+        help.contains("ADK_STORE") && !help.contains("sesame"),
+        "{help}"
+    );
 }
 
 /// Runs the program with `script`, which gives it a terminal.
@@ -342,13 +508,22 @@ async fn only_terminals_get_colours() {
     let (folder, _) = Folder::with_wait().await;
     let shown = |variables: &[(&str, &str)]| {
         let mut script = std::process::Command::new("script");
-        script.args(["--quiet", "--return", "--command"]).arg(format!("{} runs", env!("CARGO_BIN_EXE_adk")));
-        script.arg("/dev/null").env("ADK_STORE", folder.store()).env_remove("NO_COLOR");
+        script
+            .args(["--quiet", "--return", "--command"])
+            .arg(format!("{} runs", env!("CARGO_BIN_EXE_adk")));
+        script
+            .arg("/dev/null")
+            .env("ADK_STORE", folder.store())
+            .env_remove("NO_COLOR");
         stdout_of(script.envs(variables.iter().copied()))
     };
     assert!(shown(&[]).contains("\x1b[33mpaused\x1b[0m"));
     assert!(!shown(&[("NO_COLOR", "1")]).contains('\x1b'));
-    assert!(!adk(&folder.store(), &["runs"]).success_text().contains('\x1b'));
+    assert!(
+        !adk(&folder.store(), &["runs"])
+            .success_text()
+            .contains('\x1b')
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -362,11 +537,23 @@ fn stdout_of(command: &mut std::process::Command) -> String {
 async fn a_closed_pipe_is_not_an_error() {
     let (folder, _) = Folder::with_wait().await;
     let mut child = command(&folder.store(), &["runs"]);
-    let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = child
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let mut printed = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut printed).unwrap();
-    assert!(child.wait().unwrap().success() && printed.is_empty(), "{printed}");
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut printed)
+        .unwrap();
+    assert!(
+        child.wait().unwrap().success() && printed.is_empty(),
+        "{printed}"
+    );
 }
 
 #[tokio::test]
@@ -395,17 +582,37 @@ workflow! {
 #[tokio::test]
 async fn an_answer_needs_the_role_of_its_wait() {
     let folder = Folder::new();
-    let runner = Runner::builder().store(folder.open().await).build().unwrap();
-    let error = runner.session("ann", "s").run(&Claim::default(), "a7").await.unwrap_err();
+    let runner = Runner::builder()
+        .store(folder.open().await)
+        .build()
+        .unwrap();
+    let error = runner
+        .session("ann", "s")
+        .run(&Claim::default(), "a7")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     let store = folder.store();
     let listed = adk(&store, &["waiting", "--json"]).json();
     assert_eq!(listed[0]["by"], json!({"role": "staff"}));
     let wait = listed[0]["id"].as_str().unwrap();
     let table = adk(&store, &["waiting"]).success_text();
-    assert!(table.contains("by role `staff`: Is the claim for a7 right?"), "{table}");
+    assert!(
+        table.contains("by role `staff`: Is the claim for a7 right?"),
+        "{table}"
+    );
     adk(&store, &["answer", wait, "true"]).assert_error(1, "the role `staff`");
-    adk(&store, &["answer", wait, "true", "--user", "bob", "--role", "editor"]).assert_error(1, "`--role`");
-    adk(&store, &["answer", wait, "true", "--role", "editor", "--role", "staff"]).success_text();
+    adk(
+        &store,
+        &["answer", wait, "true", "--user", "bob", "--role", "editor"],
+    )
+    .assert_error(1, "`--role`");
+    adk(
+        &store,
+        &[
+            "answer", wait, "true", "--role", "editor", "--role", "staff",
+        ],
+    )
+    .success_text();
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }

@@ -32,7 +32,10 @@ try {
 
 fn node(file: &str) -> Command {
     let mut command = Command::new("node");
-    command.arg(format!("{}/../node_modules/{file}", std::env::var("ADK_CLIENTS").unwrap()));
+    command.arg(format!(
+        "{}/../node_modules/{file}",
+        std::env::var("ADK_CLIENTS").unwrap()
+    ));
     command
 }
 
@@ -62,15 +65,19 @@ fn compile(folder: &Path, main: &str) -> Output {
 #[ignore = "needs Node.js: tests/peers/run-clients.sh"]
 async fn a_front_end_compiles_only_if_it_answers_all_questions() {
     let folder = Folder::new();
-    let store = adk_sqlite::SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+    let store = adk_sqlite::SqliteStore::open(folder.path().join("runs.db"))
+        .await
+        .unwrap();
     let runner = runner(&store, "app");
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let serving = tokio::spawn(adk::serve(&runner).serve(listener, std::future::pending()));
     let done = tokio::task::spawn_blocking(move || {
         let folder = Folder::new();
-        let document =
-            Command::new("curl").args(["-sf", &format!("{address}/openapi.json")]).output().unwrap();
+        let document = Command::new("curl")
+            .args(["-sf", &format!("{address}/openapi.json")])
+            .output()
+            .unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
         command.args(["client", "ts", "-"]);
         let written = run_program(command, std::str::from_utf8(&document.stdout).unwrap());
@@ -78,9 +85,17 @@ async fn a_front_end_compiles_only_if_it_answers_all_questions() {
         std::fs::write(folder.path().join("client.ts"), &written.out).unwrap();
 
         let compiled = compile(folder.path(), GOOD);
-        assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stdout));
-        let output =
-            Command::new("node").arg("main.js").arg(&address).current_dir(folder.path()).output().unwrap();
+        assert!(
+            compiled.status.success(),
+            "{}",
+            String::from_utf8_lossy(&compiled.stdout)
+        );
+        let output = Command::new("node")
+            .arg("main.js")
+            .arg(&address)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         let lines: Vec<_> = stdout.lines().collect();
         assert_eq!(
@@ -89,7 +104,10 @@ async fn a_front_end_compiles_only_if_it_answers_all_questions() {
             "{stdout} {}",
             String::from_utf8_lossy(&output.stderr)
         );
-        assert!(lines[1].starts_with("user writer") && lines[1].ends_with("publish"), "{stdout}");
+        assert!(
+            lines[1].starts_with("user writer") && lines[1].ends_with("publish"),
+            "{stdout}"
+        );
         assert_eq!(lines[2], "422 topic");
 
         for (good, bad, message) in [
@@ -100,12 +118,19 @@ async fn a_front_end_compiles_only_if_it_answers_all_questions() {
             ),
             ("return \"Publish\"", "return { Revise: {} }", "note"),
             ("{ topic: \"a cat\" }", "{}", "topic"),
-            ("const post: string", "const post: number", "'string' is not assignable to type 'number'"),
+            (
+                "const post: string",
+                "const post: number",
+                "'string' is not assignable to type 'number'",
+            ),
         ] {
             assert!(GOOD.contains(good));
             let refused = compile(folder.path(), &GOOD.replacen(good, bad, 1));
             let stdout = String::from_utf8(refused.stdout).unwrap();
-            assert!(!refused.status.success() && stdout.contains(message), "{bad}: {stdout}");
+            assert!(
+                !refused.status.success() && stdout.contains(message),
+                "{bad}: {stdout}"
+            );
         }
     });
     done.await.unwrap();

@@ -1,5 +1,9 @@
 //! A store with runs of a workflow that asks a person, and functions that run the program on it.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and a test fails by a panic")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and a test fails by a panic"
+)]
 
 use adk::prelude::*;
 use adk::testing::{Reply, ScriptedModel};
@@ -46,15 +50,24 @@ workflow! {
 
 /// Creates a runner with the workflow and a model that always replies with the same draft.
 pub fn runner(store: &(impl Store + Clone), app: &str) -> Runner {
-    let model = ScriptedModel::new().reply(Reply::new().text("A cat sat.").usage(12, 4)).repeat_last();
+    let model = ScriptedModel::new()
+        .reply(Reply::new().text("A cat sat.").usage(12, 4))
+        .repeat_last();
     let runner = Runner::builder().app_name(app).model(model);
-    runner.store(store.clone()).workflow(Approval::default()).build().unwrap()
+    runner
+        .store(store.clone())
+        .workflow(Approval::default())
+        .build()
+        .unwrap()
 }
 
 /// Starts a run and returns its wait.
 pub async fn pause_run(runner: &Runner, user: &str, session: &str) -> Waiting {
     let workflow = Approval::default();
-    let mut stream = runner.session(user, session).run(&workflow, "a cat").stream();
+    let mut stream = runner
+        .session(user, session)
+        .run(&workflow, "a cat")
+        .stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
@@ -70,7 +83,11 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("adk-cli-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let name = format!(
+            "adk-cli-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -127,15 +144,24 @@ impl ProgramOutput {
     #[track_caller]
     pub fn assert_error(self, code: i32, why: &str) {
         assert!(self.code == code && self.out.is_empty(), "{self:?}");
-        assert!(self.err.starts_with("error: ") && self.err.contains(why), "{self:?}");
-        assert!(!self.err.contains("Error {") && !self.err.contains("Some("), "{self:?}");
+        assert!(
+            self.err.starts_with("error: ") && self.err.contains(why),
+            "{self:?}"
+        );
+        assert!(
+            !self.err.contains("Error {") && !self.err.contains("Some("),
+            "{self:?}"
+        );
     }
 }
 
 /// Returns the command of the program with a store.
 pub fn command(store: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
-    command.args(args).env("ADK_STORE", store).env_remove("NO_COLOR");
+    command
+        .args(args)
+        .env("ADK_STORE", store)
+        .env_remove("NO_COLOR");
     command
 }
 
@@ -150,7 +176,10 @@ pub fn adk_with_input(store: &str, args: &[&str], input: &str) -> ProgramOutput 
 }
 
 pub fn run_program(mut command: Command, input: &str) -> ProgramOutput {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // A program that has failed does not read its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

@@ -7,11 +7,13 @@ mod output;
 mod param;
 
 pub use output::{
-    ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag, tag,
+    ResultOutput, ToolBodyError, ToolFailure, ToolOutcome, ToolOutput, ToolOutputDefaults, ToolTag,
+    tag,
 };
 pub use param::{
-    ArgMaybe, ArgPlain, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker, LentSharedToolContext,
-    LentToolContext, MakeSchema, MaybeArg, MaybeDerefArg, OwnedArg, SharedContextArg, ToolParam,
+    ArgMaybe, ArgPlain, BorrowedArg, ContextArg, DeclaredParam, Handle, HandleMaker,
+    LentSharedToolContext, LentToolContext, MakeSchema, MaybeArg, MaybeDerefArg, OwnedArg,
+    SharedContextArg, ToolParam,
 };
 
 use crate::encode::to_json;
@@ -110,7 +112,12 @@ impl Declare {
         let declaration =
             ToolDeclaration::new(meta.name, meta.description, Value::Null).escalates(meta.may_exit);
         let (properties, required) = Default::default();
-        Self { declaration, generator: schema::generator(), properties, required }
+        Self {
+            declaration,
+            generator: schema::generator(),
+            properties,
+            required,
+        }
     }
 
     /// Adds an argument if the parameter is an argument.
@@ -140,7 +147,9 @@ impl Declare {
         if let Some((schema, _)) = arg.declared() {
             self.add(name, description, schema);
             let default = to_json(&default());
-            if let (Some(Value::Object(schema)), Ok(default)) = (self.properties.get_mut(name), default) {
+            if let (Some(Value::Object(schema)), Ok(default)) =
+                (self.properties.get_mut(name), default)
+            {
                 schema.insert("default".to_owned(), default);
             }
         }
@@ -176,11 +185,19 @@ pub struct ToolInvocation<'a> {
 impl<'a> ToolInvocation<'a> {
     /// Creates a call with the arguments as the model wrote them.
     pub fn new(args: ToolArgs, cx: &'a mut ToolContext, declaration: &'a ToolDeclaration) -> Self {
-        Self { args, cx: Some(cx), declaration }
+        Self {
+            args,
+            cx: Some(cx),
+            declaration,
+        }
     }
 
     fn schema(&self, name: &str) -> &'a Value {
-        self.declaration.parameters.get("properties").and_then(|all| all.get(name)).unwrap_or(&Value::Null)
+        self.declaration
+            .parameters
+            .get("properties")
+            .and_then(|all| all.get(name))
+            .unwrap_or(&Value::Null)
     }
 }
 

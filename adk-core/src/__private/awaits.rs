@@ -45,7 +45,13 @@ impl AwaitDecl {
         let form = OutputKey { key, ..form };
         let mut meta = meta.accepts(form.accepts);
         meta.schema = form.described;
-        Self { meta, question, form, timeout: None, otherwise: None }
+        Self {
+            meta,
+            question,
+            form,
+            timeout: None,
+            otherwise: None,
+        }
     }
 
     setters! { [const]
@@ -99,7 +105,14 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
 
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let AwaitDecl { meta, question, form, timeout, otherwise, .. } = W::DECL;
+            let AwaitDecl {
+                meta,
+                question,
+                form,
+                timeout,
+                otherwise,
+                ..
+            } = W::DECL;
             let question = Question {
                 key: Name::literal(form.key),
                 text: question,

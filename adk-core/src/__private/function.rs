@@ -12,13 +12,13 @@ pub use crate::__private::holder::{Borrowed, Owned};
 pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
 pub use param::{
-    BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, MaybeText, Misplaced,
-    ParamLoader,
+    BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, MaybeText,
+    Misplaced, ParamLoader,
 };
 
 pub use plain::{
-    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Param, Params, ParamsOf, PlainFunction,
-    PlainOutput, PlainType, Returned,
+    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Param, Params, ParamsOf,
+    PlainFunction, PlainOutput, PlainType, Returned,
 };
 
 pub use adk_spec::__private::function_meta as meta;
@@ -43,7 +43,8 @@ pub trait StateRead: Sized {
     ///
     /// # Errors
     /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
+    -> Result<H>;
 }
 
 // The bounds are on the impl and not on the trait. An unsatisfied path `<T as StateRead>` is then
@@ -51,7 +52,11 @@ pub trait StateRead: Sized {
 // follow this rule too.
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> StateRead for T {
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+    fn load<H>(
+        loader: ParamLoader<Self, H>,
+        state: &mut State<'_>,
+        key: &'static str,
+    ) -> Result<H> {
         loader.load(param::Decode::new(), state, key)
     }
 }
@@ -67,12 +72,17 @@ pub trait LentRead: Sized {
     ///
     /// # Errors
     /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
+    -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> LentRead for T {
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+    fn load<H>(
+        loader: ParamLoader<Self, H>,
+        state: &mut State<'_>,
+        key: &'static str,
+    ) -> Result<H> {
         loader.load(param::Decode::new(), state, key)
     }
 }
@@ -87,12 +97,17 @@ pub trait ContextRead: Sized {
     ///
     /// # Errors
     /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H>;
+    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
+    -> Result<H>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+    fn load<H>(
+        loader: ParamLoader<Self, H>,
+        state: &mut State<'_>,
+        key: &'static str,
+    ) -> Result<H> {
         loader.load(param::Decode::new(), state, key)
     }
 }
@@ -113,7 +128,9 @@ pub trait StateWrite: Sized {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> StateWrite for T {
     fn json(value: Option<Self>, key: &'static str) -> Result<Option<Arc<Value>>> {
-        value.map(|value| crate::runtime::run::encode(key, value)).transpose()
+        value
+            .map(|value| crate::runtime::run::encode(key, value))
+            .transpose()
     }
 }
 
@@ -141,7 +158,10 @@ impl<E: Into<BoxError>> AgentFailure for E {
 }
 
 /// Returns the keys that a function reads: all its parameters except a leading context.
-pub const fn reads(context: bool, params: &'static [KeySpec<'static>]) -> &'static [KeySpec<'static>] {
+pub const fn reads(
+    context: bool,
+    params: &'static [KeySpec<'static>],
+) -> &'static [KeySpec<'static>] {
     match params {
         [_, keys @ ..] if context => keys,
         keys => keys,
@@ -176,17 +196,26 @@ pub struct RecordedWork;
 
 impl RecordedWork {
     /// Returns the work of a function that never waits.
-    pub fn call(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
+    pub fn call(
+        self,
+        work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static,
+    ) -> Work<'static> {
         Work::Step(Step::Call(Box::pin(async move { work() })))
     }
 
     /// Returns the work of an `async` function.
-    pub fn wait(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'static) -> Work<'static> {
+    pub fn wait(
+        self,
+        work: impl Future<Output = Result<FunctionOutcome>> + Send + 'static,
+    ) -> Work<'static> {
         Work::Step(Step::Wait(Box::pin(work)))
     }
 
     /// Returns the work of a function that runs on the blocking thread pool.
-    pub fn block(self, work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static) -> Work<'static> {
+    pub fn block(
+        self,
+        work: impl FnOnce() -> Result<FunctionOutcome> + Send + 'static,
+    ) -> Work<'static> {
         Work::Step(Step::Block(Box::pin(run_blocking(Box::new(work)))))
     }
 }
@@ -202,7 +231,10 @@ impl DirectWork {
     }
 
     /// Returns the work of an `async` function.
-    pub fn wait<'a>(self, work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a) -> Work<'a> {
+    pub fn wait<'a>(
+        self,
+        work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a,
+    ) -> Work<'a> {
         Work::Direct(Box::pin(work))
     }
 }
@@ -237,13 +269,16 @@ pub(crate) fn run<'a>(
                 let (limit, work, left) = match step {
                     Step::Call(work) => (None, work, ""),
                     Step::Wait(work) => (limit, work, ""),
-                    Step::Block(work) => {
-                        (limit, work, "; it still runs on its thread, and its result is dropped")
-                    }
+                    Step::Block(work) => (
+                        limit,
+                        work,
+                        "; it still runs on its thread, and its result is dropped",
+                    ),
                 };
                 let (kind, name) = (CallKind::Function, Name::literal("function"));
                 let inputs = cx.inputs(|| parameters(meta, cx));
-                cx.recorded_call(kind, name, inputs, run_within(limit, work, left)).await
+                cx.recorded_call(kind, name, inputs, run_within(limit, work, left))
+                    .await
             }
         };
         let done = done.map_err(|error| error.at(cx.path()))?;
@@ -255,7 +290,11 @@ pub(crate) fn run<'a>(
 /// secrets have the same value there.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
     let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
-    let values: Vec<_> = meta.reads.iter().map(|read| (read.name, value(read.name))).collect();
+    let values: Vec<_> = meta
+        .reads
+        .iter()
+        .map(|read| (read.name, value(read.name)))
+        .collect();
     CallInputs::new(&values)
 }
 
@@ -265,7 +304,9 @@ async fn run_within(
     work: BoxFuture<'static, Result<FunctionOutcome>>,
     left: &'static str,
 ) -> Result<FunctionOutcome> {
-    let Some(limit) = limit else { return catch_panic(work).await };
+    let Some(limit) = limit else {
+        return catch_panic(work).await;
+    };
     let done = Box::pin(crate::task::spawn_with_timeout(limit, catch_panic(work))).await;
     done.unwrap_or_else(|| Err(timeout_error(limit, left)))
 }
@@ -276,15 +317,26 @@ fn timeout_error(limit: Duration, left: &str) -> Error {
         .with_help("give it a longer `timeout`, or look for what it waits for")
 }
 
-async fn run_blocking(work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>) -> Result<FunctionOutcome> {
-    crate::panic::run_blocking(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
+async fn run_blocking(
+    work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>,
+) -> Result<FunctionOutcome> {
+    crate::panic::run_blocking(work)
+        .await
+        .unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
-async fn catch_panic(work: impl Future<Output = Result<FunctionOutcome>>) -> Result<FunctionOutcome> {
-    crate::panic::catch_panic(work).await.unwrap_or_else(|message| Err(panic_error(&message)))
+async fn catch_panic(
+    work: impl Future<Output = Result<FunctionOutcome>>,
+) -> Result<FunctionOutcome> {
+    crate::panic::catch_panic(work)
+        .await
+        .unwrap_or_else(|message| Err(panic_error(&message)))
 }
 
 fn panic_error(message: &str) -> Error {
-    Error::new(ErrorKind::Panic, format!("the function panicked: {message}"))
-        .with_help("return an `Err` for what can go wrong; a panic is a fault in the function")
+    Error::new(
+        ErrorKind::Panic,
+        format!("the function panicked: {message}"),
+    )
+    .with_help("return an `Err` for what can go wrong; a panic is a fault in the function")
 }

@@ -126,7 +126,10 @@ impl<T: GeneratedAgent> Agent for T {
     }
 
     fn handover(&self) -> Handover<'_> {
-        self.behavior().agent().map(DynAgent::handover_dyn).unwrap_or_default()
+        self.behavior()
+            .agent()
+            .map(DynAgent::handover_dyn)
+            .unwrap_or_default()
     }
 
     fn callbacks(&self) -> Option<&AgentCallbacks> {
@@ -136,7 +139,9 @@ impl<T: GeneratedAgent> Agent for T {
     fn stand_in(&self, content: Content) -> Result<Event> {
         match self.behavior() {
             Behavior::Agent(agent) => agent.stand_in_dyn(content),
-            Behavior::Workflow(_) | Behavior::Function(..) => Ok(Event::new().with_content(content)),
+            Behavior::Workflow(_) | Behavior::Function(..) => {
+                Ok(Event::new().with_content(content))
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! LLM agents that macros declare.
 
-pub use crate::agents::llm::{Compaction, Declared, Declares, IncludeContents, LlmDecl, LlmSettings};
+pub use crate::agents::llm::{
+    Compaction, Declared, Declares, IncludeContents, LlmDecl, LlmSettings,
+};
 
 use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
 use crate::spec::{KeySpec, PromptKey};
@@ -22,8 +24,17 @@ pub const fn llm_decl(
     max_turns: Option<u32>,
     output: Option<OutputKey>,
 ) -> LlmDecl {
-    let mut meta =
-        llm_meta(name, definition, origin, description, prompts, sources, prompt_keys, writes, max_turns);
+    let mut meta = llm_meta(
+        name,
+        definition,
+        origin,
+        description,
+        prompts,
+        sources,
+        prompt_keys,
+        writes,
+        max_turns,
+    );
     meta.schema = match output {
         Some(output) => output.described,
         None => None,

@@ -273,8 +273,15 @@ pub struct Pair<
     const LISTS: usize = 0,
 >(PhantomData<(K, S)>);
 
-impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
-    Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
+impl<
+    K,
+    S,
+    const KEY: usize,
+    const PLACE: usize,
+    const SAYS: usize,
+    const SAID: usize,
+    const LISTS: usize,
+> Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 where
     K: TypeSource<KEY>,
     S: TypeSource<SAYS>,

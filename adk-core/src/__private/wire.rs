@@ -9,7 +9,8 @@ mod value;
 
 pub use instruction::{InstructionOf, IsInstruction, NoInstruction};
 pub use limit::{
-    Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency, max_elements,
+    Bound, Max, MaxAttempts, MaxConcurrency, MaxElements, attempts, bound, max, max_concurrency,
+    max_elements,
 };
 pub use select::{MatchReader, MatchedType, ReadNothing, ReadPlain};
 pub use supplied::check_supplied;
@@ -342,12 +343,18 @@ impl<T: Serialize + DeserializeOwned + schemars::JsonSchema> AnswerType for T {
 
 /// Returns the key that receives an answer.
 pub const fn output(key: &'static str, is_text: bool, json: OutputKey) -> OutputKey {
-    if is_text { OutputKey::text(key) } else { OutputKey { key, ..json } }
+    if is_text {
+        OutputKey::text(key)
+    } else {
+        OutputKey { key, ..json }
+    }
 }
 
 /// Returns the name of a step without copying it.
 pub fn name(spec: &Spec<'static>, step: usize) -> Name {
-    spec.steps.get(step).map_or_else(Name::default, |step| Name::literal(step.name))
+    spec.steps
+        .get(step)
+        .map_or_else(Name::default, |step| Name::literal(step.name))
 }
 
 /// The declaration of a block. Its field has the name that the settings of an agent have for
@@ -361,6 +368,8 @@ pub struct BlockDeclaration<'a> {
 /// Creates the field of a block with its declared callbacks.
 pub fn block<B: BlockField>(declare: impl FnOnce(&mut BlockDeclaration<'_>)) -> B {
     let mut block = B::default();
-    declare(&mut BlockDeclaration { callbacks: block.callbacks_mut() });
+    declare(&mut BlockDeclaration {
+        callbacks: block.callbacks_mut(),
+    });
     block
 }

@@ -69,7 +69,11 @@ impl AgentTool {
             ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)
         };
         let described = AgentWithToolMeta::new(agent, |agent| ToolMeta::of_agent(agent.meta()));
-        Self { described, declaration, skip_summarization: false }
+        Self {
+            described,
+            declaration,
+            skip_summarization: false,
+        }
     }
 
     /// Sets whether the result ends the turn of the caller without a summary by its model. Default
@@ -116,7 +120,9 @@ impl AgentTool {
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
             let key = |name| Name::shared(&stored_key(inner.scope.as_deref(), name));
-            writes.map(|write| (Name::shared(write.name), key(write.name))).collect()
+            writes
+                .map(|write| (Name::shared(write.name), key(write.name)))
+                .collect()
         };
         let mut future: Option<BoxFuture<'_, Result<()>>> = Some(Box::pin(async {
             let mut prepare = Prepare::new(&inner.run, inner.path().clone());
@@ -161,7 +167,11 @@ impl AgentTool {
 /// Returns the error for an agent that waits. An answer is impossible, because its session ends
 /// with the call.
 fn waiting_error(run: &Run) -> ToolError {
-    let ids: Vec<_> = run.open_waits().into_iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+    let ids: Vec<_> = run
+        .open_waits()
+        .into_iter()
+        .map(|waiting| format!("`{}`", waiting.id))
+        .collect();
     ToolError::failed(format!(
         "the agent waits for {} from outside, which an agent that is used as a tool cannot",
         ids.join(", ")
@@ -184,16 +194,20 @@ impl FinalOutput {
         if let Some(content) = &event.content {
             self.content = Some(content.clone());
         }
-        if let Some(error) = event.details.as_ref().and_then(|details| details.error_message.clone()) {
+        if let Some(error) = event
+            .details
+            .as_ref()
+            .and_then(|details| details.error_message.clone())
+        {
             self.error = Some(error);
         }
         self.written.extend(event.actions.state_delta.clone());
     }
 
     fn result(self, keys: &[(Name, Name)], agent: &dyn DynAgent) -> Value {
-        let written = keys
-            .iter()
-            .filter_map(|(name, key)| Some((name.to_string(), secret::redact(self.written.get(key)?))));
+        let written = keys.iter().filter_map(|(name, key)| {
+            Some((name.to_string(), secret::redact(self.written.get(key)?)))
+        });
         let mut written: Map<String, Value> = written.collect();
         match (keys, written.len()) {
             ([(name, _)], 1) => return written.remove(&**name).unwrap_or_default(),
@@ -201,11 +215,24 @@ impl FinalOutput {
             _ => {}
         }
         let parts = self.content.iter().flat_map(|content| &content.parts);
-        let texts: Vec<_> = parts.filter_map(|part| part.as_text()).filter(|text| !text.is_empty()).collect();
-        let text = if texts.is_empty() { self.error.unwrap_or_default() } else { texts.join("\n") };
-        let is_json =
-            agent.as_any().and_then(|any| any.downcast_ref::<LlmAgent>()).is_some_and(LlmAgent::answers_json);
-        let json = if is_json { text::read(&text, &mut |_| Ok(())).ok() } else { None };
+        let texts: Vec<_> = parts
+            .filter_map(|part| part.as_text())
+            .filter(|text| !text.is_empty())
+            .collect();
+        let text = if texts.is_empty() {
+            self.error.unwrap_or_default()
+        } else {
+            texts.join("\n")
+        };
+        let is_json = agent
+            .as_any()
+            .and_then(|any| any.downcast_ref::<LlmAgent>())
+            .is_some_and(LlmAgent::answers_json);
+        let json = if is_json {
+            text::read(&text, &mut |_| Ok(())).ok()
+        } else {
+            None
+        };
         json.unwrap_or(Value::String(text))
     }
 }

@@ -39,7 +39,14 @@ impl Question<'_> {
     /// Returns [`ErrorKind::Expired`] if the timeout expires without a default. Fails if a
     /// placeholder has no value.
     pub(crate) async fn ask(self, cx: &mut Context) -> Result<Flow> {
-        let Self { key, text, form, by, timeout, otherwise } = self;
+        let Self {
+            key,
+            text,
+            form,
+            by,
+            timeout,
+            otherwise,
+        } = self;
         let question = render(text, "question", cx).await?;
         let asked = WaitQuestion {
             question,
@@ -49,12 +56,17 @@ impl Question<'_> {
             otherwise,
             ..WaitQuestion::new(Name::literal("await"))
         };
-        let answer = cx.wait_for_all(vec![asked]).await?.pop().unwrap_or_default();
+        let answer = cx
+            .wait_for_all(vec![asked])
+            .await?
+            .pop()
+            .unwrap_or_default();
         // The runner that received the answer checked it, but possibly only against the schema.
         let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
-            Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("give the workflow to the runner that is answered, so that answers are read there")
+            Error::new(ErrorKind::AnswerInvalid, message).with_help(
+                "give the workflow to the runner that is answered, so that answers are read there",
+            )
         })?;
         cx.emit(Event::new().with_state(key, answer)).await?;
         Ok(Flow::Continue)
@@ -63,7 +75,8 @@ impl Question<'_> {
 
 /// Returns a default value as JSON for the record.
 pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
-    let value = to_json(value).map_err(|error| error.into_error(ErrorKind::NotJson, "its default"))?;
+    let value =
+        to_json(value).map_err(|error| error.into_error(ErrorKind::NotJson, "its default"))?;
     depth::check(&value).map_err(|deep| deep.error("its default"))?;
     Ok(value)
 }

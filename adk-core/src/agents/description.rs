@@ -98,7 +98,10 @@ enum DescriptionRepr {
 impl AgentDescription {
     /// Creates the description that a macro declares.
     pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
-        Self { repr: DescriptionRepr::Const(meta), announced: AnnouncedKeys::constant(meta) }
+        Self {
+            repr: DescriptionRepr::Const(meta),
+            announced: AnnouncedKeys::constant(meta),
+        }
     }
 
     /// Creates the description of an agent that is built at run time.
@@ -131,7 +134,10 @@ impl AgentDescription {
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
-        Self { repr: DescriptionRepr::Owned(Box::new(made)), announced }
+        Self {
+            repr: DescriptionRepr::Owned(Box::new(made)),
+            announced,
+        }
     }
 
     pub(crate) fn meta(&self) -> &AgentMeta<'_> {

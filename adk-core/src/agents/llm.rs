@@ -113,7 +113,10 @@ impl LlmAgent {
             answer_attempts: decl.answer_attempts,
             tools: ToolList((decl.tools)()),
             sub_agents: Vec::new(),
-            disallow_transfer: (decl.disallow_transfer_to_parent, decl.disallow_transfer_to_peers),
+            disallow_transfer: (
+                decl.disallow_transfer_to_parent,
+                decl.disallow_transfer_to_peers,
+            ),
             toolsets: ToolsetList::default(),
             settings: (decl.settings)(),
         }
@@ -183,10 +186,14 @@ impl LlmAgent {
     /// Checks that settings do not raise the number of turns that `bounds` counts.
     fn check_turns(&self) -> Result<()> {
         let (kind, why) = match (self.max_turns(), self.max_turns) {
-            (Some(0), _) => (ErrorKind::Config, "an agent makes at least one model call".to_owned()),
+            (Some(0), _) => (
+                ErrorKind::Config,
+                "an agent makes at least one model call".to_owned(),
+            ),
             (Some(set), Some(most)) if set > most => {
-                let why =
-                    format!("it is declared with `max_turns: {most}`, which is the most that was checked");
+                let why = format!(
+                    "it is declared with `max_turns: {most}`, which is the most that was checked"
+                );
                 (ErrorKind::Unchecked, why)
             }
             _ => return self.check_call(),
@@ -200,9 +207,15 @@ impl LlmAgent {
         let (meta, settings) = (self.description.meta(), &self.settings);
         let longest = settings.timeout.map(|attempt| settings.longest(attempt));
         let tokens = settings.generation.max_output_tokens;
-        let raised = if meta.timeout.is_some_and(|most| longest.is_none_or(|longest| longest > most)) {
+        let raised = if meta
+            .timeout
+            .is_some_and(|most| longest.is_none_or(|longest| longest > most))
+        {
             "`set_timeout`, `set_retry` or `set_fallback`: a model call may take longer"
-        } else if meta.max_output_tokens.is_some_and(|most| tokens.is_none_or(|tokens| tokens > most)) {
+        } else if meta
+            .max_output_tokens
+            .is_some_and(|most| tokens.is_none_or(|tokens| tokens > most))
+        {
             "`set_max_output_tokens`: an answer may be longer"
         } else {
             return Ok(());
@@ -251,7 +264,9 @@ impl DynAgent for LlmAgent {
 
     fn stand_in_dyn(&self, mut content: Content) -> Result<Event> {
         let value = match &self.output {
-            Some(output) => output::value(output, &mut content).map_err(|misfit| misfit.error(None, 1))?,
+            Some(output) => {
+                output::value(output, &mut content).map_err(|misfit| misfit.error(None, 1))?
+            }
             None => None,
         };
         let event = Event::new().with_content(content);
@@ -266,18 +281,23 @@ impl DynAgent for LlmAgent {
         if let Some(by) = self.compact.and_then(|compact| compact.model(self)) {
             prepare.needs_model(Some(&by), &[]);
         }
-        if let Err(error) =
-            self.check_tools().and_then(|()| self.check_added(prepare)).and_then(|()| self.check_turns())
+        if let Err(error) = self
+            .check_tools()
+            .and_then(|()| self.check_added(prepare))
+            .and_then(|()| self.check_turns())
         {
             prepare.fail(error);
         }
-        self.tools().for_each(|tool| prepare.needs_resources(tool.meta().resources));
+        self.tools()
+            .for_each(|tool| prepare.needs_resources(tool.meta().resources));
         for toolset in self.toolsets() {
             let toolset = toolset.clone();
             prepare.awaits(Box::pin(async move { toolset.prepare().await }));
         }
         for agent in self.tools().filter_map(|tool| tool.agent_dyn()) {
-            prepare.check_tool(Name::shared(agent.meta().name), |prepare| prepare_root(agent, prepare));
+            prepare.check_tool(Name::shared(agent.meta().name), |prepare| {
+                prepare_root(agent, prepare)
+            });
         }
     }
 

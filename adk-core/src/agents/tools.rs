@@ -47,7 +47,8 @@ impl Tool for exit_loop {
     .may_exit(true);
 
     fn declaration(&self) -> &ToolDeclaration {
-        static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| without_arguments(&exit_loop::META));
+        static DECLARATION: LazyLock<ToolDeclaration> =
+            LazyLock::new(|| without_arguments(&exit_loop::META));
         &DECLARATION
     }
 

@@ -26,8 +26,8 @@ mod llm;
 mod tree;
 
 pub use block::{
-    BlockBuilder, LoopAgent, LoopAgentBuilder, ParallelAgent, ParallelAgentBuilder, SequentialAgent,
-    SequentialAgentBuilder,
+    BlockBuilder, LoopAgent, LoopAgentBuilder, ParallelAgent, ParallelAgentBuilder,
+    SequentialAgent, SequentialAgentBuilder,
 };
 pub use config::Registry;
 pub(crate) use config::key_of;

@@ -142,7 +142,10 @@ mod tests {
 
     #[test]
     fn a_part_of_another_kind_is_kept_as_it_is() {
-        for part in [json!({"executableCode": {"code": "1 + 1"}, "videoMetadata": {}}), json!({})] {
+        for part in [
+            json!({"executableCode": {"code": "1 + 1"}, "videoMetadata": {}}),
+            json!({}),
+        ] {
             let read: Part = serde_json::from_value(part.clone()).unwrap();
             assert_eq!(serde_json::to_value(&read).unwrap(), part);
         }
@@ -151,9 +154,10 @@ mod tests {
     #[test]
     fn both_spellings_and_both_alphabets_are_read() {
         let data = Part::inline_data("a/b", vec![0xff_u8, 0xfe, 1, 0xfb]);
-        for (case, text) in
-            [(("inlineData", "mimeType"), "__4B-w=="), (("inline_data", "mime_type"), "//4B+w==")]
-        {
+        for (case, text) in [
+            (("inlineData", "mimeType"), "__4B-w=="),
+            (("inline_data", "mime_type"), "//4B+w=="),
+        ] {
             let part = json!({case.0: {case.1: "a/b", "data": text}});
             assert_eq!(serde_json::from_value::<Part>(part).unwrap(), data);
         }

@@ -28,7 +28,11 @@ pub struct RateLimit {
 impl RateLimit {
     /// Creates a value without limits.
     pub const fn new() -> Self {
-        Self { calls: None, tokens: None, concurrency: None }
+        Self {
+            calls: None,
+            tokens: None,
+            concurrency: None,
+        }
     }
 
     /// Sets the maximum number of calls in any 60 seconds; 0 counts as 1.

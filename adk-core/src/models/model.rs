@@ -79,10 +79,12 @@ pub struct NoProvider;
 
 impl ModelProvider for NoProvider {
     fn model(&self, name: &str) -> Result<Arc<dyn Model>, ModelError> {
-        let message = format!("no model `{name}`: this build of `adk-workflow` knows no models by name");
+        let message =
+            format!("no model `{name}`: this build of `adk-workflow` knows no models by name");
         let error = ModelError::new(ModelErrorKind::UnknownModel, message);
-        Err(error
-            .with_help("add the feature `genai` to `adk-workflow` in Cargo.toml, or give a model by value"))
+        Err(error.with_help(
+            "add the feature `genai` to `adk-workflow` in Cargo.toml, or give a model by value",
+        ))
     }
 }
 

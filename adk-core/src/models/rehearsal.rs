@@ -52,7 +52,12 @@ impl Default for Rehearsal {
 impl Rehearsal {
     /// Creates a model that ends loops in their second round and calls only tools that end a loop.
     pub fn new() -> Self {
-        Self { rounds: 2, tool_calls: false, transfers: false, prompts: false }
+        Self {
+            rounds: 2,
+            tool_calls: false,
+            transfers: false,
+            prompts: false,
+        }
     }
 
     /// Sets the round in which loops end, counted from 1. A loop's own `max` may end the loop
@@ -90,7 +95,10 @@ impl Rehearsal {
 
     fn answer(&self, request: &ModelRequest) -> Content {
         let info = &request.info;
-        let sampler = Sampler { round: round(&info.path), rounds: self.rounds };
+        let sampler = Sampler {
+            round: round(&info.path),
+            rounds: self.rounds,
+        };
         let calls = self.calls(request);
         if !calls.is_empty() {
             let calls = calls.into_iter().map(|tool| Part::from(sampler.call(tool)));
@@ -107,14 +115,21 @@ impl Rehearsal {
     fn calls<'a>(&self, request: &'a ModelRequest) -> Vec<&'a ToolDeclaration> {
         let transfers = self.transfers && !request.info.handed_over;
         let select = |escalates: bool| {
-            let tools = request.tools.iter().filter(move |tool| tool.escalates == escalates);
+            let tools = request
+                .tools
+                .iter()
+                .filter(move |tool| tool.escalates == escalates);
             tools.filter(move |tool| match &*tool.name {
                 "transfer_to_agent" => transfers,
                 _ => self.tool_calls || escalates,
             })
         };
         let others: Vec<_> = select(false).collect();
-        let ends = request.info.path.iteration().is_some_and(|round| round + 1 >= self.rounds);
+        let ends = request
+            .info
+            .path
+            .iteration()
+            .is_some_and(|round| round + 1 >= self.rounds);
         match request.info.turn {
             0 if !others.is_empty() => others,
             turn if ends && turn == u32::from(!others.is_empty()) => select(true).take(1).collect(),
@@ -153,7 +168,11 @@ impl Sampler {
             serde_json::Value::Object(args) => args,
             _ => serde_json::Map::new(),
         };
-        FunctionCall { name: tool.name.to_string(), args, ..FunctionCall::default() }
+        FunctionCall {
+            name: tool.name.to_string(),
+            args,
+            ..FunctionCall::default()
+        }
     }
 }
 
@@ -174,7 +193,10 @@ impl Model for Rehearsal {
         let mut chunks = Vec::new();
         if request.stream {
             let text = content.text();
-            chunks.extend(text.split_inclusive(' ').map(|word| Ok(ModelChunk::Text(word.to_owned()))));
+            chunks.extend(
+                text.split_inclusive(' ')
+                    .map(|word| Ok(ModelChunk::Text(word.to_owned()))),
+            );
         }
         let mut response = ModelResponse::new(content);
         response.finish_reason = Some(FinishReason::Stop);

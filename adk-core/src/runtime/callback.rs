@@ -16,13 +16,13 @@ mod setters;
 
 pub use crate::runtime::run::{CallbackContext, Plugin};
 pub use accept::{
-    AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call, Later, Now,
-    OnModelError, OnToolError, Said,
+    AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call,
+    Later, Now, OnModelError, OnToolError, Said,
 };
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 
 pub(crate) use hooks::{
-    after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run, before_tool,
-    on_agent_error, on_model_error, on_tool_error, on_user_message,
+    after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run,
+    before_tool, on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
 pub(crate) use setters::setters;

@@ -63,13 +63,21 @@ impl LiveQueue {
     pub fn send(&self, message: impl Into<Content>) -> Result<()> {
         let (shared, message) = (&self.0.0, message.into());
         if message.parts.is_empty() {
-            let error = Error::new(ErrorKind::EmptyInput, "a message for a live run has no parts");
+            let error = Error::new(
+                ErrorKind::EmptyInput,
+                "a message for a live run has no parts",
+            );
             return Err(error.with_help("send some text, or close the queue to end the run"));
         }
         let mut queue = lock(&shared.queue);
         if queue.closed {
-            let error = Error::new(ErrorKind::QueueClosed, "the queue of a live run was closed already");
-            return Err(error.with_help("close it after the last message; a new run takes a new queue"));
+            let error = Error::new(
+                ErrorKind::QueueClosed,
+                "the queue of a live run was closed already",
+            );
+            return Err(
+                error.with_help("close it after the last message; a new run takes a new queue")
+            );
         }
         queue.messages.push_back(message);
         drop(queue);

@@ -34,9 +34,16 @@ pub trait Resources: Send + Sync + 'static {
     where
         Self: Sized,
     {
-        let taken: HashSet<TypeId> =
-            workflows.iter().flat_map(|spec| spec.resources()).map(|taken| taken.id).collect();
-        Self::types().into_iter().filter(|held| !taken.contains(&held.id)).map(|held| held.name).collect()
+        let taken: HashSet<TypeId> = workflows
+            .iter()
+            .flat_map(|spec| spec.resources())
+            .map(|taken| taken.id)
+            .collect();
+        Self::types()
+            .into_iter()
+            .filter(|held| !taken.contains(&held.id))
+            .map(|held| held.name)
+            .collect()
     }
 }
 
@@ -93,7 +100,10 @@ impl SharedResources {
     /// # Errors
     /// [`ErrorKind::ResourceMissing`] if the runner gives no such resource.
     pub(crate) fn get<T: Send + Sync + 'static>(&self) -> Result<&T> {
-        let found = self.0.get(TypeId::of::<T>()).and_then(|found| found.downcast_ref());
+        let found = self
+            .0
+            .get(TypeId::of::<T>())
+            .and_then(|found| found.downcast_ref());
         found.ok_or_else(|| missing_resource(std::any::type_name::<T>()))
     }
 
@@ -115,7 +125,8 @@ impl fmt::Debug for SharedResources {
 
 #[cold]
 fn missing_resource(name: &str) -> Error {
-    let message = format!("resource-missing: the runner gives no `{name}`, which a tool or agent takes");
+    let message =
+        format!("resource-missing: the runner gives no `{name}`, which a tool or agent takes");
     Error::new(ErrorKind::ResourceMissing, message).with_help(
         "give the runner a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
     )

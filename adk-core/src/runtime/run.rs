@@ -40,13 +40,17 @@ pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
 pub use announced_keys::AnnouncedKeys;
 pub(crate) use artifacts::MissingArtifactStore;
-pub use artifacts::{ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart};
+pub use artifacts::{
+    ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart,
+};
 pub use attempt::{ATTEMPT_KEY, FailedAttempt, WINNER_KEY};
 pub use callback::CallbackContext;
 pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
 pub use history::History;
-pub use lifecycle::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
+pub use lifecycle::{
+    AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase,
+};
 pub use out::Out;
 pub use outcome::Outcome;
 pub use plugin::Plugin;
@@ -70,7 +74,9 @@ pub(crate) use models::{ModelChain, Models};
 pub(crate) use plugin::Plugins;
 pub(crate) use scope::KeyScope;
 pub(crate) use state::{Overlay, decode, encode, stored_key};
-pub(crate) use trace::{TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages};
+pub(crate) use trace::{
+    TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages,
+};
 pub(crate) use update::{CallPlace, CallStep, Caller, UpdatedKeys, Updates, is_update};
 
 use crate::id::IdSeed;
@@ -79,7 +85,8 @@ use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
 use crate::store::engine::{
-    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, NestedEngine, RunRecord, Slot, StepKey, is_failure,
+    Claim, ClaimId, ClaimedRun, Delivery, Done, Engine, NestedEngine, RunRecord, Slot, StepKey,
+    is_failure,
 };
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
@@ -118,8 +125,8 @@ pub(crate) struct Run {
     /// The place in the log at which the run began. Events of other runs from there on are
     /// concurrent.
     pub(crate) began: u64,
-    /// One more than the greatest known place in the log. Counted only if branches may run in other
-    /// processes.
+    /// One more than the greatest known place in the log. Counted only if branches may run in
+    /// other processes.
     places: AtomicU64,
     /// The record of the run, until its first commit.
     begins: Mutex<Option<Arc<RunRecord>>>,
@@ -218,7 +225,8 @@ impl Run {
         let session = outer.session().copy_with(delta);
         let mut config = outer.config.clone();
         config.streaming = false;
-        let within = call.map(|call| Arc::new(NestedEngine::new(outer.engine.clone(), outer.claim, call)));
+        let within =
+            call.map(|call| Arc::new(NestedEngine::new(outer.engine.clone(), outer.claim, call)));
         let engine: Arc<dyn Engine> = match &within {
             Some(within) => within.clone(),
             None => Arc::new(crate::store::engine::MemoryEngine),
@@ -232,7 +240,10 @@ impl Run {
             own.record(delta);
             run.set_own_keys(own);
         }
-        for (key, value) in delta.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp) {
+        for (key, value) in delta
+            .iter()
+            .filter(|(key, _)| Scope::of(key) == Scope::Temp)
+        {
             run.set_temp(key.clone(), value.clone());
         }
         run.outer = Some(outer.clone());
@@ -254,7 +265,10 @@ impl Run {
     /// Returns the keys that hold only the writes of this run. `None` if the workflow is not
     /// closed.
     pub(crate) fn own_keys(&self) -> Option<&OwnKeys> {
-        self.replay.as_deref().and_then(Replay::own_keys).or_else(|| self.live_own_keys())
+        self.replay
+            .as_deref()
+            .and_then(Replay::own_keys)
+            .or_else(|| self.live_own_keys())
     }
 
     /// Returns the same keys as the store has them, also during a replay.
@@ -274,7 +288,11 @@ impl Run {
     /// tool.
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = crate::store::session::SessionKey::new("test", "user", "test");
-        let session = Arc::new(Session::new(key, SharedState::default(), SharedState::default()));
+        let session = Arc::new(Session::new(
+            key,
+            SharedState::default(),
+            SharedState::default(),
+        ));
         let models = Models::new(Arc::new(crate::models::model::NoProvider));
         let services = Services {
             artifacts: Arc::new(MemoryArtifacts::new()),
@@ -294,14 +312,22 @@ impl Run {
 
     /// Returns the session as the run sees it.
     pub(crate) fn session(&self) -> &Arc<Session> {
-        self.replay.as_deref().and_then(Replay::session).unwrap_or(&self.delivery.session)
+        self.replay
+            .as_deref()
+            .and_then(Replay::session)
+            .unwrap_or(&self.delivery.session)
     }
 
     /// Attaches the record of a new run to its first commit, with the session as it is now.
     pub(crate) fn attach_record(&mut self, record: RunRecord) {
         self.began = self.delivery.session.len() as u64;
         let state = self.delivery.session.state().into_iter().collect();
-        let record = RunRecord { state, begins: self.began, is_queued: false, ..record };
+        let record = RunRecord {
+            state,
+            begins: self.began,
+            is_queued: false,
+            ..record
+        };
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 
@@ -391,7 +417,8 @@ impl Run {
     pub(crate) fn temp_keys(&self) -> StateDelta {
         let temp = read(&self.delivery.temp);
         let keys = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
-        keys.map(|(key, value)| (key.clone(), value.clone())).collect()
+        keys.map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     }
 
     pub(crate) fn set_temp(&self, key: Name, value: Arc<Value>) {
@@ -417,7 +444,8 @@ impl Run {
         let max = self.config.max_llm_calls;
         let made = self.llm_calls.fetch_add(1, Ordering::Relaxed);
         if max > 0 && made >= max && !is_recorded {
-            let message = format!("this run has made {max} model calls, which is its `max_llm_calls`");
+            let message =
+                format!("this run has made {max} model calls, which is its `max_llm_calls`");
             return Err(Error::new(ErrorKind::LlmCallsExceeded, message)
                 .with_help("raise it with `RunConfig::max_llm_calls(n)`, 0 for no limit"));
         }
@@ -437,7 +465,8 @@ impl Run {
     /// Returns whether a call is answered from its record. The record of a failed call is not an
     /// answer.
     pub(crate) fn is_answered(&self, key: &StepKey) -> bool {
-        self.record_of(key, |record| !is_failure(record)).unwrap_or_default()
+        self.record_of(key, |record| !is_failure(record))
+            .unwrap_or_default()
     }
 
     fn record_of<T>(&self, key: &StepKey, read: impl FnOnce(&Value) -> T) -> Option<T> {
@@ -449,7 +478,9 @@ impl Run {
 
     /// Returns whether the records that the engine has handed over contain a round at that path.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
-        self.replay.as_ref().is_some_and(|replay| replay.has_begun(path))
+        self.replay
+            .as_ref()
+            .is_some_and(|replay| replay.has_begun(path))
     }
 
     /// Returns whether the engine has handed over a record of this run.
@@ -479,7 +510,11 @@ impl Run {
         }
         self.forget_failures(path);
         if !self.claim.is_driven_above() {
-            lock(&self.done).push(Done::new(path.clone(), flow.clone(), usage.copied().unwrap_or_default()));
+            lock(&self.done).push(Done::new(
+                path.clone(),
+                flow.clone(),
+                usage.copied().unwrap_or_default(),
+            ));
         }
     }
 

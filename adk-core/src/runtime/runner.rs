@@ -73,7 +73,11 @@ impl RunnerShared {
     fn for_app(&self, name: impl Into<String>) -> Self {
         let (app, home) = (name.into(), self.tenant_of.as_ref().unwrap_or(&self.app));
         let tenant_of = (app != *home).then(|| home.clone());
-        Self { app, tenant_of, ..self.clone() }
+        Self {
+            app,
+            tenant_of,
+            ..self.clone()
+        }
     }
 }
 
@@ -88,12 +92,22 @@ impl<P, R> Runner<P, R> {
     /// Requests a run of a workflow in a new private session.
     ///
     /// The workflow is borrowed. For a run that is spawned, pass an `Arc`.
-    pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
+    pub fn run<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl IntoInput<W::Input>,
+    ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Needs<R> + ?Sized,
     {
-        RunRequest::new(self.shared.clone(), self.private_key(), true, workflow, input.into_input())
+        RunRequest::new(
+            self.shared.clone(),
+            self.private_key(),
+            true,
+            workflow,
+            input.into_input(),
+        )
     }
 
     /// Requests a live run of a workflow in a new private session. Users talk to a live run while
@@ -121,7 +135,14 @@ impl<P, R> Runner<P, R> {
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Live + Needs<R> + ?Sized,
     {
-        RunRequest::live(self.shared.clone(), self.private_key(), true, workflow, input.into_input(), queue)
+        RunRequest::live(
+            self.shared.clone(),
+            self.private_key(),
+            true,
+            workflow,
+            input.into_input(),
+            queue,
+        )
     }
 
     /// Requests a branch of a run that another process drives. An [`Engine`] that received a
@@ -143,7 +164,10 @@ impl<P, R> Runner<P, R> {
 
     /// Returns a handle for a session of a user. The first run creates the session.
     pub fn session(&self, user: impl Into<String>, id: impl Into<String>) -> SessionHandle<R> {
-        SessionHandle::new(self.shared.clone(), SessionKey::new(&self.shared.app, user, id))
+        SessionHandle::new(
+            self.shared.clone(),
+            SessionKey::new(&self.shared.app, user, id),
+        )
     }
 
     /// Returns a handle for a session with a new unique id.
@@ -162,7 +186,11 @@ impl<P, R> Runner<P, R> {
 
     /// Returns a new key for a session that belongs to a single run.
     fn private_key(&self) -> SessionKey {
-        SessionKey::new(&self.shared.app, "user", IdSeed::new().run(now_micros()).text())
+        SessionKey::new(
+            &self.shared.app,
+            "user",
+            IdSeed::new().run(now_micros()).text(),
+        )
     }
 
     /// Returns the name of the app.
@@ -173,7 +201,10 @@ impl<P, R> Runner<P, R> {
 
 impl<P, R> Clone for Runner<P, R> {
     fn clone(&self) -> Self {
-        Self { shared: self.shared.clone(), types: PhantomData }
+        Self {
+            shared: self.shared.clone(),
+            types: PhantomData,
+        }
     }
 }
 

@@ -58,7 +58,11 @@ pub trait Tool: Send + Sync + 'static {
     /// # Errors
     /// The model receives an error, like an error of [`call`](Self::call). No user is asked, and
     /// the tool does not run.
-    fn needs_confirmation(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
+    fn needs_confirmation(
+        &self,
+        _args: ToolArgs,
+        _cx: &mut ToolContext,
+    ) -> Result<bool, ToolError> {
         Ok(true)
     }
 
@@ -116,7 +120,11 @@ pub trait DynTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// The model receives an error. No user is asked, and the tool does not run.
-    fn needs_confirmation_dyn(&self, _args: ToolArgs, _cx: &mut ToolContext) -> Result<bool, ToolError> {
+    fn needs_confirmation_dyn(
+        &self,
+        _args: ToolArgs,
+        _cx: &mut ToolContext,
+    ) -> Result<bool, ToolError> {
         Ok(true)
     }
 
@@ -149,7 +157,11 @@ impl<T: Tool> DynTool for T {
         Box::pin(self.call(args, cx))
     }
 
-    fn needs_confirmation_dyn(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<bool, ToolError> {
+    fn needs_confirmation_dyn(
+        &self,
+        args: ToolArgs,
+        cx: &mut ToolContext,
+    ) -> Result<bool, ToolError> {
         self.needs_confirmation(args, cx)
     }
 
@@ -194,17 +206,28 @@ pub enum ToolErrorKind {
 impl ToolError {
     /// Creates the error of an invalid argument.
     pub fn argument(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Argument, ..Self::failed(message) }
+        Self {
+            kind: ToolErrorKind::Argument,
+            ..Self::failed(message)
+        }
     }
 
     /// Creates the error of a failed tool.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Failed, message: message.into(), source: None, schema: None }
+        Self {
+            kind: ToolErrorKind::Failed,
+            message: message.into(),
+            source: None,
+            schema: None,
+        }
     }
 
     /// Creates the error of a panic with its message.
     pub fn panicked(message: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Panic, ..Self::failed(message) }
+        Self {
+            kind: ToolErrorKind::Panic,
+            ..Self::failed(message)
+        }
     }
 
     /// Creates a question from within a call; `schema` describes the answer. The run waits, as for
@@ -214,20 +237,36 @@ impl ToolError {
     ///
     /// If the run [cannot wait](ToolContext::may_ask), the model reads the question as an error.
     pub fn asks(question: impl Into<String>, schema: Value) -> Self {
-        Self { kind: ToolErrorKind::Asks, schema: Some(Box::new(schema)), ..Self::failed(question) }
+        Self {
+            kind: ToolErrorKind::Asks,
+            schema: Some(Box::new(schema)),
+            ..Self::failed(question)
+        }
     }
 
     /// Returns the question with the schema of its answer.
     pub(crate) fn into_question(self) -> (String, Value) {
-        (self.message, self.schema.map_or(Value::Null, |schema| *schema))
+        (
+            self.message,
+            self.schema.map_or(Value::Null, |schema| *schema),
+        )
     }
 
     /// Creates the error of a call that exceeded the `timeout` of its tool.
     pub(crate) fn timed_out(tool: &ToolMeta<'_>, timeout: Duration) -> Self {
-        let left =
-            if tool.blocking { "; it still runs on its thread, and its result is dropped" } else { "" };
-        let message = format!("`{}` gave no result in {timeout:?}, its `timeout`{left}", tool.name);
-        Self { kind: ToolErrorKind::Timeout, ..Self::failed(message) }
+        let left = if tool.blocking {
+            "; it still runs on its thread, and its result is dropped"
+        } else {
+            ""
+        };
+        let message = format!(
+            "`{}` gave no result in {timeout:?}, its `timeout`{left}",
+            tool.name
+        );
+        Self {
+            kind: ToolErrorKind::Timeout,
+            ..Self::failed(message)
+        }
     }
 
     /// Adds the number of attempts to the text.
@@ -242,7 +281,10 @@ impl ToolError {
     /// Creates the error of a result that cannot be encoded as JSON.
     pub(crate) fn unencodable(error: EncodeError) -> Self {
         let message = format!("the result {error}; help: {}", error.help());
-        Self { source: Some(error.into()), ..Self::failed(message) }
+        Self {
+            source: Some(error.into()),
+            ..Self::failed(message)
+        }
     }
 
     /// Returns the kind of the error.
@@ -266,6 +308,9 @@ impl std::error::Error for ToolError {
 impl From<crate::Error> for ToolError {
     fn from(error: crate::Error) -> Self {
         let failed = Self::failed(error.to_string());
-        Self { source: Some(Box::new(error)), ..failed }
+        Self {
+            source: Some(Box::new(error)),
+            ..failed
+        }
     }
 }

@@ -24,7 +24,11 @@ impl Key {
             return Self::typed::<String>(name);
         }
         let ty = std::any::type_name::<T>();
-        let ty = if ty == std::any::type_name::<String>() { "String" } else { ty };
+        let ty = if ty == std::any::type_name::<String>() {
+            "String"
+        } else {
+            ty
+        };
         Self {
             name: name.into(),
             ty: ty.into(),
@@ -37,24 +41,43 @@ impl Key {
 
     /// Creates a key of a type that JSON values can be checked against.
     pub(crate) fn read_as<T: DeserializeOwned + 'static>(name: impl Into<String>) -> Self {
-        Self { accepts: Some(accepts::<T>), ..Self::typed::<T>(name) }
+        Self {
+            accepts: Some(accepts::<T>),
+            ..Self::typed::<T>(name)
+        }
     }
 
     /// Copies the key of a description.
     pub(crate) fn from_spec(key: &KeySpec<'_>) -> Self {
         let (name, ty) = (key.name.to_owned(), key.ty.to_owned());
         let id = key.known_type();
-        Self { name, ty, optional: key.optional, any: key.any, id, accepts: key.accepts }
+        Self {
+            name,
+            ty,
+            optional: key.optional,
+            any: key.any,
+            id,
+            accepts: key.accepts,
+        }
     }
 
     /// Creates a key that may hold a value of any type.
     pub(crate) fn any(name: impl Into<String>) -> Self {
         let ty = "serde_json::Value".to_owned();
-        Self { name: name.into(), ty, optional: false, any: true, id: None, accepts: None }
+        Self {
+            name: name.into(),
+            ty,
+            optional: false,
+            any: true,
+            id: None,
+            accepts: None,
+        }
     }
 
     pub(crate) fn spec(&self) -> KeySpec<'_> {
-        let key = KeySpec::new(&self.name, &self.ty).optional(self.optional).any(self.any);
+        let key = KeySpec::new(&self.name, &self.ty)
+            .optional(self.optional)
+            .any(self.any);
         key.with_id(self.id).accepting(self.accepts)
     }
 }
@@ -62,7 +85,9 @@ impl Key {
 /// Checks that a JSON value deserializes as a `T`, and returns the reason if it does not.
 pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     match value.downcast_ref::<Value>() {
-        Some(value) => T::deserialize(value).map(drop).map_err(|error| error.to_string()),
+        Some(value) => T::deserialize(value)
+            .map(drop)
+            .map_err(|error| error.to_string()),
         None => Err("the value is not JSON".to_owned()),
     }
 }
@@ -71,7 +96,10 @@ pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String
 fn accepts_each<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     accepts::<Vec<Value>>(value)?;
     let items = value.downcast_ref::<Value>().and_then(Value::as_array);
-    items.into_iter().flatten().try_for_each(|item| accepts::<T>(item))
+    items
+        .into_iter()
+        .flatten()
+        .try_for_each(|item| accepts::<T>(item))
 }
 
 /// Returns the check of a key: its own, or the one of a common type, which is recognized by type id

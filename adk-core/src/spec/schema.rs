@@ -49,7 +49,9 @@ pub(crate) fn hash(schema: &Value) -> u64 {
 /// Returns the hashes of the alternatives of a schema. An `enum` equals a `oneOf` of its members,
 /// because a doc comment on one variant turns the first form into the second.
 fn alternatives(schema: &Value) -> Vec<u64> {
-    let Value::Object(map) = schema else { return vec![hash_data(schema)] };
+    let Value::Object(map) = schema else {
+        return vec![hash_data(schema)];
+    };
     let mut rest: Map<String, Value> = map.clone();
     rest.retain(|key, _| !WORDS.contains(&&**key));
     if rest.len() == 1
@@ -62,16 +64,24 @@ fn alternatives(schema: &Value) -> Vec<u64> {
         (None, Some(member)) => vec![member],
         (members, member) => {
             let both = [("enum", members), ("const", member)];
-            rest.extend(both.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+            rest.extend(
+                both.into_iter()
+                    .filter_map(|(key, value)| Some((key.to_owned(), value?))),
+            );
             Vec::new()
         }
     };
-    let rest =
-        hash_unordered(rest.iter().map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))));
+    let rest = hash_unordered(
+        rest.iter()
+            .map(|(key, value)| mixed(hash_text(key), hash_keyword(key, value))),
+    );
     if members.is_empty() {
         vec![rest]
     } else {
-        members.iter().map(|member| mixed(rest, hash_data(member))).collect()
+        members
+            .iter()
+            .map(|member| mixed(rest, hash_data(member)))
+            .collect()
     }
 }
 
@@ -80,7 +90,10 @@ fn hash_keyword(key: &str, value: &Value) -> u64 {
         (
             "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
             Value::Object(all),
-        ) => hash_unordered(all.iter().map(|(name, schema)| mixed(hash_text(name), hash(schema)))),
+        ) => hash_unordered(
+            all.iter()
+                .map(|(name, schema)| mixed(hash_text(name), hash(schema))),
+        ),
         ("required" | "type", Value::Array(all)) => hash_unordered(all.iter().map(hash_data)),
         ("oneOf" | "anyOf" | "allOf", Value::Array(all)) => hash_unordered(all.iter().map(hash)),
         ("prefixItems" | "items", Value::Array(all)) => hash_ordered(all.iter().map(hash)),
@@ -91,9 +104,10 @@ fn hash_keyword(key: &str, value: &Value) -> u64 {
 
 fn hash_data(value: &Value) -> u64 {
     match value {
-        Value::Object(map) => {
-            hash_unordered(map.iter().map(|(key, value)| mixed(hash_text(key), hash_data(value))))
-        }
+        Value::Object(map) => hash_unordered(
+            map.iter()
+                .map(|(key, value)| mixed(hash_text(key), hash_data(value))),
+        ),
         Value::Array(all) => hash_ordered(all.iter().map(hash_data)),
         plain => hash_text(&plain.to_string()),
     }
@@ -120,7 +134,10 @@ mod tests {
 
     #[test]
     fn descriptions_and_order_do_not_change_the_hash() {
-        let ab = object(&json!({"a": {"type": "string"}, "b": {"type": "integer"}}), &["a", "b"]);
+        let ab = object(
+            &json!({"a": {"type": "string"}, "b": {"type": "integer"}}),
+            &["a", "b"],
+        );
         let ba = object(
             &json!({"b": {"description": "How many.", "type": "integer"}, "a": {"type": "string", "default": ""}}),
             &["b", "a"],

@@ -61,7 +61,10 @@ impl Topology {
             hash = fnv(hash, line.text().bytes().chain([b'\n']));
             let text = line.text().trim_start();
             has_branches |= text.starts_with("parallel ") || text.starts_with("each ");
-            let is_shape = self.0.get(at + 1).is_none_or(|next| depth(next.text()) <= self.body());
+            let is_shape = self
+                .0
+                .get(at + 1)
+                .is_none_or(|next| depth(next.text()) <= self.body());
             if has_branches && is_shape {
                 all.push(hash);
             }
@@ -73,16 +76,30 @@ impl Topology {
     /// and their types fit, or `now` has more steps at the end of the body. The body may be one
     /// sequence, as in trees that were built at run time.
     pub fn fits(&self, now: &Self) -> bool {
-        let Some((own, added)) = now.0.split_at_checked(self.0.len()) else { return false };
+        let Some((own, added)) = now.0.split_at_checked(self.0.len()) else {
+            return false;
+        };
         self.0.iter().zip(own).all(|(then, now)| then.fits(now))
-            && added.first().is_none_or(|line| depth(line.text()) <= now.body())
+            && added
+                .first()
+                .is_none_or(|line| depth(line.text()) <= now.body())
     }
 
     /// Returns the depth of the steps of the body.
     fn body(&self) -> usize {
-        let mut top = self.0.iter().map(TopologyLine::text).filter(|line| depth(line) == 1);
-        let is_sequence = top.next().is_some_and(|line| line.trim_start().starts_with("sequence "));
-        if is_sequence && top.next().is_none() { 2 } else { 1 }
+        let mut top = self
+            .0
+            .iter()
+            .map(TopologyLine::text)
+            .filter(|line| depth(line) == 1);
+        let is_sequence = top
+            .next()
+            .is_some_and(|line| line.trim_start().starts_with("sequence "));
+        if is_sequence && top.next().is_none() {
+            2
+        } else {
+            1
+        }
     }
 
     /// Describes the difference: removed lines begin with `-`, new lines with `+`. Lines are
@@ -106,12 +123,24 @@ impl Topology {
         let rest = then[head..].iter().rev().zip(now[head..].iter().rev());
         let tail = rest.take_while(is_same).count();
         let kept = common_lines(&then[head..then.len() - tail], &now[head..now.len() - tail]);
-        let kept = (0..head).map(|at| (at, at)).chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
-        let tail = (0..=tail).rev().map(|back| (then.len() - back, now.len() - back));
+        let kept = (0..head)
+            .map(|at| (at, at))
+            .chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
+        let tail = (0..=tail)
+            .rev()
+            .map(|back| (then.len() - back, now.len() - back));
         let (mut lines, mut from) = (Vec::new(), (0, 0));
         for (a, b) in kept.chain(tail) {
-            lines.extend(then[from.0..a].iter().map(|line| diff_line('-', line.text())));
-            lines.extend(now[from.1..b].iter().map(|line| diff_line('+', line.text())));
+            lines.extend(
+                then[from.0..a]
+                    .iter()
+                    .map(|line| diff_line('-', line.text())),
+            );
+            lines.extend(
+                now[from.1..b]
+                    .iter()
+                    .map(|line| diff_line('+', line.text())),
+            );
             if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
                 for change in then.type_changes(now) {
                     // Several agents may write the key; report it once.
@@ -130,7 +159,9 @@ impl Topology {
 const FNV: u64 = 0xcbf2_9ce4_8422_2325;
 
 fn fnv(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
-    bytes.fold(hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.fold(hash, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// A node as one line, with the types of its keys.
@@ -148,7 +179,11 @@ enum TopologyLine {
 impl TopologyLine {
     fn from_node(node: &Node<'_>) -> Self {
         let (line, keys) = (line(node), keys(node));
-        if keys.is_empty() { Self::Plain(line) } else { Self::Typed { line, keys } }
+        if keys.is_empty() {
+            Self::Plain(line)
+        } else {
+            Self::Typed { line, keys }
+        }
     }
 
     fn text(&self) -> &str {
@@ -165,7 +200,10 @@ impl TopologyLine {
     }
 
     /// Returns the keys of both lines whose types do not fit.
-    fn mismatches<'a>(&'a self, now: &'a Self) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
+    fn mismatches<'a>(
+        &'a self,
+        now: &'a Self,
+    ) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
         let both = self.keys().iter().filter_map(|then| {
             let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
             Some((then, now.keys().iter().find(is_same)?))
@@ -179,12 +217,17 @@ impl TopologyLine {
 
     /// Describes the changes in the types of the keys, one line each.
     fn type_changes(&self, now: &Self) -> Vec<String> {
-        let changes = self.mismatches(now).map(|(then, now)| match (then.type_text(), now.type_text()) {
-            (then_type, now_type) if then_type == now_type => {
-                format!("~ {}: {now_type}, which has other fields or variants now", now.name)
-            }
-            (then_type, now_type) => format!("~ {}: {then_type} -> {now_type}", now.name),
-        });
+        let changes =
+            self.mismatches(now)
+                .map(|(then, now)| match (then.type_text(), now.type_text()) {
+                    (then_type, now_type) if then_type == now_type => {
+                        format!(
+                            "~ {}: {now_type}, which has other fields or variants now",
+                            now.name
+                        )
+                    }
+                    (then_type, now_type) => format!("~ {}: {then_type} -> {now_type}", now.name),
+                });
         changes.collect()
     }
 }
@@ -226,16 +269,30 @@ impl TopologyKey {
         let ty = if is_any { ANY.to_owned() } else { ty };
         // An input with a default has a value since the run began.
         let optional = is_option || key.optional && role != KeyRole::Begins;
-        Self { role, name: key.name.to_owned(), ty, optional, schema }
+        Self {
+            role,
+            name: key.name.to_owned(),
+            ty,
+            optional,
+            schema,
+        }
     }
 
     fn fits(&self, now: &Self) -> bool {
         let is_wider = now.ty == ANY || now.ty == self.ty && (now.optional || !self.optional);
-        is_wider && self.schema.zip(now.schema).is_none_or(|(then, now)| then == now)
+        is_wider
+            && self
+                .schema
+                .zip(now.schema)
+                .is_none_or(|(then, now)| then == now)
     }
 
     fn type_text(&self) -> String {
-        if self.optional { format!("Option<{}>", self.ty) } else { self.ty.clone() }
+        if self.optional {
+            format!("Option<{}>", self.ty)
+        } else {
+            self.ty.clone()
+        }
     }
 }
 
@@ -243,9 +300,14 @@ impl TopologyKey {
 fn owned_type(ty: &str) -> (String, bool) {
     let ty = ty.trim_start_matches('&');
     let options = ["Option<", "std::option::Option<", "core::option::Option<"];
-    let inside = options.iter().find_map(|option| ty.strip_prefix(option)?.strip_suffix('>'));
+    let inside = options
+        .iter()
+        .find_map(|option| ty.strip_prefix(option)?.strip_suffix('>'));
     let own = inside.unwrap_or(ty).trim_start_matches('&');
-    let own = match own.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+    let own = match own
+        .strip_prefix('[')
+        .and_then(|list| list.strip_suffix(']'))
+    {
         _ if own == "str" => "String".to_owned(),
         // `[T; N]` is an owned type.
         Some(element) if !element.contains(';') => format!("Vec<{element}>"),
@@ -267,8 +329,11 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
         (KeyRole::Reads, reads),
         (KeyRole::Writes, &node.writes[..]),
     ];
-    let all = roles.into_iter().flat_map(|(role, keys)| keys.iter().map(move |key| (role, key)));
-    all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes))).collect()
+    let all = roles
+        .into_iter()
+        .flat_map(|(role, keys)| keys.iter().map(move |key| (role, key)));
+    all.map(|(role, key)| TopologyKey::new(role, key, schema.filter(|_| role == KeyRole::Writes)))
+        .collect()
 }
 
 /// The largest number of line pairs that a difference compares. Above it, all lines are reported.
@@ -335,10 +400,23 @@ fn line(node: &Node<'_>) -> String {
         NodeKind::Break => "break",
     });
     let first = node.first.then_some("first");
-    let choices = [node.until, node.key, node.pattern, node.item, node.list, first];
-    let words = std::iter::once(&*node.name).chain(choices.into_iter().flatten()).chain(
-        matches!(node.kind, NodeKind::Break).then_some(&node.exits[..]).unwrap_or_default().iter().copied(),
-    );
+    let choices = [
+        node.until,
+        node.key,
+        node.pattern,
+        node.item,
+        node.list,
+        first,
+    ];
+    let words = std::iter::once(&*node.name)
+        .chain(choices.into_iter().flatten())
+        .chain(
+            matches!(node.kind, NodeKind::Break)
+                .then_some(&node.exits[..])
+                .unwrap_or_default()
+                .iter()
+                .copied(),
+        );
     for word in words.filter(|word| !word.is_empty()) {
         line.push(' ');
         line.push_str(word);
@@ -363,25 +441,55 @@ mod tests {
     use crate::spec::{AgentKind, Step, StepKind};
 
     fn shape(lines: &[&str]) -> Topology {
-        Topology(lines.iter().map(|line| TopologyLine::Plain((*line).to_owned())).collect())
+        Topology(
+            lines
+                .iter()
+                .map(|line| TopologyLine::Plain((*line).to_owned()))
+                .collect(),
+        )
     }
 
     #[test]
     fn a_step_may_be_added_only_at_the_end_of_the_body() {
         let old = shape(&["workflow w", "  loop l", "    custom a"]);
         assert!(old.fits(&old));
-        assert!(old.fits(&shape(&["workflow w", "  loop l", "    custom a", "  custom b"])));
-        assert!(!old.fits(&shape(&["workflow w", "  loop l", "    custom a", "    custom b"])));
+        assert!(old.fits(&shape(&[
+            "workflow w",
+            "  loop l",
+            "    custom a",
+            "  custom b"
+        ])));
+        assert!(!old.fits(&shape(&[
+            "workflow w",
+            "  loop l",
+            "    custom a",
+            "    custom b"
+        ])));
         assert!(!old.fits(&shape(&["workflow w", "  loop l"])));
-        assert!(!old.fits(&shape(&["workflow w", "  custom b", "  loop l", "    custom a"])));
+        assert!(!old.fits(&shape(&[
+            "workflow w",
+            "  custom b",
+            "  loop l",
+            "    custom a"
+        ])));
         // The body of a tree that was built is one sequence.
         let old = shape(&["workflow w", "  sequence w", "    loop l", "      custom a"]);
         let then = |more: &[&str]| {
-            shape(&[&["workflow w", "  sequence w", "    loop l", "      custom a"], more].concat())
+            shape(
+                &[
+                    &["workflow w", "  sequence w", "    loop l", "      custom a"],
+                    more,
+                ]
+                .concat(),
+            )
         };
-        assert!(old.fits(&then(&["    custom b"])) && old.fits(&then(&["    loop m", "      custom b"])));
         assert!(
-            !old.fits(&then(&["      custom b"])) && !old.fits(&then(&["      custom b", "    custom c"]))
+            old.fits(&then(&["    custom b"]))
+                && old.fits(&then(&["    loop m", "      custom b"]))
+        );
+        assert!(
+            !old.fits(&then(&["      custom b"]))
+                && !old.fits(&then(&["      custom b", "    custom c"]))
         );
     }
 
@@ -403,10 +511,19 @@ mod tests {
         assert_eq!(whole.lineage(), [lineage(5)[0], lineage(7)[1]]);
         for len in 1..=lines.len() {
             let then = shape(&lines[..len]);
-            let is_there = then.lineage().last().is_some_and(|own| whole.lineage().contains(own));
+            let is_there = then
+                .lineage()
+                .last()
+                .is_some_and(|own| whole.lineage().contains(own));
             assert_eq!(is_there, then.fits(&whole) && len > 2, "{len}");
         }
-        let other = shape(&["workflow w", "  custom a", "  parallel q", "    custom b", "    custom c"]);
+        let other = shape(&[
+            "workflow w",
+            "  custom a",
+            "  parallel q",
+            "    custom b",
+            "    custom c",
+        ]);
         assert_ne!(other.lineage(), lineage(5));
     }
 
@@ -416,13 +533,22 @@ mod tests {
 
     /// A workflow with one agent.
     fn workflow_of(agent: AgentMeta<'static>) -> AgentMeta<'static> {
-        let step = Step::new(agent.name, StepKind::Agent { meta: leak(agent), instance: false }, 0);
+        let step = Step::new(
+            agent.name,
+            StepKind::Agent {
+                meta: leak(agent),
+                instance: false,
+            },
+            0,
+        );
         AgentMeta::new(AgentKind::Workflow, "w").steps(leak([step]))
     }
 
     /// A workflow whose agent reads and writes these.
     fn typed(reads: KeySpec<'static>, writes: KeySpec<'static>) -> Topology {
-        let agent = AgentMeta::new(AgentKind::Function, "a").reads(leak([reads])).writes(leak([writes]));
+        let agent = AgentMeta::new(AgentKind::Function, "a")
+            .reads(leak([reads]))
+            .writes(leak([writes]));
         Topology::of(&workflow_of(agent))
     }
 
@@ -434,7 +560,11 @@ mod tests {
             (key("String"), key("String"), true),
             (key("String"), key("&str"), true),
             (key("Vec<Plan>"), key("&[Plan]"), true),
-            (key("Option<&str>").optional(true), key("core::option::Option<String>"), true),
+            (
+                key("Option<&str>").optional(true),
+                key("core::option::Option<String>"),
+                true,
+            ),
             (key("bool"), key("Decision"), false),
             (key("v1::Plan"), key("v2::Plan"), false),
             (key("Plan"), key("Option<Plan>"), true),
@@ -446,25 +576,44 @@ mod tests {
             (any, any, true),
         ] {
             let fixed = key("u8");
-            assert_eq!(typed(then, fixed).fits(&typed(now, fixed)), is_fit, "reads {then:?}, then {now:?}");
-            assert_eq!(typed(fixed, then).fits(&typed(fixed, now)), is_fit, "writes {then:?}, then {now:?}");
+            assert_eq!(
+                typed(then, fixed).fits(&typed(now, fixed)),
+                is_fit,
+                "reads {then:?}, then {now:?}"
+            );
+            assert_eq!(
+                typed(fixed, then).fits(&typed(fixed, now)),
+                is_fit,
+                "writes {then:?}, then {now:?}"
+            );
         }
         // A key that is read may be another one.
-        assert!(typed(KeySpec::new("j", "bool"), key("u8")).fits(&typed(KeySpec::new("k", "u8"), key("u8"))));
-        let diff = typed(key("Option<Plan>"), key("bool")).diff(&typed(key("Plan"), key("Decision")));
+        assert!(
+            typed(KeySpec::new("j", "bool"), key("u8"))
+                .fits(&typed(KeySpec::new("k", "u8"), key("u8")))
+        );
+        let diff =
+            typed(key("Option<Plan>"), key("bool")).diff(&typed(key("Plan"), key("Decision")));
         assert_eq!(diff, "~ k: Option<Plan> -> Plan\n~ k: bool -> Decision");
     }
 
     #[test]
     fn a_schema_is_a_part_of_the_type() {
         let asks = |schema: Value| {
-            let mut meta = AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
+            let mut meta =
+                AgentMeta::new(AgentKind::Await, "a").writes(leak([KeySpec::new("k", "Plan")]));
             meta.schema = Some(crate::spec::schema::value_schema(&schema));
             Topology::of(&workflow_of(meta))
         };
-        let (then, now) = (asks(serde_json::json!({"type": "string"})), asks(serde_json::json!(true)));
+        let (then, now) = (
+            asks(serde_json::json!({"type": "string"})),
+            asks(serde_json::json!(true)),
+        );
         assert!(then.fits(&then) && !then.fits(&now) && then.hash() != now.hash());
-        assert_eq!(then.diff(&now), "~ k: Plan, which has other fields or variants now");
+        assert_eq!(
+            then.diff(&now),
+            "~ k: Plan, which has other fields or variants now"
+        );
     }
 
     #[test]
@@ -491,7 +640,13 @@ mod tests {
 
     #[test]
     fn a_difference_shows_only_changed_lines_and_their_nesting() {
-        let old = shape(&["workflow w", "  custom a", "  custom b", "  custom c", "  custom d"]);
+        let old = shape(&[
+            "workflow w",
+            "  custom a",
+            "  custom b",
+            "  custom c",
+            "  custom d",
+        ]);
         let new = shape(&[
             "workflow w",
             "  custom x",
@@ -501,8 +656,17 @@ mod tests {
             "  custom d",
             "  custom e",
         ]);
-        assert_eq!(old.diff(&new), "- custom a\n+ custom x\n- custom c\n+ loop l\n+   custom c\n+ custom e");
-        let swapped = shape(&["workflow w", "  custom b", "  custom a", "  custom c", "  custom d"]);
+        assert_eq!(
+            old.diff(&new),
+            "- custom a\n+ custom x\n- custom c\n+ loop l\n+   custom c\n+ custom e"
+        );
+        let swapped = shape(&[
+            "workflow w",
+            "  custom b",
+            "  custom a",
+            "  custom c",
+            "  custom d",
+        ]);
         assert_eq!(old.diff(&swapped), "- custom a\n+ custom a");
     }
 }

@@ -270,7 +270,11 @@ pub trait RunRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
     /// Returns the runs of all [tenants](RunRecord::tenant_of) of an app that a filter selects.
     /// Runners poll this method for [ready](RunFilter::ready) runs.
@@ -298,7 +302,11 @@ pub trait WaitRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>>;
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>>;
 
     /// Returns an open wait of an app by its id.
     ///
@@ -330,7 +338,12 @@ pub trait WaitRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails.
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>>;
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>>;
 
     /// Removes open waits that no agent awaits any more: an answer is refused from now on. A wait
     /// with an answer stays, and its run is no longer ready because of that answer.
@@ -344,7 +357,12 @@ pub trait WaitRegistry: Send + Sync {
     /// # Errors
     /// [`ErrorKind::UnknownWait`], also for a wait of another app; [`ErrorKind::Answered`] when the
     /// wait has an answer. Nothing has changed then.
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>>;
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>>;
 }
 
 /// Lets other processes drive runs. A runner with such an engine hands its runs over and follows

@@ -10,7 +10,8 @@ pub use stored::Unstamped;
 
 use crate::models::model::{FinishReason, MessageSource, Usage};
 use crate::{
-    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth, secret,
+    Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth,
+    secret,
 };
 use serde_json::{Map, Value};
 use std::fmt;
@@ -160,14 +161,21 @@ pub struct EventCompaction {
 impl EventCompaction {
     /// Creates a summary of all events up to this time, in microseconds since 1970.
     pub fn until(end: u64, summary: impl Into<String>) -> Self {
-        Self { start: 0, end, content: Content::model(summary) }
+        Self {
+            start: 0,
+            end,
+            content: Content::model(summary),
+        }
     }
 }
 
 /// Lets a request share content with the log.
 impl MessageSource for Event {
     fn content(&self) -> &Content {
-        static NOTHING: Content = Content { parts: Vec::new(), role: Role::User };
+        static NOTHING: Content = Content {
+            parts: Vec::new(),
+            role: Role::User,
+        };
         self.content.as_ref().unwrap_or(&NOTHING)
     }
 }
@@ -196,7 +204,10 @@ impl StateDelta {
 
     /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Value>> {
-        self.0.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
+        self.0
+            .iter()
+            .find(|(name, _)| **name == *key)
+            .map(|(_, value)| value)
     }
 
     /// Returns all keys and values.
@@ -233,7 +244,8 @@ impl StateDelta {
     #[inline]
     pub fn check_depth(&self) -> Result<()> {
         for (key, value) in self.iter() {
-            depth::check(value).map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))?;
+            depth::check(value)
+                .map_err(|deep| deep.error(format_args!("the value of state key `{key}`")))?;
         }
         Ok(())
     }
@@ -293,19 +305,31 @@ impl PartialEq for Actions {
 impl From<RareActions> for Actions {
     fn from(rare: RareActions) -> Self {
         let rare = (rare != RareActions::default()).then(|| Box::new(rare));
-        Self { state_delta: StateDelta::default(), rare }
+        Self {
+            state_delta: StateDelta::default(),
+            rare,
+        }
     }
 }
 
 impl Actions {
     /// Returns true if no action is set.
     pub fn is_empty(&self) -> bool {
-        self.state_delta.is_empty() && self.rare.as_deref().is_none_or(|rare| *rare == RareActions::default())
+        self.state_delta.is_empty()
+            && self
+                .rare
+                .as_deref()
+                .is_none_or(|rare| *rare == RareActions::default())
     }
 
     /// Returns the state and the artifacts.
     pub(crate) fn into_deltas(self) -> (StateDelta, Vec<(Name, u32)>) {
-        (self.state_delta, self.rare.map(|rare| rare.artifact_delta).unwrap_or_default())
+        (
+            self.state_delta,
+            self.rare
+                .map(|rare| rare.artifact_delta)
+                .unwrap_or_default(),
+        )
     }
 
     /// Returns true if the event ends a loop.
@@ -361,7 +385,10 @@ impl Event {
     /// Returns the keys that a block has made unwritten again.
     pub(crate) fn unwritten(&self) -> Vec<&str> {
         let keys = self.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
-        keys.into_iter().flatten().filter_map(Value::as_str).collect()
+        keys.into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
     }
 
     /// Returns metadata of the agent, or of the runtime, such as [`COST_KEY`].
@@ -393,7 +420,9 @@ impl Event {
         if let Some(state) = &self.actions.agent_state {
             depth::check(state).map_err(|deep| deep.error("the agent state"))?;
         }
-        let Some(details) = &self.details else { return Ok(()) };
+        let Some(details) = &self.details else {
+            return Ok(());
+        };
         for (key, value) in &details.custom_metadata {
             depth::check(value).map_err(|deep| deep.error(format_args!("the metadata `{key}`")))?;
         }
@@ -418,7 +447,9 @@ impl Event {
 
     /// Returns the ids of calls whose answers come later.
     pub fn long_running_tool_ids(&self) -> &[String] {
-        self.details.as_ref().map_or(&[], |d| &d.long_running_tool_ids)
+        self.details
+            .as_ref()
+            .map_or(&[], |d| &d.long_running_tool_ids)
     }
 
     /// Returns the tokens of the model call that made this event.
@@ -429,7 +460,10 @@ impl Event {
     /// Returns the round of the innermost loop, counted from 0: the value that the agent set,
     /// otherwise the round in the path.
     pub fn loop_iteration(&self) -> Option<u64> {
-        let own = self.details.as_ref().and_then(|d| d.custom_metadata.get(LOOP_ITERATION_KEY));
+        let own = self
+            .details
+            .as_ref()
+            .and_then(|d| d.custom_metadata.get(LOOP_ITERATION_KEY));
         match own {
             Some(value) => value.as_u64(),
             None => self.path.iteration().map(u64::from),
@@ -439,13 +473,20 @@ impl Event {
     /// Returns ADK's custom metadata, with the facts about the path that its text lacks: the loop
     /// iteration, unless the agent set one, and the order of branches.
     pub fn custom_metadata(&self) -> Map<String, Value> {
-        let mut all = self.details.as_ref().map(|d| d.custom_metadata.clone()).unwrap_or_default();
-        if let (Some(round), false) = (self.path.iteration(), all.contains_key(LOOP_ITERATION_KEY)) {
+        let mut all = self
+            .details
+            .as_ref()
+            .map(|d| d.custom_metadata.clone())
+            .unwrap_or_default();
+        if let (Some(round), false) = (self.path.iteration(), all.contains_key(LOOP_ITERATION_KEY))
+        {
             all.insert(LOOP_ITERATION_KEY.into(), round.into());
         }
         let branches = self.path.branches();
         if !branches.is_empty() {
-            let branches = branches.into_iter().map(|(depth, branch)| (depth.to_string(), branch.into()));
+            let branches = branches
+                .into_iter()
+                .map(|(depth, branch)| (depth.to_string(), branch.into()));
             all.insert(BRANCH_ORDER_KEY.into(), Value::Object(branches.collect()));
         }
         all
@@ -455,11 +496,15 @@ impl Event {
     /// no answer that the model still has to see, and is not partial. An event with
     /// `skip_summarization`, with calls that run on, or with an error code is final too.
     pub fn is_final_response(&self) -> bool {
-        if self.actions.skip_summarization == Some(true) || !self.long_running_tool_ids().is_empty() {
+        if self.actions.skip_summarization == Some(true) || !self.long_running_tool_ids().is_empty()
+        {
             return true;
         }
         let calls = self.function_calls().next().is_some();
-        let failed = self.details.as_ref().is_some_and(|d| d.error_code.is_some());
+        let failed = self
+            .details
+            .as_ref()
+            .is_some_and(|d| d.error_code.is_some());
         if failed && !self.partial && !calls {
             return true;
         }
@@ -470,10 +515,14 @@ impl Event {
 fn check_parts(content: &Content) -> Result<()> {
     for part in &content.parts {
         match part {
-            Part::FunctionCall(call) => depth::check_object(&call.args)
-                .map_err(|deep| deep.error(format_args!("an argument in the call of `{}`", call.name)))?,
-            Part::FunctionResponse(answer) => depth::check_response(&answer.response)
-                .map_err(|deep| deep.error(format_args!("the answer to a call of `{}`", answer.name)))?,
+            Part::FunctionCall(call) => depth::check_object(&call.args).map_err(|deep| {
+                deep.error(format_args!("an argument in the call of `{}`", call.name))
+            })?,
+            Part::FunctionResponse(answer) => {
+                depth::check_response(&answer.response).map_err(|deep| {
+                    deep.error(format_args!("the answer to a call of `{}`", answer.name))
+                })?
+            }
             Part::Other(part) => {
                 depth::check_object(part).map_err(|deep| deep.error("a part of the content"))?;
             }

@@ -131,7 +131,10 @@ impl Outbox {
 
     /// Returns a future that is ready once the event with that ticket has been taken.
     pub(crate) fn until_taken(&self, ticket: u64) -> TakenFuture<'_> {
-        TakenFuture { outbox: self, ticket }
+        TakenFuture {
+            outbox: self,
+            ticket,
+        }
     }
 
     /// Polls the run once more, even if no future of the run was woken.
@@ -156,7 +159,11 @@ impl Outbox {
                     *ended = Some(output);
                 }
                 Poll::Pending => {
-                    let woken = self.doorbell.state.compare_exchange(POLLING, IDLE, SeqCst, SeqCst).is_err();
+                    let woken = self
+                        .doorbell
+                        .state
+                        .compare_exchange(POLLING, IDLE, SeqCst, SeqCst)
+                        .is_err();
                     if let Some(event) = self.front() {
                         return Poll::Ready(Polled::Event(event));
                     }

@@ -79,20 +79,50 @@ impl Session {
     pub(crate) fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
         // `..Opening::default()` would allocate two shared states only to drop them.
         let (own, newest) = (StateMap::new(), Vec::new());
-        Self::open(key, Opening { own, user, app, earlier: 0, newest, updated: now_micros() }, None)
+        Self::open(
+            key,
+            Opening {
+                own,
+                user,
+                app,
+                earlier: 0,
+                newest,
+                updated: now_micros(),
+            },
+            None,
+        )
     }
 
     /// Opens a stored session. Events from before the newest ones are read from `pages` on demand.
     pub fn open(key: SessionKey, opening: Opening, pages: Option<Arc<dyn Pages>>) -> Self {
-        let Opening { own, user, app, earlier, newest, updated } = opening;
+        let Opening {
+            own,
+            user,
+            app,
+            earlier,
+            newest,
+            updated,
+        } = opening;
         let log = Log::default();
-        let clock =
-            Clock { micros: updated.max(newest.last().map_or(0, |event| event.timestamp)), nth: MOST };
+        let clock = Clock {
+            micros: updated.max(newest.last().map_or(0, |event| event.timestamp)),
+            nth: MOST,
+        };
         newest.into_iter().for_each(|event| log.push(event));
         let (own, clock) = (RwLock::new(own), Mutex::new(clock));
         let turns = OnceLock::new();
         let sent_histories = Mutex::default();
-        Self { key, earlier: Earlier::new(pages, earlier), log, own, user, app, clock, turns, sent_histories }
+        Self {
+            key,
+            earlier: Earlier::new(pages, earlier),
+            log,
+            own,
+            user,
+            app,
+            clock,
+            turns,
+            sent_histories,
+        }
     }
 
     /// Returns the session at an earlier moment, with this state and the first `events` events. It
@@ -101,9 +131,17 @@ impl Session {
         let earlier = Earlier::from_session(self.clone(), events);
         let last = earlier.len().checked_sub(1).map(|place| self.event(place));
         // The last event may not be loaded; then its time is at most the time of this session.
-        let updated = last.map_or(0, |last| last.map_or_else(|| self.updated(), |event| event.timestamp));
-        let opening = Opening { updated, ..Opening::default() };
-        let then = Self { earlier, ..Self::open(self.key.clone(), opening, None) };
+        let updated = last.map_or(0, |last| {
+            last.map_or_else(|| self.updated(), |event| event.timestamp)
+        });
+        let opening = Opening {
+            updated,
+            ..Opening::default()
+        };
+        let then = Self {
+            earlier,
+            ..Self::open(self.key.clone(), opening, None)
+        };
         for (key, value) in state.iter() {
             then.preset(key.clone(), value.clone());
         }
@@ -117,7 +155,16 @@ impl Session {
         user.replace(self.user.all());
         app.replace(self.app.all());
         let own = read(&self.own).clone();
-        let copy = Self::open(self.key.clone(), Opening { own, user, app, ..Opening::default() }, None);
+        let copy = Self::open(
+            self.key.clone(),
+            Opening {
+                own,
+                user,
+                app,
+                ..Opening::default()
+            },
+            None,
+        );
         for (key, value) in delta.iter() {
             copy.preset(key.clone(), value.clone());
         }
@@ -181,7 +228,9 @@ impl Session {
 
     /// Keeps events that a store has read in another query: they need no [`load`](Self::load).
     pub(crate) fn keep(&self, first: usize, events: &[Arc<Event>]) {
-        (first..).zip(events).for_each(|(place, event)| self.earlier.keep(place, event.clone()));
+        (first..)
+            .zip(events)
+            .for_each(|(place, event)| self.earlier.keep(place, event.clone()));
     }
 
     /// Returns the time of the last write, in microseconds since 1970.
@@ -301,7 +350,10 @@ impl Session {
     pub fn append_stored(&self, event: Arc<Event>) {
         let mut clock = lock(&self.clock);
         if event.timestamp > clock.micros {
-            *clock = Clock { micros: event.timestamp, nth: MOST };
+            *clock = Clock {
+                micros: event.timestamp,
+                nth: MOST,
+            };
         }
         self.apply(&event.actions.state_delta);
         self.log.push(event);
@@ -342,8 +394,13 @@ impl Clock {
 /// Returns microseconds since 1970, by the clock of the system. Sessions and events are stamped
 /// with it.
 pub fn now_micros() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(since.subsec_micros()))
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    since
+        .as_secs()
+        .saturating_mul(1_000_000)
+        .saturating_add(u64::from(since.subsec_micros()))
 }
 
 #[cfg(test)]

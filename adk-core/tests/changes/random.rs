@@ -8,7 +8,11 @@ use adk_core::session::MemoryStore;
 use std::sync::Arc;
 
 /// Each program stops at all points of its first process.
-const PLAN: Plan = Plan { changes: &Change::ALL, programs: 100, stops: 12 };
+const PLAN: Plan = Plan {
+    changes: &Change::ALL,
+    programs: 100,
+    stops: 12,
+};
 
 pub fn shop() -> Shop<MemoryJournal> {
     Shop {
@@ -27,5 +31,13 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
 /// The judge accepts runs whose program does not change.
 #[tokio::test(start_paused = true)]
 async fn without_a_change_nothing_is_wrong() {
-    changes::holds(Plan { changes: &[], programs: 40, ..PLAN }, async || shop()).await;
+    changes::holds(
+        Plan {
+            changes: &[],
+            programs: 40,
+            ..PLAN
+        },
+        async || shop(),
+    )
+    .await;
 }

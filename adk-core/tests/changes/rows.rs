@@ -62,14 +62,37 @@ rows! {
 /// question before and after.
 fn program() -> Program {
     let call = |tool, number| Call { tool, number };
-    let script =
-        vec![vec![call("charge", 1), call("charge", 2)], vec![call("book", 3)], vec![call("ship", 4)]];
-    let book = ToolVersion { confirm: Confirm::Always, ..ToolVersion::plain("book") };
-    let tools = vec![ToolVersion::plain("charge"), book, ToolVersion::plain("ship")];
-    let agents = vec![AgentVersion { tools, ..AgentVersion::default() }];
-    let first = Version { agents, limits: vec![3], ..Version::default() };
+    let script = vec![
+        vec![call("charge", 1), call("charge", 2)],
+        vec![call("book", 3)],
+        vec![call("ship", 4)],
+    ];
+    let book = ToolVersion {
+        confirm: Confirm::Always,
+        ..ToolVersion::plain("book")
+    };
+    let tools = vec![
+        ToolVersion::plain("charge"),
+        book,
+        ToolVersion::plain("ship"),
+    ];
+    let agents = vec![AgentVersion {
+        tools,
+        ..AgentVersion::default()
+    }];
+    let first = Version {
+        agents,
+        limits: vec![3],
+        ..Version::default()
+    };
     let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
-    Program { body, scripts: vec![script], fails: None, versions: vec![first], changes: vec![Vec::new()] }
+    Program {
+        body,
+        scripts: vec![script],
+        fails: None,
+        versions: vec![first],
+        changes: vec![Vec::new()],
+    }
 }
 
 fn agent(version: &mut Version) -> &mut AgentVersion {
@@ -108,27 +131,60 @@ async fn three(program: &Program) -> (Played, Played) {
     let both_versions = agreeing(program.clone());
     let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
-        play(&both_versions, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+        play(
+            &both_versions,
+            &[(0, Ends::AtPoint(at)), (1, Ends::Through)],
+        )
+        .await;
     }
-    let waits = play(&both_versions, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
-    let fails = agreeing(Program { fails: Some((0, 2)), ..program.clone() });
-    let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
+    let waits = play(
+        &both_versions,
+        &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat(),
+    )
+    .await;
+    let fails = agreeing(Program {
+        fails: Some((0, 2)),
+        ..program.clone()
+    });
+    let history = [
+        &AT_CONFIRMATION[..],
+        &[(0, Ends::AtWait), (1, Ends::Through)],
+    ]
+    .concat();
     (waits, play(&fails, &history).await)
 }
 
 fn call_counts(played: &Played) -> Vec<(&str, u32)> {
-    played.tools.iter().map(|(tool, times, _)| (&**tool, *times)).collect()
+    played
+        .tools
+        .iter()
+        .map(|(tool, times, _)| (&**tool, *times))
+        .collect()
 }
 
-const ALL: [(&str, u32); 4] = [("charge(1)", 1), ("charge(2)", 1), ("book(3)", 1), ("ship(4)", 1)];
+const ALL: [(&str, u32); 4] = [
+    ("charge(1)", 1),
+    ("charge(2)", 1),
+    ("book(3)", 1),
+    ("ship(4)", 1),
+];
 
 /// Returns a store with data that prompts may show: an artifact, and a memory of the message of the
 /// run.
 async fn stocked() -> Shop<MemoryJournal> {
     let (shop, key) = (shop(), SessionKey::new("app", "u", "s"));
-    shop.artifacts.save(&key, "terms.txt", Part::text("The terms.")).await.unwrap();
-    let (earlier, said) = (SessionKey::new("app", "u", "earlier"), MemoryEntry::new("1", "go far".into()));
-    shop.memory.add_events_to_memory(&earlier, vec![said], MemoryMark::default()).await.unwrap();
+    shop.artifacts
+        .save(&key, "terms.txt", Part::text("The terms."))
+        .await
+        .unwrap();
+    let (earlier, said) = (
+        SessionKey::new("app", "u", "earlier"),
+        MemoryEntry::new("1", "go far".into()),
+    );
+    shop.memory
+        .add_events_to_memory(&earlier, vec![said], MemoryMark::default())
+        .await
+        .unwrap();
     shop
 }
 
@@ -137,7 +193,10 @@ async fn shows(change: impl Fn(&mut Version)) {
     let program = changed(program(), change);
     for program in [&program, &reversed(program.clone())] {
         let [then, now] = requests(program).await;
-        assert!(then.iter().zip(&now).all(|(then, now)| then != now), "{then:?}");
+        assert!(
+            then.iter().zip(&now).all(|(then, now)| then != now),
+            "{then:?}"
+        );
         is_same(program).await;
     }
 }
@@ -179,7 +238,11 @@ async fn waits(program: &Program) -> Played {
 /// Plays a run whose first question is open when the program changes: the second version resumes
 /// the run before the answer.
 async fn open_at_change(program: &Program) -> Played {
-    let history = [(0, Ends::Unanswered), (1, Ends::Unanswered), (1, Ends::Through)];
+    let history = [
+        (0, Ends::Unanswered),
+        (1, Ends::Unanswered),
+        (1, Ends::Through),
+    ];
     play(&agreeing(program.clone()), &history).await
 }
 
@@ -187,9 +250,15 @@ async fn open_at_change(program: &Program) -> Played {
 async fn function_as_prompt() {
     shows(|version| agent(version).function = true).await;
     let program = changed(program(), |version| agent(version).function = true);
-    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("instruction", 4)]));
+    assert_eq!(
+        waits(&program).await.hooks,
+        BTreeMap::from([("instruction", 4)])
+    );
     // The calls for the two replies before the change.
-    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("instruction", 2)]));
+    assert_eq!(
+        waits(&reversed(program)).await.hooks,
+        BTreeMap::from([("instruction", 2)])
+    );
 }
 
 /// Later questions have the new text.
@@ -198,7 +267,10 @@ async fn question() {
     is_same(&program).await;
     for play in [waits(&program).await, open_at_change(&program).await] {
         let questions = play.questions;
-        assert_eq!((&*questions[0].question, &*questions[2].question), ("Go on? 0", "Go on? 1"));
+        assert_eq!(
+            (&*questions[0].question, &*questions[2].question),
+            ("Go on? 0", "Go on? 1")
+        );
         assert_eq!(questions.len(), 3);
     }
 }
@@ -207,11 +279,23 @@ async fn question() {
 async fn answered_by() {
     let (nobody, staff) = (None, Some(AnsweredBy::Role("staff".to_owned())));
     let program = changed(program(), |version| version.by = Some("staff"));
-    for (program, then, now) in [(program.clone(), &nobody, &staff), (reversed(program), &staff, &nobody)] {
+    for (program, then, now) in [
+        (program.clone(), &nobody, &staff),
+        (reversed(program), &staff, &nobody),
+    ] {
         is_same(&program).await;
-        let by = |play: Played| play.questions.into_iter().map(|wait| wait.by).collect::<Vec<_>>();
+        let by = |play: Played| {
+            play.questions
+                .into_iter()
+                .map(|wait| wait.by)
+                .collect::<Vec<_>>()
+        };
         assert!(by(waits(&program).await).iter().eq([then, then, now]));
-        assert!(by(open_at_change(&program).await).iter().eq([then, now, now]));
+        assert!(
+            by(open_at_change(&program).await)
+                .iter()
+                .eq([then, now, now])
+        );
     }
 }
 
@@ -219,13 +303,28 @@ async fn answered_by() {
 async fn added() {
     let mut program = program();
     for (reply, number) in [(0, 5), (2, 6)] {
-        program.scripts[0][reply].push(Call { tool: "look", number });
+        program.scripts[0][reply].push(Call {
+            tool: "look",
+            number,
+        });
     }
-    let program = changed(program, |version| agent(version).tools.insert(0, ToolVersion::plain("look")));
+    let program = changed(program, |version| {
+        agent(version).tools.insert(0, ToolVersion::plain("look"))
+    });
     let (waits, failed) = three(&program).await;
     for played in [waits, failed] {
-        let looked: Vec<_> = played.tools.iter().filter(|tool| tool.0.starts_with("look")).collect();
-        assert_eq!(looked, [&("look(5)".to_owned(), 0, false), &("look(6)".to_owned(), 1, true)]);
+        let looked: Vec<_> = played
+            .tools
+            .iter()
+            .filter(|tool| tool.0.starts_with("look"))
+            .collect();
+        assert_eq!(
+            looked,
+            [
+                &("look(5)".to_owned(), 0, false),
+                &("look(6)".to_owned(), 1, true)
+            ]
+        );
     }
 }
 
@@ -236,8 +335,11 @@ async fn removed() {
     });
     let (waits, failed) = three(&program).await;
     for played in [waits, failed] {
-        let is_answered: Vec<_> =
-            played.tools.iter().map(|(_, times, is_result)| (*times, *is_result)).collect();
+        let is_answered: Vec<_> = played
+            .tools
+            .iter()
+            .map(|(_, times, is_result)| (*times, *is_result))
+            .collect();
         assert_eq!(is_answered, [(1, true), (1, true), (1, true), (0, false)]);
     }
     // Removes a tool whose call a person has approved.
@@ -245,24 +347,38 @@ async fn removed() {
         agent(version).tools.retain(|tool| tool.name != "book");
     });
     let (waits, _) = three(&program).await;
-    assert_eq!((call_counts(&waits)[2], waits.asked.len()), (("book(3)", 0), 3));
+    assert_eq!(
+        (call_counts(&waits)[2], waits.asked.len()),
+        (("book(3)", 0), 3)
+    );
 }
 
 /// Tools of toolsets behave like tools that are added and removed.
 async fn toolset() {
-    let has_read = |version: &mut Version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]);
+    let has_read =
+        |version: &mut Version| agent(version).toolset = Some(vec![ToolVersion::plain("read")]);
     shows(has_read).await;
     let mut program = program();
     for (reply, number) in [(0, 5), (2, 6)] {
-        program.scripts[0][reply].push(Call { tool: "read", number });
+        program.scripts[0][reply].push(Call {
+            tool: "read",
+            number,
+        });
     }
     let program = changed(program, has_read);
     let (added, removed) = ([(0, false), (1, true)], [(1, true), (0, false)]);
     for (program, expected) in [(program.clone(), added), (reversed(program), removed)] {
         let (waits, failed) = three(&program).await;
         for played in [waits, failed] {
-            let read = played.tools.iter().filter(|tool| tool.0.starts_with("read"));
-            assert!(read.map(|(_, times, is_result)| (*times, *is_result)).eq(expected), "{played:?}");
+            let read = played
+                .tools
+                .iter()
+                .filter(|tool| tool.0.starts_with("read"));
+            assert!(
+                read.map(|(_, times, is_result)| (*times, *is_result))
+                    .eq(expected),
+                "{played:?}"
+            );
         }
     }
 }
@@ -270,12 +386,19 @@ async fn toolset() {
 /// Earlier calls need no confirmation, and later calls do.
 async fn confirm_added() {
     let program = changed(program(), |version| {
-        agent(version).tools.iter_mut().for_each(|tool| tool.confirm = Confirm::Always);
+        agent(version)
+            .tools
+            .iter_mut()
+            .for_each(|tool| tool.confirm = Confirm::Always);
     });
     let (waits, failed) = three(&program).await;
     for played in [waits, failed] {
         assert_eq!(call_counts(&played)[..2], ALL[..2]);
-        let asked: Vec<_> = played.asked.iter().filter(|asked| asked.contains("May the tool")).collect();
+        let asked: Vec<_> = played
+            .asked
+            .iter()
+            .filter(|asked| asked.contains("May the tool"))
+            .collect();
         let is_about = |at: usize, tool: &str| assert!(asked[at].contains(tool), "{asked:?}");
         is_about(0, "book");
         is_about(1, "ship");
@@ -285,44 +408,83 @@ async fn confirm_added() {
 
 /// An open question stays open, and its answer counts; later calls need no confirmation.
 async fn confirm_removed() {
-    let program = changed(program(), |version| agent(version).tools[1].confirm = Confirm::Never);
+    let program = changed(program(), |version| {
+        agent(version).tools[1].confirm = Confirm::Never
+    });
     is_same(&program).await;
     // A later call uses the same tool.
     let mut more = program.clone();
-    more.scripts[0][2].push(Call { tool: "book", number: 5 });
+    more.scripts[0][2].push(Call {
+        tool: "book",
+        number: 5,
+    });
     let (waits, failed) = three(&more).await;
     for played in [waits, failed] {
-        assert!(call_counts(&played).contains(&("book(5)", 1)) && played.asked.len() == 3, "{played:?}");
+        assert!(
+            call_counts(&played).contains(&("book(5)", 1)) && played.asked.len() == 3,
+            "{played:?}"
+        );
     }
     // The third answer is no.
     let mut refuses = program;
     refuses.body.insert(0, Node::Ask(3));
-    let history = [(0, Ends::AtWait), (0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
+    let history = [
+        (0, Ends::AtWait),
+        (0, Ends::AtWait),
+        (0, Ends::AtWait),
+        (1, Ends::Through),
+    ];
     let played = play(&Play::new(refuses), &history).await;
-    assert_eq!(call_counts(&played)[2], ("book(3)", 0), "a refused call is not made");
+    assert_eq!(
+        call_counts(&played)[2],
+        ("book(3)", 0),
+        "a refused call is not made"
+    );
 }
 
 /// The next model call has a summary, or all events. A recorded summary is not repeated.
 async fn compaction() {
     let with = |after| move |version: &mut Version| agent(version).compact = after;
     let has_summary = |played: &Played| {
-        played.requests.iter().map(|request| request.ends_with("after a summary")).collect::<Vec<_>>()
+        played
+            .requests
+            .iter()
+            .map(|request| request.ends_with("after a summary"))
+            .collect::<Vec<_>>()
     };
     let (waits, failed) = three(&changed(program(), with(Some(4)))).await;
-    assert_eq!((has_summary(&waits), waits.summaries), (vec![false, false, true, true], 1));
-    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, false, true, true], 1));
+    assert_eq!(
+        (has_summary(&waits), waits.summaries),
+        (vec![false, false, true, true], 1)
+    );
+    assert_eq!(
+        (has_summary(&failed), failed.summaries),
+        (vec![false, false, false, true, true], 1)
+    );
     let mut compacts = program();
     with(Some(4))(&mut compacts.versions[0]);
     let (waits, failed) = three(&changed(compacts.clone(), with(None))).await;
     assert_eq!((has_summary(&waits), waits.summaries), (vec![false; 4], 0));
     // The failed call had a summary.
-    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, false], 1));
+    assert_eq!(
+        (has_summary(&failed), failed.summaries),
+        (vec![false, false, true, false, false], 1)
+    );
     // The new version summarizes longer conversations only.
     let (_, failed) = three(&changed(compacts, with(Some(5)))).await;
-    assert_eq!((has_summary(&failed), failed.summaries), (vec![false, false, true, false, true], 1));
-    for program in [changed(program(), with(Some(4))), reversed(changed(program(), with(Some(4))))] {
+    assert_eq!(
+        (has_summary(&failed), failed.summaries),
+        (vec![false, false, true, false, true], 1)
+    );
+    for program in [
+        changed(program(), with(Some(4))),
+        reversed(changed(program(), with(Some(4)))),
+    ] {
         let (waits, failed) = three(&program).await;
-        assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
+        assert_eq!(
+            (call_counts(&waits), call_counts(&failed)),
+            (ALL.to_vec(), ALL.to_vec())
+        );
     }
 }
 
@@ -334,8 +496,14 @@ async fn callbacks() {
     let program = changed(program(), |version| agent(version).hooks = Hooks::Logs);
     // Two payments and a booking, which a person confirms after the callback, come before the
     // change.
-    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("model", 4), ("tool", 1)]));
-    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 3)]));
+    assert_eq!(
+        waits(&program).await.hooks,
+        BTreeMap::from([("model", 4), ("tool", 1)])
+    );
+    assert_eq!(
+        waits(&reversed(program)).await.hooks,
+        BTreeMap::from([("model", 2), ("tool", 3)])
+    );
 }
 
 async fn plugins() {
@@ -343,14 +511,27 @@ async fn plugins() {
         both(move |version| version.plugin = hooks).await;
     }
     let program = changed(program(), |version| version.plugin = Hooks::Logs);
-    assert_eq!(waits(&program).await.hooks, BTreeMap::from([("model", 4), ("tool", 2)]));
-    assert_eq!(waits(&reversed(program)).await.hooks, BTreeMap::from([("model", 2), ("tool", 2)]));
+    assert_eq!(
+        waits(&program).await.hooks,
+        BTreeMap::from([("model", 4), ("tool", 2)])
+    );
+    assert_eq!(
+        waits(&reversed(program)).await.hooks,
+        BTreeMap::from([("model", 2), ("tool", 2)])
+    );
 }
 
 /// Started parts finish, and no part starts beyond the limit. The limit of rounds or elements is
 /// lowered from three to one in the first case, and raised from one to three in the second.
 async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2]) {
-    let inside = vec![Node::Work { number: 1, steps: 1, fails: false }, Node::Ask(1)];
+    let inside = vec![
+        Node::Work {
+            number: 1,
+            steps: 1,
+            fails: false,
+        },
+        Node::Ask(1),
+    ];
     let limited_program = |fails| {
         let mut program = changed(program(), |version| version.limits = vec![1]);
         program.body = vec![block(0, inside.clone()), Node::Llm(0)];
@@ -362,30 +543,69 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2
         play(&lower, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     // One additional question is about a call.
-    let waits = play(&lower, &[(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), lowered + 1));
+    let waits = play(
+        &lower,
+        &[(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)],
+    )
+    .await;
+    assert_eq!(
+        (call_counts(&waits), waits.waits),
+        (ALL.to_vec(), lowered + 1)
+    );
     let higher = agreeing(reversed(limited_program(None)));
     let whole = play(&higher, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
         play(&higher, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
     }
     let waits = play(&higher, &[(0, Ends::AtWait), (1, Ends::Through)]).await;
-    assert_eq!((call_counts(&waits), waits.waits), (ALL.to_vec(), raised + 1));
+    assert_eq!(
+        (call_counts(&waits), waits.waits),
+        (ALL.to_vec(), raised + 1)
+    );
     // The block ended before the failure, and stays ended.
     let failing = limited_program(Some((0, 2)));
     for (program, whole) in [(failing.clone(), 3), (reversed(failing), 1)] {
         let waits = vec![(0, Ends::AtWait); whole + 2];
-        let failed = play(&agreeing(program), &[&waits[..], &[(1, Ends::Through)]].concat()).await;
-        assert!(failed.failures[0].contains(FAILURE), "{:?}", failed.failures);
-        assert_eq!((call_counts(&failed), failed.waits), (ALL.to_vec(), whole + 1));
+        let failed = play(
+            &agreeing(program),
+            &[&waits[..], &[(1, Ends::Through)]].concat(),
+        )
+        .await;
+        assert!(
+            failed.failures[0].contains(FAILURE),
+            "{:?}",
+            failed.failures
+        );
+        assert_eq!(
+            (call_counts(&failed), failed.waits),
+            (ALL.to_vec(), whole + 1)
+        );
     }
 }
 
 /// Started parts continue concurrently, and others start as the new limit allows.
 async fn concurrency() {
-    let part = |number| vec![Node::Work { number, steps: 1, fails: false }, Node::Ask(number), Node::Llm(0)];
-    for (parts, block) in [(3, Node::Each(0, part(1))), (4, Node::Parallel(0, (1..=4).map(part).collect()))] {
-        for (then, now) in [(None, Some(1)), (Some(2), Some(1)), (Some(1), Some(2)), (Some(1), None)] {
+    let part = |number| {
+        vec![
+            Node::Work {
+                number,
+                steps: 1,
+                fails: false,
+            },
+            Node::Ask(number),
+            Node::Llm(0),
+        ]
+    };
+    for (parts, block) in [
+        (3, Node::Each(0, part(1))),
+        (4, Node::Parallel(0, (1..=4).map(part).collect())),
+    ] {
+        for (then, now) in [
+            (None, Some(1)),
+            (Some(2), Some(1)),
+            (Some(1), Some(2)),
+            (Some(1), None),
+        ] {
             let limited_program = |fails| {
                 let mut program = changed(program(), |version| version.concurrency = now);
                 program.versions[0].concurrency = then;
@@ -395,16 +615,34 @@ async fn concurrency() {
             };
             let whole = play(&limited_program(None), &[(0, Ends::Through)]).await;
             for at in 0..whole.points {
-                play(&limited_program(None), &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+                play(
+                    &limited_program(None),
+                    &[(0, Ends::AtPoint(at)), (1, Ends::Through)],
+                )
+                .await;
             }
-            let waits = play(&limited_program(None), &[(0, Ends::AtWait), (1, Ends::Through)]).await;
-            assert_eq!(waits.open, open(parts, then, now), "{block:?}: {then:?}, {now:?}");
+            let waits = play(
+                &limited_program(None),
+                &[(0, Ends::AtWait), (1, Ends::Through)],
+            )
+            .await;
+            assert_eq!(
+                waits.open,
+                open(parts, then, now),
+                "{block:?}: {then:?}, {now:?}"
+            );
             // The first model call fails once in each part.
             let failed = [(0, Ends::AtWait), (0, Ends::AtWait), (1, Ends::Through)];
             let failed = play(&limited_program(Some((0, 0))), &failed).await;
-            assert_eq!((waits.models, failed.models), (2 * parts as u32, 3 * parts as u32));
+            assert_eq!(
+                (waits.models, failed.models),
+                (2 * parts as u32, 3 * parts as u32)
+            );
             for played in [waits, failed] {
-                assert!(call_counts(&played).iter().all(|(_, times)| *times == 1), "{played:?}");
+                assert!(
+                    call_counts(&played).iter().all(|(_, times)| *times == 1),
+                    "{played:?}"
+                );
                 assert_eq!((played.tools.len(), played.waits), (2 * parts, parts));
             }
         }
@@ -432,13 +670,18 @@ fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
 async fn turns() {
     let program = changed(program(), |version| agent(version).max_turns = Some(1));
     let (waits, failed) = three(&program).await;
-    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!(
+        (call_counts(&waits), call_counts(&failed)),
+        (ALL.to_vec(), ALL.to_vec())
+    );
     assert_eq!((waits.models, failed.models), (4, 5));
     for played in [waits, failed] {
         let last = played.failures.last().unwrap();
         assert!(last.contains("`max_turns`"), "{last}");
     }
-    let higher = changed(self::program(), |version| agent(version).max_turns = Some(9));
+    let higher = changed(self::program(), |version| {
+        agent(version).max_turns = Some(9)
+    });
     is_same(&higher).await;
 }
 
@@ -447,7 +690,10 @@ fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
     let program = program.clone();
     Play::with(program, |program, stage| {
         let tree_of = |body: &Vec<Node>| {
-            let program = Program { body: body.clone(), ..program.clone() };
+            let program = Program {
+                body: body.clone(),
+                ..program.clone()
+            };
             tree(&program, &program.versions[0], stage)
         };
         bodies.iter().map(tree_of).collect()
@@ -456,7 +702,11 @@ fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
 }
 
 fn work(number: usize) -> Node {
-    Node::Work { number, steps: 1, fails: false }
+    Node::Work {
+        number,
+        steps: 1,
+        fails: false,
+    }
 }
 
 /// The run continues with the added steps.
@@ -466,13 +716,31 @@ async fn step_at_the_end() {
     let both_versions = bodies(&program, &[program.body.clone(), longer.clone()]);
     let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in 0..whole.points {
-        play(&both_versions, &[(0, Ends::AtPoint(at)), (1, Ends::Through)]).await;
+        play(
+            &both_versions,
+            &[(0, Ends::AtPoint(at)), (1, Ends::Through)],
+        )
+        .await;
     }
-    play(&both_versions, &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat()).await;
-    let fails = Program { fails: Some((0, 2)), ..program.clone() };
+    play(
+        &both_versions,
+        &[&AT_CONFIRMATION[..], &[(1, Ends::Through)]].concat(),
+    )
+    .await;
+    let fails = Program {
+        fails: Some((0, 2)),
+        ..program.clone()
+    };
     let both_versions = bodies(&fails, &[program.body.clone(), longer]);
-    let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait), (1, Ends::Through)]].concat();
-    assert_eq!(call_counts(&play(&both_versions, &history).await), ALL.to_vec());
+    let history = [
+        &AT_CONFIRMATION[..],
+        &[(0, Ends::AtWait), (1, Ends::Through)],
+    ]
+    .concat();
+    assert_eq!(
+        call_counts(&play(&both_versions, &history).await),
+        ALL.to_vec()
+    );
 }
 
 /// The run is refused and unchanged, until its original program is back.
@@ -480,8 +748,15 @@ async fn other_steps() {
     let program = program();
     let first = [&[work(9)][..], &program.body].concat();
     let shorter = program.body[1..].to_vec();
-    let moved = vec![program.body[1].clone(), program.body[0].clone(), program.body[2].clone()];
-    let inside = vec![program.body[0].clone(), Node::Loop(0, vec![program.body[1].clone()])];
+    let moved = vec![
+        program.body[1].clone(),
+        program.body[0].clone(),
+        program.body[2].clone(),
+    ];
+    let inside = vec![
+        program.body[0].clone(),
+        Node::Loop(0, vec![program.body[1].clone()]),
+    ];
     for other in [first, shorter, moved, inside] {
         is_refused_and_continues(&program, &other, ErrorKind::TopologyChanged).await;
     }
@@ -493,13 +768,23 @@ async fn is_refused_and_continues(program: &Program, other: &[Node], kind: Error
     let waits = play(&both_versions, &[&AT_CONFIRMATION[..], &refused].concat()).await;
     let whole = play(&both_versions, &[(0, Ends::Through)]).await;
     for at in [whole.points / 3, whole.points / 2] {
-        play(&both_versions, &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+        play(
+            &both_versions,
+            &[&[(0, Ends::AtPoint(at))][..], &refused].concat(),
+        )
+        .await;
     }
-    let fails = Program { fails: Some((0, 2)), ..program.clone() };
+    let fails = Program {
+        fails: Some((0, 2)),
+        ..program.clone()
+    };
     let both_versions = bodies(&fails, &[program.body.clone(), other.to_vec()]);
     let history = [&AT_CONFIRMATION[..], &[(0, Ends::AtWait)], &refused].concat();
     let failed = play(&both_versions, &history).await;
-    assert_eq!((call_counts(&waits), call_counts(&failed)), (ALL.to_vec(), ALL.to_vec()));
+    assert_eq!(
+        (call_counts(&waits), call_counts(&failed)),
+        (ALL.to_vec(), ALL.to_vec())
+    );
 }
 
 /// Makes an agent that emits a text, makes a call that fails the first time if `fails`, and asks.
@@ -512,10 +797,15 @@ fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
             cx.step("call", async move {
                 stage.begin(format!("call of {text}"));
                 let fails = fails && stage.fails("call");
-                if fails { Err(Error::new(ErrorKind::Agent, FAILURE)) } else { Ok(()) }
+                if fails {
+                    Err(Error::new(ErrorKind::Agent, FAILURE))
+                } else {
+                    Ok(())
+                }
             })
             .await?;
-            cx.wait_for("go", "Go on?", json!({"type": "boolean"})).await?;
+            cx.wait_for("go", "Go on?", json!({"type": "boolean"}))
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -525,7 +815,10 @@ fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
 /// program.
 async fn functions() {
     let both_versions = |fails: bool| {
-        let program = Program { fails: fails.then_some((0, 0)), ..program() };
+        let program = Program {
+            fails: fails.then_some((0, 0)),
+            ..program()
+        };
         Play::with(program, |_, stage| {
             let tree = |text| Tree::new("w", vec![run(emits(text, fails, stage))]);
             vec![tree("one"), tree("another")]
@@ -533,10 +826,22 @@ async fn functions() {
         .agreeing()
     };
     let refused = [(1, Ends::Refused(ErrorKind::Diverged)), (0, Ends::Through)];
-    play(&both_versions(false), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+    play(
+        &both_versions(false),
+        &[&[(0, Ends::AtWait)][..], &refused].concat(),
+    )
+    .await;
     // The first stop is after the first event and before the call, the second after the call.
     for at in [4, 8] {
-        play(&both_versions(false), &[&[(0, Ends::AtPoint(at))][..], &refused].concat()).await;
+        play(
+            &both_versions(false),
+            &[&[(0, Ends::AtPoint(at))][..], &refused].concat(),
+        )
+        .await;
     }
-    play(&both_versions(true), &[&[(0, Ends::AtWait)][..], &refused].concat()).await;
+    play(
+        &both_versions(true),
+        &[&[(0, Ends::AtWait)][..], &refused].concat(),
+    )
+    .await;
 }

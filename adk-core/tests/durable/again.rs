@@ -18,7 +18,9 @@ fn asks(name: &'static str, times: u32) -> By {
 }
 
 fn runner(world: &World, config: RunConfig) -> Runner {
-    let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
+    let builder = Runner::builder()
+        .session_store(world.sessions.clone())
+        .engine(world.journal.clone());
     builder.config(config.resumable(true)).build().unwrap()
 }
 
@@ -78,25 +80,61 @@ async fn a_hand_written_branch_runs_again_at_each_resumption() {
         Tree::new("w", vec![parallel("p", both), run(say("c"))])
     };
     let lines = all(&tree(), RunConfig::adk(), 2).await;
-    assert_eq!(lines[0], sorted(["w go", "w-", "w/p-", "w/p/a a", "w/p/s-"]));
+    assert_eq!(
+        lines[0],
+        sorted(["w go", "w-", "w/p-", "w/p/a a", "w/p/s-"])
+    );
     assert_eq!(lines[1], sorted(["w/p/a@2 a", "w/p/s/b 1"]));
-    assert_eq!(lines[2], sorted(["w/p/a@3 a", "w/p/s/b 2", "w/p/s.", "w-", "w/c c", "w."]));
-    assert_eq!(all(&tree(), RunConfig::new().custom_agents_finish(false), 2).await, lines);
+    assert_eq!(
+        lines[2],
+        sorted(["w/p/a@3 a", "w/p/s/b 2", "w/p/s.", "w-", "w/c c", "w."])
+    );
+    assert_eq!(
+        all(&tree(), RunConfig::new().custom_agents_finish(false), 2).await,
+        lines
+    );
 
     // By default, the branch has finished and is not executed again.
     let lines = all(&tree(), RunConfig::new(), 2).await;
-    assert_eq!(lines[0], sorted(["w go", "w-", "w/p-", "w/p/a a", "w/p/s-", "w/p/a."]));
+    assert_eq!(
+        lines[0],
+        sorted(["w go", "w-", "w/p-", "w/p/a a", "w/p/s-", "w/p/a."])
+    );
     assert_eq!(lines[1], sorted(["w/p/s/b 1"]));
-    assert_eq!(lines[2], sorted(["w/p/s/b 2", "w/p/s/b.", "w/p/s.", "w/p.", "w-", "w/c c", "w/c.", "w."]));
+    assert_eq!(
+        lines[2],
+        sorted([
+            "w/p/s/b 2",
+            "w/p/s/b.",
+            "w/p/s.",
+            "w/p.",
+            "w-",
+            "w/c c",
+            "w/c.",
+            "w."
+        ])
+    );
 }
 
 #[tokio::test]
 async fn an_ended_block_does_not_run_again() {
-    let tree = Tree::new("w", vec![parallel("p", vec![run(say("a")), run(say("b"))]), run(asks("c", 1))]);
+    let tree = Tree::new(
+        "w",
+        vec![
+            parallel("p", vec![run(say("a")), run(say("b"))]),
+            run(asks("c", 1)),
+        ],
+    );
     let lines = all(&tree, RunConfig::adk(), 1).await;
     assert_eq!(lines[1], sorted(["w/c 1", "w."]));
     // An ended block inside an unfinished branch of another block is not repeated either.
-    let inner = sequence("s", vec![parallel("p", vec![run(say("a")), run(say("b"))]), run(asks("c", 1))]);
+    let inner = sequence(
+        "s",
+        vec![
+            parallel("p", vec![run(say("a")), run(say("b"))]),
+            run(asks("c", 1)),
+        ],
+    );
     let tree = Tree::new("w", vec![parallel("q", vec![inner, run(say("d"))])]);
     let lines = all(&tree, RunConfig::adk(), 1).await;
     assert_eq!(lines[1], sorted(["w/q/d@2 d", "w/q/s/c 1", "w/q/s.", "w."]));
@@ -112,12 +150,22 @@ async fn a_block_that_is_a_branch_is_resumed_with_its_outer_block() {
 
 #[tokio::test]
 async fn answers_stay_valid_in_every_turn_and_branch_limits_are_kept() {
-    let tree = Tree::new("w", vec![parallel("p", vec![run(asks("a", 1)), run(asks("b", 1))])]);
+    let tree = Tree::new(
+        "w",
+        vec![parallel("p", vec![run(asks("a", 1)), run(asks("b", 1))])],
+    );
     let lines = all(&tree, RunConfig::adk(), 2).await;
     assert_eq!(lines[1], sorted(["w/p/a 1"]));
-    assert_eq!(lines[2], sorted(["w/p/a@2 1", "w/p/b 2", "w."]), "an answered question is not asked again");
+    assert_eq!(
+        lines[2],
+        sorted(["w/p/a@2 1", "w/p/b 2", "w."]),
+        "an answered question is not asked again"
+    );
     // With a limit, a branch that waits for a free place would wait for the record.
-    let tree = Tree::new("w", vec![limited("p", 1, vec![run(say("a")), run(asks("b", 1))])]);
+    let tree = Tree::new(
+        "w",
+        vec![limited("p", 1, vec![run(say("a")), run(asks("b", 1))])],
+    );
     let lines = all(&tree, RunConfig::adk(), 1).await;
     assert_eq!(lines[1], sorted(["w/p/b 1", "w."]));
 }

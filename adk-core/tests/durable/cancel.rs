@@ -15,7 +15,10 @@ pub struct Memory(Arc<MemoryStore>, MemoryJournal);
 impl limits::Opens for Memory {
     async fn runner(&self, model: ScriptedModel) -> Runner {
         let sessions: Arc<dyn SessionStore> = self.0.clone();
-        let runner = Runner::builder().app_name("app").model(model).session_store(sessions);
+        let runner = Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(sessions);
         runner.engine(self.1.clone()).build().unwrap()
     }
 }
@@ -58,7 +61,9 @@ async fn a_cancelled_run_stays_cancelled_wherever_it_was_killed() {
             let mut stream = session.run(&tree, "go").stream();
             let mut id = None;
             for _ in 0..after {
-                let Some(event) = stream.next().await else { break };
+                let Some(event) = stream.next().await else {
+                    break;
+                };
                 id = Some(event.unwrap().invocation_id);
             }
             let id = id.unwrap();
@@ -78,11 +83,19 @@ async fn a_cancelled_run_stays_cancelled_wherever_it_was_killed() {
                         None => panic!("{name} after {after}: the run has succeeded"),
                     }
                 };
-                assert_eq!(error.kind(), ErrorKind::Cancelled, "{name} after {after}: {error}");
+                assert_eq!(
+                    error.kind(),
+                    ErrorKind::Cancelled,
+                    "{name} after {after}: {error}"
+                );
             }
             let error = there.resume(&tree, id).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Cancelled, "{name} after {after}");
-            assert_eq!(session.open().await.unwrap().len(), committed, "{name} after {after}");
+            assert_eq!(
+                session.open().await.unwrap().len(),
+                committed,
+                "{name} after {after}"
+            );
             assert_eq!(there.runs(&RunFilter::ready()).await.unwrap(), []);
             let run = there.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
             assert_eq!(run.status, RunStatus::Cancelled, "{name} after {after}");

@@ -6,7 +6,9 @@ use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
-use adk_core::{Content, ErrorKind, FunctionCall, Part, Role, RunEnd, Runner, ToolContext, Waiting};
+use adk_core::{
+    Content, ErrorKind, FunctionCall, Part, Role, RunEnd, Runner, ToolContext, Waiting,
+};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -37,7 +39,11 @@ impl Model for Banker {
             .collect();
         let call = |name: &str, args: Value| {
             let args = args.as_object().cloned().unwrap_or_default();
-            Part::from(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
+            Part::from(FunctionCall {
+                name: name.into(),
+                args,
+                ..FunctionCall::default()
+            })
         };
         let content = if answers.is_empty() {
             Content::new(
@@ -58,15 +64,25 @@ impl Model for Banker {
 
 /// Makes an agent that pays and counts payments.
 pub fn payer(paid: Arc<AtomicU32>) -> LlmAgent {
-    let pay = FunctionTool::new("pay", "Pays.", move |Sum { amount }: Sum, cx: &mut ToolContext| {
-        paid.fetch_add(amount, SeqCst);
-        let _ = cx.state().set("paid", amount);
-        format!("paid {amount}")
-    });
-    let look = FunctionTool::new("look", "Looks.", |(): (), _: &mut ToolContext| "nothing to see");
+    let pay = FunctionTool::new(
+        "pay",
+        "Pays.",
+        move |Sum { amount }: Sum, cx: &mut ToolContext| {
+            paid.fetch_add(amount, SeqCst);
+            let _ = cx.state().set("paid", amount);
+            format!("paid {amount}")
+        },
+    );
+    let look = FunctionTool::new(
+        "look",
+        "Looks.",
+        |(): (), _: &mut ToolContext| "nothing to see",
+    );
     let look = look.confirm_if(|(): &()| false);
-    let agent =
-        LlmAgent::builder("payer").model(Banker).tool(pay.writes::<u32>("paid").confirm(true)).tool(look);
+    let agent = LlmAgent::builder("payer")
+        .model(Banker)
+        .tool(pay.writes::<u32>("paid").confirm(true))
+        .tool(look);
     agent.output_key("report").build().unwrap()
 }
 
@@ -78,7 +94,9 @@ fn tree(paid: &Arc<AtomicU32>) -> Tree {
 async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     let (world, paid) = (World::new(), Arc::new(AtomicU32::new(0)));
     let runner = || -> Runner {
-        let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
+        let builder = Runner::builder()
+            .session_store(world.sessions.clone())
+            .engine(world.journal.clone());
         builder.workflow(tree(&paid)).build().unwrap()
     };
     let first = tree(&paid);
@@ -86,8 +104,13 @@ async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    let questions: Vec<_> = waiting.iter().map(|one| (&*one.question, one.path.to_string())).collect();
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!()
+    };
+    let questions: Vec<_> = waiting
+        .iter()
+        .map(|one| (&*one.question, one.path.to_string()))
+        .collect();
     let path = || "w/payer".to_owned();
     assert_eq!(
         questions,
@@ -101,9 +124,22 @@ async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
     other.answer(&waiting[1].id, true).await.unwrap();
     let open = other.recover().await.unwrap().remove(0).result.unwrap();
-    assert_eq!((open.len(), paid.load(SeqCst)), (1, 2), "an approved call runs at once");
+    assert_eq!(
+        (open.len(), paid.load(SeqCst)),
+        (1, 2),
+        "an approved call runs at once"
+    );
     other.answer(&waiting[0].id, false).await.unwrap();
-    assert!(other.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    assert!(
+        other
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(paid.load(SeqCst), 2, "the sum was paid once");
     let last = tree(&paid);
     let outcome = other.resume(&last, waiting[0].run_id).await.unwrap();
@@ -123,17 +159,23 @@ async fn callbacks_run_first_and_the_person_sees_their_changes() {
     let (own, money) = (asked, paid.clone());
     let make = move || {
         let (count, money) = (count.clone(), money.clone());
-        let pay = FunctionTool::new("pay", "Pays.", move |Sum { amount }: Sum, _: &mut ToolContext| {
-            money.fetch_add(amount, SeqCst);
-            "paid"
-        });
+        let pay = FunctionTool::new(
+            "pay",
+            "Pays.",
+            move |Sum { amount }: Sum, _: &mut ToolContext| {
+                money.fetch_add(amount, SeqCst);
+                "paid"
+            },
+        );
         let look = FunctionTool::new("look", "Looks.", |(): (), _: &mut ToolContext| "nothing");
         let agent = LlmAgent::builder("payer")
             .model(Banker)
             .tool(pay.writes::<u32>("paid").confirm(true))
             .tool(look)
             .before_tool(
-                move |_: &mut adk_core::CallbackContext, call: &mut FunctionCall| -> Option<Value> {
+                move |_: &mut adk_core::CallbackContext,
+                      call: &mut FunctionCall|
+                      -> Option<Value> {
                     *count.lock().unwrap() += 1;
                     if call.args.get("amount") == Some(&json!(1)) {
                         return Some(json!("free"));
@@ -145,7 +187,9 @@ async fn callbacks_run_first_and_the_person_sees_their_changes() {
         Tree::new("w", vec![run(agent.build().unwrap())])
     };
     let runner = || -> Runner {
-        let builder = Runner::builder().session_store(world.sessions.clone()).engine(world.journal.clone());
+        let builder = Runner::builder()
+            .session_store(world.sessions.clone())
+            .engine(world.journal.clone());
         builder.workflow(make()).build().unwrap()
     };
     let first = make();
@@ -153,16 +197,35 @@ async fn callbacks_run_first_and_the_person_sees_their_changes() {
     assert_eq!(error.kind(), ErrorKind::Paused);
     let waiting = runner().waiting().await.unwrap();
     assert_eq!(waiting.len(), 1, "a callback has answered the other");
-    assert_eq!(waiting[0].question, "May the tool `pay` be called with {\"amount\":20}?");
+    assert_eq!(
+        waiting[0].question,
+        "May the tool `pay` be called with {\"amount\":20}?"
+    );
     runner().answer(&waiting[0].id, true).await.unwrap();
-    assert!(runner().recover().await.unwrap().remove(0).result.unwrap().is_empty());
-    assert_eq!((paid.load(SeqCst), *own.lock().unwrap()), (20, 3), "each callback was asked once");
+    assert!(
+        runner()
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
+    assert_eq!(
+        (paid.load(SeqCst), *own.lock().unwrap()),
+        (20, 3),
+        "each callback was asked once"
+    );
 }
 
 /// Makes a model that calls `pay` with each argument list of a turn, one turn after the other.
 fn paying(turns: &[&[Value]]) -> ScriptedModel {
     let turns = turns.iter().fold(ScriptedModel::new(), |model, turn| {
-        model.reply(turn.iter().fold(Reply::new(), |reply, args| reply.call("pay", args.clone())))
+        model.reply(
+            turn.iter()
+                .fold(Reply::new(), |reply, args| reply.call("pay", args.clone())),
+        )
     });
     turns.text("Done.")
 }
@@ -178,21 +241,34 @@ type Change = fn(&mut FunctionCall);
 
 impl Bank {
     fn new(turns: &[&[Value]]) -> Self {
-        Self { world: World::new(), model: paying(turns), paid: Arc::default() }
+        Self {
+            world: World::new(),
+            model: paying(turns),
+            paid: Arc::default(),
+        }
     }
 
     /// Builds a tree whose tool asks about sums over `limit`, after a callback changed the call.
     fn tree(&self, limit: u32, change: Option<Change>) -> Tree {
         let paid = self.paid.clone();
-        let pay = FunctionTool::new("pay", "Pays.", move |Sum { amount }: Sum, _: &mut ToolContext| {
-            paid.lock().unwrap().push(amount);
-            format!("paid {amount}")
-        });
-        let pay = pay.confirm_if(move |sum: &Sum| sum.amount.checked_sub(limit).expect("a sum") > 0);
-        let payer = LlmAgent::builder("payer").model(self.model.clone()).tool(pay);
+        let pay = FunctionTool::new(
+            "pay",
+            "Pays.",
+            move |Sum { amount }: Sum, _: &mut ToolContext| {
+                paid.lock().unwrap().push(amount);
+                format!("paid {amount}")
+            },
+        );
+        let pay =
+            pay.confirm_if(move |sum: &Sum| sum.amount.checked_sub(limit).expect("a sum") > 0);
+        let payer = LlmAgent::builder("payer")
+            .model(self.model.clone())
+            .tool(pay);
         let payer = match change {
             Some(change) => payer.before_tool(
-                move |_: &mut adk_core::CallbackContext, call: &mut FunctionCall| -> Option<Value> {
+                move |_: &mut adk_core::CallbackContext,
+                      call: &mut FunctionCall|
+                      -> Option<Value> {
                     change(call);
                     None
                 },
@@ -205,7 +281,11 @@ impl Bank {
     /// Builds the runner of a process that knows the workflow.
     fn process(&self, limit: u32, change: Option<Change>) -> Runner {
         let builder = Runner::builder().session_store(self.world.sessions.clone());
-        builder.engine(self.world.journal.clone()).workflow(self.tree(limit, change)).build().unwrap()
+        builder
+            .engine(self.world.journal.clone())
+            .workflow(self.tree(limit, change))
+            .build()
+            .unwrap()
     }
 
     /// Runs until only a person can continue it.
@@ -224,11 +304,20 @@ impl Bank {
 
     /// Recovers the run in another process and returns its waits.
     async fn recover(&self, limit: u32, change: Option<Change>) -> Vec<Waiting> {
-        self.process(limit, change).recover().await.unwrap().remove(0).result.unwrap()
+        self.process(limit, change)
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
     }
 
     async fn answer(&self, waiting: &Waiting, yes: bool) {
-        self.process(0, None).answer(&waiting.id, yes).await.unwrap();
+        self.process(0, None)
+            .answer(&waiting.id, yes)
+            .await
+            .unwrap();
     }
 
     fn paid(&self) -> Vec<u32> {
@@ -238,7 +327,12 @@ impl Bank {
     /// Returns the results that the model read in its last call.
     fn last_results(&self) -> Vec<Value> {
         let requests = self.model.requests();
-        let parts = requests.last().unwrap().contents.iter().flat_map(|content| &content.parts);
+        let parts = requests
+            .last()
+            .unwrap()
+            .contents
+            .iter()
+            .flat_map(|content| &content.parts);
         let answers = parts.filter_map(|part| match part {
             Part::FunctionResponse(answer) => Some(json!(answer.response)),
             _ => None,
@@ -259,7 +353,10 @@ fn questions(waiting: &[Waiting]) -> Vec<&str> {
 async fn the_predicate_decides_and_unreadable_arguments_raise_no_question() {
     let bank = Bank::new(&[&[sum(100), sum(101), json!({"amount": "much"}), json!({})]]);
     let waiting = bank.begin(100, None).await;
-    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":101}?"]);
+    assert_eq!(
+        questions(&waiting),
+        ["May the tool `pay` be called with {\"amount\":101}?"]
+    );
     assert_eq!(bank.paid(), [100], "a call without a question runs at once");
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(100, None).await, []);
@@ -272,7 +369,12 @@ async fn the_predicate_decides_and_unreadable_arguments_raise_no_question() {
     let [first, second] = errors;
     assert_eq!(
         bank.last_results(),
-        [json!({"result": "paid 100"}), json!({"result": "paid 101"}), first, second]
+        [
+            json!({"result": "paid 100"}),
+            json!({"result": "paid 101"}),
+            first,
+            second
+        ]
     );
 }
 
@@ -281,8 +383,14 @@ async fn a_panicking_predicate_is_a_tool_error_and_the_tool_does_not_run() {
     let bank = Bank::new(&[&[sum(1)]]);
     assert_eq!(bank.begin(100, None).await, []);
     assert!(bank.paid().is_empty());
-    let error = bank.last_results().remove(0)["error"].as_str().unwrap().to_owned();
-    assert_eq!(error, "the confirmation predicate of tool `pay` panicked: a sum");
+    let error = bank.last_results().remove(0)["error"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        error,
+        "the confirmation predicate of tool `pay` panicked: a sum"
+    );
 }
 
 #[tokio::test]
@@ -294,7 +402,10 @@ async fn predicate_person_and_tool_see_arguments_changed_by_callbacks() {
         call.args.insert("amount".into(), json!(500 - amount));
     };
     let waiting = bank.begin(0, Some(change)).await;
-    assert_eq!(questions(&waiting), ["May the tool `pay` be called with {\"amount\":440}?"]);
+    assert_eq!(
+        questions(&waiting),
+        ["May the tool `pay` be called with {\"amount\":440}?"]
+    );
     assert_eq!(bank.paid(), [0]);
     bank.answer(&waiting[0], true).await;
     assert_eq!(bank.recover(0, Some(change)).await, []);
@@ -305,11 +416,18 @@ async fn predicate_person_and_tool_see_arguments_changed_by_callbacks() {
 async fn an_answer_covers_one_call_once() {
     let bank = Bank::new(&[&[sum(7), sum(7)], &[sum(7)]]);
     let waiting = bank.begin(0, None).await;
-    assert_eq!(waiting.len(), 2, "two calls with the same arguments are two questions");
+    assert_eq!(
+        waiting.len(),
+        2,
+        "two calls with the same arguments are two questions"
+    );
     assert_ne!(waiting[0].id, waiting[1].id);
     bank.answer(&waiting[1], true).await;
     let open = bank.recover(0, None).await;
-    assert_eq!((open[0].id.clone(), open.len(), bank.paid()), (waiting[0].id.clone(), 1, vec![7]));
+    assert_eq!(
+        (open[0].id.clone(), open.len(), bank.paid()),
+        (waiting[0].id.clone(), 1, vec![7])
+    );
     bank.answer(&waiting[0], false).await;
     let again = bank.recover(0, None).await;
     assert_eq!(
@@ -321,7 +439,10 @@ async fn an_answer_covers_one_call_once() {
     // An answered question takes no other answer.
     let runner = bank.process(0, None);
     for answered in &waiting {
-        assert_eq!(runner.answer(&answered.id, true).await.unwrap_err().kind(), ErrorKind::Answered);
+        assert_eq!(
+            runner.answer(&answered.id, true).await.unwrap_err().kind(),
+            ErrorKind::Answered
+        );
     }
     bank.answer(&again[0], true).await;
     assert_eq!(bank.recover(0, None).await, []);
@@ -340,7 +461,11 @@ async fn a_call_of_a_cancelled_run_takes_no_answer() {
     runner.cancel(waiting[0].run_id).await.unwrap();
     drop(runner.recover().await.unwrap());
     let error = runner.answer(&waiting[0].id, true).await.unwrap_err();
-    assert_eq!((error.kind(), bank.paid()), (ErrorKind::UnknownWait, vec![]), "{error}");
+    assert_eq!(
+        (error.kind(), bank.paid()),
+        (ErrorKind::UnknownWait, vec![]),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -21,7 +21,11 @@ pub struct World {
 impl World {
     pub fn new() -> Self {
         let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-        Self { journal: MemoryJournal::new(), sessions, recorded: Arc::default() }
+        Self {
+            journal: MemoryJournal::new(),
+            sessions,
+            recorded: Arc::default(),
+        }
     }
 
     /// Starts a process that is killed at point `at`.
@@ -32,7 +36,9 @@ impl World {
     /// Starts such a process that also recovers runs of a workflow. Replies of models stream.
     pub fn knowing(&self, at: usize, tree: Option<Tree>) -> (Runner, Crashing) {
         let engine = Crashing::new(self.journal.clone(), self.recorded.clone(), at);
-        let runner = Runner::builder().session_store(self.sessions.clone()).engine(engine.clone());
+        let runner = Runner::builder()
+            .session_store(self.sessions.clone())
+            .engine(engine.clone());
         let runner = runner.config(RunConfig::new().streaming(true));
         let runner = match tree {
             Some(tree) => runner.workflow(tree),
@@ -60,7 +66,11 @@ async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Op
 
 /// Reads a stream into `into` until its run ends or its process is killed. A process may be killed
 /// after each event, and so in the middle of a streamed reply.
-pub async fn drive(mut stream: RunStream<'_, ()>, engine: &Crashing, into: &mut Vec<Arc<Event>>) -> Ended {
+pub async fn drive(
+    mut stream: RunStream<'_, ()>,
+    engine: &Crashing,
+    into: &mut Vec<Arc<Event>>,
+) -> Ended {
     loop {
         match until_killed(engine, stream.next()).await {
             None => return Ended::Killed,
@@ -94,24 +104,53 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
             .iter()
             .map(|(key, value)| (key.to_string(), Value::clone(value)))
             .collect();
-        let calls = event.function_calls().map(|call| json!([call.name, call.args]));
-        let answers = event.function_responses().map(|answer| json!([answer.name, answer.response]));
+        let calls = event
+            .function_calls()
+            .map(|call| json!([call.name, call.args]));
+        let answers = event
+            .function_responses()
+            .map(|answer| json!([answer.name, answer.response]));
         let (calls, answers): (Value, Value) = (calls.collect(), answers.collect());
         let over = event.actions.transfer_to_agent.as_deref();
         let (path, author) = (event.path.to_string(), event.author.to_string());
-        let failed = event.failed_attempt().map(|failed| (failed.attempt, failed.error, failed.again));
-        let left_out = event.details.as_ref().and_then(|details| details.custom_metadata.get(LEFT_OUT_KEY));
+        let failed = event
+            .failed_attempt()
+            .map(|failed| (failed.attempt, failed.error, failed.again));
+        let left_out = event
+            .details
+            .as_ref()
+            .and_then(|details| details.custom_metadata.get(LEFT_OUT_KEY));
         let blocks = json!([failed, event.winner(), left_out]);
-        let summary = event.actions.compaction.as_ref().map(|summary| summary.content.text());
-        let said = json!([path, author, event.text(), state, calls, answers, over, blocks, summary]);
-        by_path.entry(event.path.to_string()).or_default().push(said.clone());
+        let summary = event
+            .actions
+            .compaction
+            .as_ref()
+            .map(|summary| summary.content.text());
+        let said = json!([
+            path,
+            author,
+            event.text(),
+            state,
+            calls,
+            answers,
+            over,
+            blocks,
+            summary
+        ]);
+        by_path
+            .entry(event.path.to_string())
+            .or_default()
+            .push(said.clone());
         all.push(said);
     }
     if parallel {
         all.clear();
     }
-    let state =
-        session.state().into_iter().map(|(key, value)| (key.to_string(), Value::clone(&value))).collect();
+    let state = session
+        .state()
+        .into_iter()
+        .map(|(key, value)| (key.to_string(), Value::clone(&value)))
+        .collect();
     (by_path, all, state)
 }
 
@@ -122,7 +161,11 @@ async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
     let stored: BTreeSet<_> = session.events().map(|event| event.id).collect();
     let mut seen = BTreeSet::new();
     for event in delivered.iter().filter(|event| !event.partial) {
-        assert!(stored.contains(&event.id), "{} was seen and is not stored", event.path);
+        assert!(
+            stored.contains(&event.id),
+            "{} was seen and is not stored",
+            event.path
+        );
         assert!(seen.insert(event.id), "{} was delivered twice", event.path);
     }
 }
@@ -156,7 +199,11 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
             id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
             // A person answers one question at a time, regardless of the processes.
-            let open = world.journal.waiting("app", &RunFilter::unfinished()).await.unwrap();
+            let open = world
+                .journal
+                .waiting("app", &RunFilter::unfinished())
+                .await
+                .unwrap();
             let went_on = match (ended, open.last()) {
                 (Ended::Through, Some(waiting)) if waiting.deadline.is_some() => {
                     tokio::time::advance(2 * people::PATIENCE).await;
@@ -177,9 +224,15 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             Ended::Through => {
                 let shape = shape(&world, id?, parallel).await;
                 was_stored(&world, &delivered).await;
-                return Some(Whole { shape, points: engine.points(), in_pieces });
+                return Some(Whole {
+                    shape,
+                    points: engine.points(),
+                    in_pieces,
+                });
             }
-            Ended::Killed => in_pieces += usize::from(delivered.last().is_some_and(|event| event.partial)),
+            Ended::Killed => {
+                in_pieces += usize::from(delivered.last().is_some_and(|event| event.partial))
+            }
         }
         // If nothing was committed, there is no run to resume.
         id?;

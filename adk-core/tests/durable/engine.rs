@@ -1,9 +1,10 @@
 //! [`Crashing`]: an engine that stops at a chosen point, as in a process that is killed there.
 
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    MemoryJournal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    is_failure,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -29,7 +30,13 @@ pub struct Crashing {
 
 impl Crashing {
     pub fn new(inner: MemoryJournal, recorded: Arc<Mutex<BTreeSet<String>>>, at: usize) -> Self {
-        Self { inner, recorded, points: Arc::default(), at, crashed: Arc::default() }
+        Self {
+            inner,
+            recorded,
+            points: Arc::default(),
+            at,
+            crashed: Arc::default(),
+        }
     }
 
     pub fn points(&self) -> usize {
@@ -53,7 +60,10 @@ impl Crashing {
         let Body::Call(work) = work else { return work };
         let own = self.clone();
         Body::Call(Box::pin(async move {
-            assert!(!own.recorded.lock().unwrap().contains(&name), "{name} is executed again");
+            assert!(
+                !own.recorded.lock().unwrap().contains(&name),
+                "{name} is executed again"
+            );
             let draft = work.await;
             own.point().await;
             draft
@@ -87,7 +97,10 @@ impl Journal for Crashing {
         Box::pin(async move {
             self.point().await;
             let name = key.id();
-            assert!(!self.recorded.lock().unwrap().contains(&name), "{name} is executed again");
+            assert!(
+                !self.recorded.lock().unwrap().contains(&name),
+                "{name} is executed again"
+            );
             let own = self.clone();
             let work = Box::pin(async move {
                 let value = work.await;
@@ -177,7 +190,11 @@ impl RunRegistry for Crashing {
     fn release(&self, claim: ClaimId) {
         self.inner.release(claim);
     }
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.inner.runs(app, filter)
     }
     fn runs_of_tenants<'a>(
@@ -194,7 +211,11 @@ impl RunRegistry for Crashing {
 }
 
 impl WaitRegistry for Crashing {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.inner.waiting(app, filter)
     }
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
@@ -203,7 +224,12 @@ impl WaitRegistry for Crashing {
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
     }
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due_of_tenants(app, now, most)
     }
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
@@ -212,7 +238,12 @@ impl WaitRegistry for Crashing {
             self.inner.withdraw(claim, waits).await
         })
     }
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.point().await;
             let answered = self.inner.resolve(app, wait, answer).await;

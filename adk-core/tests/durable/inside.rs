@@ -27,7 +27,11 @@ impl Model for Calls {
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         self.asked.fetch_add(1, SeqCst);
-        let answers = request.contents.iter().flat_map(Content::function_responses).count();
+        let answers = request
+            .contents
+            .iter()
+            .flat_map(Content::function_responses)
+            .count();
         let part = if answers < self.times {
             let args = Map::from_iter([("request".to_owned(), json!(format!("number {answers}")))]);
             Part::from(FunctionCall {
@@ -48,16 +52,30 @@ impl Model for Calls {
 
 /// Makes a clerk that asks a reviewer twice; the reviewer looks something up each time.
 fn clerk(asked: &Arc<AtomicUsize>, lookups: &Arc<AtomicUsize>) -> LlmAgent {
-    let calls = |tool, times| Calls { tool, times, asked: asked.clone() };
+    let calls = |tool, times| Calls {
+        tool,
+        times,
+        asked: asked.clone(),
+    };
     let count = lookups.clone();
-    let look_up = FunctionTool::new("look_up", "Looks up.", move |_: Map<String, serde_json::Value>, _| {
-        count.fetch_add(1, SeqCst);
-        "found"
-    });
-    let reviewer =
-        LlmAgent::builder("reviewer").description("Reviews.").model(calls("look_up", 1)).tool(look_up);
+    let look_up = FunctionTool::new(
+        "look_up",
+        "Looks up.",
+        move |_: Map<String, serde_json::Value>, _| {
+            count.fetch_add(1, SeqCst);
+            "found"
+        },
+    );
+    let reviewer = LlmAgent::builder("reviewer")
+        .description("Reviews.")
+        .model(calls("look_up", 1))
+        .tool(look_up);
     let reviewer = AgentTool::new(reviewer.build().unwrap());
-    LlmAgent::builder("clerk").model(calls("reviewer", 2)).tool(reviewer).build().unwrap()
+    LlmAgent::builder("clerk")
+        .model(calls("reviewer", 2))
+        .tool(reviewer)
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -77,14 +95,19 @@ async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
         }
         let keys = world.sessions.list("app", None).await.unwrap();
         let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
-        let Some(run) = session.event(0).map(|event| event.invocation_id) else { continue };
+        let Some(run) = session.event(0).map(|event| event.invocation_id) else {
+            continue;
+        };
         // The engine asserts that no recorded step is executed again.
         let (runner, engine) = world.process(usize::MAX);
         let again = drive(runner.resume(&agent, run).stream(), &engine, &mut delivered).await;
         assert!(matches!(again, Ended::Through), "killed at {at}");
         kills += 1;
         let (asked, lookups) = (asked.load(SeqCst), lookups.load(SeqCst));
-        assert!(asked + lookups <= 10, "killed at {at}: {asked} calls of models, {lookups} of the tool");
+        assert!(
+            asked + lookups <= 10,
+            "killed at {at}: {asked} calls of models, {lookups} of the tool"
+        );
         assert_eq!(delivered.last().unwrap().text(), "after 2 answers");
     }
     assert!(kills > 30, "only {kills}");
@@ -94,21 +117,48 @@ async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
 /// argument.
 fn clerk_of(version: u64, lookups: &Arc<AtomicUsize>) -> LlmAgent {
     let asked = Arc::<AtomicUsize>::default();
-    let calls = |tool, times| Calls { tool, times, asked: asked.clone() };
+    let calls = |tool, times| Calls {
+        tool,
+        times,
+        asked: asked.clone(),
+    };
     let count = lookups.clone();
-    let look_up = FunctionTool::new("look_up", "Looks up.", move |_: Map<String, serde_json::Value>, _| {
-        count.fetch_add(1, SeqCst);
-        "found"
-    });
+    let look_up = FunctionTool::new(
+        "look_up",
+        "Looks up.",
+        move |_: Map<String, serde_json::Value>, _| {
+            count.fetch_add(1, SeqCst);
+            "found"
+        },
+    );
     let from_callback = move |_: &mut CallbackContext, request: &mut ModelRequest| {
-        let is_first = request.contents.iter().flat_map(Content::function_responses).count() == 0;
+        let is_first = request
+            .contents
+            .iter()
+            .flat_map(Content::function_responses)
+            .count()
+            == 0;
         let args = Map::from_iter([("version".to_owned(), json!(version))]);
-        let call = FunctionCall { name: "look_up".to_owned(), args, ..FunctionCall::default() };
+        let call = FunctionCall {
+            name: "look_up".to_owned(),
+            args,
+            ..FunctionCall::default()
+        };
         is_first.then(|| ModelResponse::new(Content::new(Role::Model, vec![Part::from(call)])))
     };
-    let reviewer = LlmAgent::builder("reviewer").description("Reviews.").model(calls("none", 0));
-    let reviewer = reviewer.tool(look_up).before_model(from_callback).build().unwrap();
-    LlmAgent::builder("clerk").model(calls("reviewer", 1)).tool(AgentTool::new(reviewer)).build().unwrap()
+    let reviewer = LlmAgent::builder("reviewer")
+        .description("Reviews.")
+        .model(calls("none", 0));
+    let reviewer = reviewer
+        .tool(look_up)
+        .before_model(from_callback)
+        .build()
+        .unwrap();
+    LlmAgent::builder("clerk")
+        .model(calls("reviewer", 1))
+        .tool(AgentTool::new(reviewer))
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
@@ -120,20 +170,35 @@ async fn a_call_that_differs_from_its_record_ends_the_run_before_any_call() {
         let (runner, engine) = world.process(at);
         let (then, now) = (clerk_of(1, &lookups), clerk_of(2, &lookups));
         at += 1;
-        if drive(runner.run(&then, "go").stream(), &engine, &mut delivered).await == Ended::Through {
+        if drive(runner.run(&then, "go").stream(), &engine, &mut delivered).await == Ended::Through
+        {
             break;
         }
         let before = lookups.load(SeqCst);
-        let Some(run) = delivered.first().map(|event| event.invocation_id) else { continue };
+        let Some(run) = delivered.first().map(|event| event.invocation_id) else {
+            continue;
+        };
         let (runner, _) = world.process(usize::MAX);
         let Err(error) = runner.resume(&now, run).await else {
             // A call whose record was not stored yet is executed once more.
             in_flight += lookups.load(SeqCst) - 1;
             continue;
         };
-        assert_eq!((error.kind(), before, lookups.load(SeqCst)), (ErrorKind::Diverged, 1, 1), "{error}");
-        assert!(error.message().starts_with("call 1 of tool `look_up`"), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("`clerk/reviewer`")), "{error}");
+        assert_eq!(
+            (error.kind(), before, lookups.load(SeqCst)),
+            (ErrorKind::Diverged, 1, 1),
+            "{error}"
+        );
+        assert!(
+            error.message().starts_with("call 1 of tool `look_up`"),
+            "{error}"
+        );
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("`clerk/reviewer`")),
+            "{error}"
+        );
         diverged += 1;
     }
     assert!(diverged > 2 && in_flight == 1, "{diverged}, {in_flight}");
@@ -145,14 +210,26 @@ async fn a_call_that_differs_from_its_record_ends_the_run_before_any_call() {
 async fn resumed_after_kill(at: usize, max: u32) -> Option<Result<Usage, ErrorKind>> {
     let (asked, lookups) = (Arc::default(), Arc::default());
     // The last agent adds a point at which the clerk has finished.
-    let last = Calls { tool: "none", times: 0, asked: Arc::clone(&asked) };
-    let agents = (clerk(&asked, &lookups), LlmAgent::builder("last").model(last).build().unwrap());
-    let tree = SequentialAgent::builder("w").sub_agents(agents).build().unwrap();
+    let last = Calls {
+        tool: "none",
+        times: 0,
+        asked: Arc::clone(&asked),
+    };
+    let agents = (
+        clerk(&asked, &lookups),
+        LlmAgent::builder("last").model(last).build().unwrap(),
+    );
+    let tree = SequentialAgent::builder("w")
+        .sub_agents(agents)
+        .build()
+        .unwrap();
     let (world, mut first) = (World::new(), None);
     for at in [at, usize::MAX] {
         let (runner, engine) = world.process(at);
         let request = match first {
-            None => runner.run(&tree, "go").config(RunConfig::new().max_llm_calls(max)),
+            None => runner
+                .run(&tree, "go")
+                .config(RunConfig::new().max_llm_calls(max)),
             // The run keeps its original settings.
             Some(run) => runner.resume(&tree, run),
         };
@@ -188,11 +265,19 @@ async fn recorded_usage_counts_in_a_resumed_run() {
     for at in 1..200 {
         if let Some(ended) = resumed_after_kill(at, 8).await {
             let usage = ended.unwrap();
-            assert_eq!((usage.calls, usage.input_tokens, usage.output_tokens), (8, 80, 8), "killed at {at}");
+            assert_eq!(
+                (usage.calls, usage.input_tokens, usage.output_tokens),
+                (8, 80, 8),
+                "killed at {at}"
+            );
             kills += 1;
         }
         if let Some(ended) = resumed_after_kill(at, 7).await {
-            assert_eq!(ended.unwrap_err(), ErrorKind::LlmCallsExceeded, "killed at {at}");
+            assert_eq!(
+                ended.unwrap_err(),
+                ErrorKind::LlmCallsExceeded,
+                "killed at {at}"
+            );
         }
     }
     assert!(kills > 30, "only {kills}");

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 /// Makes a question.
 fn asks(key: &'static str) -> Await {
-    Await::builder::<bool>(key).question("Is `{a?}` enough?").build()
+    Await::builder::<bool>(key)
+        .question("Is `{a?}` enough?")
+        .build()
 }
 
 /// The time without an answer.
@@ -23,28 +25,43 @@ pub const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Makes a question that gets no answer in time.
 fn unanswered(key: &'static str) -> Await {
-    Await::builder::<bool>(key).question("Anybody?").timeout(PATIENCE).default(false).build()
+    Await::builder::<bool>(key)
+        .question("Anybody?")
+        .timeout(PATIENCE)
+        .default(false)
+        .build()
 }
 
 /// Makes an agent with a long-running call beside one that is answered at once.
 fn runs_on() -> LlmAgent {
     let ask = FunctionTool::new("ask", "Asks a person.", |(), _| "asked").long_running(true);
     let asks = |request: &ModelRequest| match request.info.turn {
-        0 => Reply::new().call("ask", json!({})).call("add", json!({"n": 5})),
+        0 => Reply::new()
+            .call("ask", json!({}))
+            .call("add", json!({"n": 5})),
         _ => talks::tells(request),
     };
-    talks::llm("officer", asks).tool(ask).tool(talks::adds("sum")).build().unwrap()
+    talks::llm("officer", asks)
+        .tool(ask)
+        .tool(talks::adds("sum"))
+        .build()
+        .unwrap()
 }
 
 /// Makes an agent with calls that ask in the middle, beside one that does not.
 fn asks_in_calls() -> LlmAgent {
     let orders = |request: &ModelRequest| match request.info.turn {
-        0 => [2, 0, 1].into_iter().fold(Reply::new(), |reply, questions| {
-            reply.call("order", json!({"name": "tea", "questions": questions}))
-        }),
+        0 => [2, 0, 1]
+            .into_iter()
+            .fold(Reply::new(), |reply, questions| {
+                reply.call("order", json!({"name": "tea", "questions": questions}))
+            }),
         _ => talks::tells(request),
     };
-    talks::llm("shopper", orders).tool(asks::order(std::sync::Arc::default())).build().unwrap()
+    talks::llm("shopper", orders)
+        .tool(asks::order(std::sync::Arc::default()))
+        .build()
+        .unwrap()
 }
 
 /// Returns all workflows that wait for people.
@@ -52,7 +69,17 @@ pub fn all() -> Vec<Named> {
     vec![
         (
             "await in a sequence",
-            || Tree::new("w", vec![run(works("a")), run(asks("yes")), run(works("b")), run(asks("no"))]),
+            || {
+                Tree::new(
+                    "w",
+                    vec![
+                        run(works("a")),
+                        run(asks("yes")),
+                        run(works("b")),
+                        run(asks("no")),
+                    ],
+                )
+            },
             false,
         ),
         (
@@ -63,7 +90,10 @@ pub fn all() -> Vec<Named> {
                     run(asks("yes")),
                     sequence("s", vec![run(works("c")), run(asks("no"))]),
                 ];
-                Tree::new("w", vec![run(works("a")), parallel("p", inside), run(works("d"))])
+                Tree::new(
+                    "w",
+                    vec![run(works("a")), parallel("p", inside), run(works("d"))],
+                )
             },
             true,
         ),
@@ -79,8 +109,11 @@ pub fn all() -> Vec<Named> {
             "await in each",
             || {
                 let inside = vec![run(item("n")), run(asks("yes"))];
-                Tree::new("w", vec![each("e", "item", "items", inside), run(works("z"))])
-                    .lets("items", json!([3, 1, 2]))
+                Tree::new(
+                    "w",
+                    vec![each("e", "item", "items", inside), run(works("z"))],
+                )
+                .lets("items", json!([3, 1, 2]))
             },
             true,
         ),
@@ -99,14 +132,26 @@ pub fn all() -> Vec<Named> {
         ),
         (
             "calls that ask in the middle",
-            || Tree::new("w", vec![run(works("a")), run(asks_in_calls()), run(works("b"))]),
+            || {
+                Tree::new(
+                    "w",
+                    vec![run(works("a")), run(asks_in_calls()), run(works("b"))],
+                )
+            },
             false,
         ),
         (
             "questions without an answer in time",
             || {
                 let inside = vec![run(works("b")), run(unanswered("yes"))];
-                Tree::new("w", vec![run(unanswered("no")), parallel("p", inside), run(works("c"))])
+                Tree::new(
+                    "w",
+                    vec![
+                        run(unanswered("no")),
+                        parallel("p", inside),
+                        run(works("c")),
+                    ],
+                )
             },
             true,
         ),

@@ -24,7 +24,13 @@ fn two() -> Tree {
 
 async fn length(world: &World) -> usize {
     let keys = world.sessions.list("app", None).await.unwrap();
-    world.sessions.get(&keys[0].key).await.unwrap().unwrap().len()
+    world
+        .sessions
+        .get(&keys[0].key)
+        .await
+        .unwrap()
+        .unwrap()
+        .len()
 }
 
 #[tokio::test]
@@ -36,9 +42,17 @@ async fn another_shape_is_refused_with_a_diff() {
     let renamed = Tree::new("w", vec![run(works("a")), run(works("c"))]);
     let error = runner.resume(&renamed, id).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TopologyChanged);
-    assert!(error.message().ends_with("- custom b -> b\n+ custom c -> c"), "{error}");
+    assert!(
+        error
+            .message()
+            .ends_with("- custom b -> b\n+ custom c -> c"),
+        "{error}"
+    );
     let other = Tree::new("v", vec![run(works("a"))]);
-    assert_eq!(runner.resume(&other, id).await.unwrap_err().kind(), ErrorKind::TopologyChanged);
+    assert_eq!(
+        runner.resume(&other, id).await.unwrap_err().kind(),
+        ErrorKind::TopologyChanged
+    );
     assert_eq!(length(&world).await, before);
     // More steps at the end are not another shape, and the run was released.
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
@@ -70,18 +84,39 @@ mod now {
 /// Builds a tree whose agent writes a key of type `ty`.
 fn writes(ty: &'static str) -> Tree {
     let mut agent = works("b");
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new("b", ty)])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new("b", ty)])));
     Tree::new("w", vec![run(works("a")), run(agent)])
 }
 
 /// Asserts that the tree is refused with this difference and that nothing changes.
 async fn assert_retyped(world: &World, id: RunId, tree: &Tree, diff: &str) {
-    let before = (length(world).await, world.journal.runs("app", &RunFilter::unfinished()).await.unwrap());
-    let error = world.process(usize::MAX).0.resume(tree, id).await.unwrap_err();
+    let before = (
+        length(world).await,
+        world
+            .journal
+            .runs("app", &RunFilter::unfinished())
+            .await
+            .unwrap(),
+    );
+    let error = world
+        .process(usize::MAX)
+        .0
+        .resume(tree, id)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TopologyChanged, "{error}");
     assert!(error.message().ends_with(&format!(":\n{diff}")), "{error}");
     assert_eq!(
-        (length(world).await, world.journal.runs("app", &RunFilter::unfinished()).await.unwrap()),
+        (
+            length(world).await,
+            world
+                .journal
+                .runs("app", &RunFilter::unfinished())
+                .await
+                .unwrap()
+        ),
         before
     );
 }
@@ -93,54 +128,119 @@ async fn a_key_of_another_type_is_another_shape() {
     assert_retyped(&world, id, &writes("String"), "~ b: u64 -> String").await;
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
     assert_retyped(&world, id, &longer, "~ b: u64 -> Value\n+ custom z").await;
-    world.process(usize::MAX).0.resume(&writes("u64"), id).await.unwrap();
+    world
+        .process(usize::MAX)
+        .0
+        .resume(&writes("u64"), id)
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn an_awaited_value_of_another_type_is_another_shape() {
     let world = World::new();
     let asks = |ask: Await| Tree::new("w", vec![run(works("a")), run(ask)]);
-    let decision = || asks(Await::builder::<then::Decision>("d").question("Publish?").build());
+    let decision = || {
+        asks(
+            Await::builder::<then::Decision>("d")
+                .question("Publish?")
+                .build(),
+        )
+    };
     let runner = world.process(usize::MAX).0;
-    assert_eq!(runner.run(&decision(), "go").await.unwrap_err().kind(), ErrorKind::Paused);
-    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    assert_eq!(
+        runner.run(&decision(), "go").await.unwrap_err().kind(),
+        ErrorKind::Paused
+    );
+    let [waiting] = &runner.waiting().await.unwrap()[..] else {
+        panic!("one question")
+    };
     for answered in [false, true] {
         let other = asks(Await::builder::<bool>("d").build());
         let own = std::any::type_name::<then::Decision>();
-        assert_retyped(&world, waiting.run_id, &other, &format!("~ d: {own} -> bool")).await;
+        assert_retyped(
+            &world,
+            waiting.run_id,
+            &other,
+            &format!("~ d: {own} -> bool"),
+        )
+        .await;
         let other = asks(Await::builder::<now::Decision>("d").build());
         let diff = format!("~ d: {own} -> {}", std::any::type_name::<now::Decision>());
         assert_retyped(&world, waiting.run_id, &other, &diff).await;
         if !answered {
             // An open question keeps its text.
-            let reworded = asks(Await::builder::<then::Decision>("d").question("Really?").build());
+            let reworded = asks(
+                Await::builder::<then::Decision>("d")
+                    .question("Really?")
+                    .build(),
+            );
             let paused = runner.resume(&reworded, waiting.run_id).await.unwrap_err();
             assert_eq!(paused.kind(), ErrorKind::Paused);
-            assert_eq!(runner.waiting().await.unwrap(), std::slice::from_ref(waiting));
+            assert_eq!(
+                runner.waiting().await.unwrap(),
+                std::slice::from_ref(waiting)
+            );
             runner.answer(&waiting.id, "Revise").await.unwrap();
         }
     }
     // Text and timeout of a question may change.
-    let later = asks(Await::builder::<then::Decision>("d").question("And now?").build());
+    let later = asks(
+        Await::builder::<then::Decision>("d")
+            .question("And now?")
+            .build(),
+    );
     let outcome = runner.resume(&later, waiting.run_id).await.unwrap();
-    assert_eq!(outcome.get::<String>("d").unwrap().as_deref(), Some("Revise"));
+    assert_eq!(
+        outcome.get::<String>("d").unwrap().as_deref(),
+        Some("Revise")
+    );
 }
 
 #[tokio::test]
 async fn an_answer_of_a_model_of_another_type_is_another_shape() {
     let world = World::new();
-    let tree = |agent: LlmAgent| Tree::new("w", vec![run(agent), run(Await::builder::<bool>("yes").build())]);
+    let tree = |agent: LlmAgent| {
+        Tree::new(
+            "w",
+            vec![run(agent), run(Await::builder::<bool>("yes").build())],
+        )
+    };
     let judge = || llm("judge", |_| Reply::new().json("Publish")).output_key("d");
-    let own = || tree(judge().output_type::<then::Decision>().instruction("Judge.").build().unwrap());
+    let own = || {
+        tree(
+            judge()
+                .output_type::<then::Decision>()
+                .instruction("Judge.")
+                .build()
+                .unwrap(),
+        )
+    };
     let runner = world.process(usize::MAX).0;
-    assert_eq!(runner.run(&own(), "go").await.unwrap_err().kind(), ErrorKind::Paused);
-    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one question") };
+    assert_eq!(
+        runner.run(&own(), "go").await.unwrap_err().kind(),
+        ErrorKind::Paused
+    );
+    let [waiting] = &runner.waiting().await.unwrap()[..] else {
+        panic!("one question")
+    };
     let name = std::any::type_name::<then::Decision>();
     let text = tree(judge().build().unwrap());
-    assert_retyped(&world, waiting.run_id, &text, &format!("~ d: {name} -> String")).await;
+    assert_retyped(
+        &world,
+        waiting.run_id,
+        &text,
+        &format!("~ d: {name} -> String"),
+    )
+    .await;
     runner.answer(&waiting.id, true).await.unwrap();
-    let later =
-        tree(judge().output_type::<then::Decision>().instruction("Judge it, please.").build().unwrap());
+    let later = tree(
+        judge()
+            .output_type::<then::Decision>()
+            .instruction("Judge it, please.")
+            .build()
+            .unwrap(),
+    );
     runner.resume(&later, waiting.run_id).await.unwrap();
 }
 
@@ -150,11 +250,17 @@ async fn a_run_needs_a_known_id_and_has_one_driver() {
     let (tree, runner) = (two(), world.process(usize::MAX).0);
     let mut stream = runner.run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
-    assert_eq!(runner.resume(&tree, id).await.unwrap_err().kind(), ErrorKind::RunBusy);
+    assert_eq!(
+        runner.resume(&tree, id).await.unwrap_err().kind(),
+        ErrorKind::RunBusy
+    );
     drop(stream);
     runner.resume(&tree, id).await.unwrap();
     let unknown: RunId = "e-01a20006-3d91-7063-bfff-1ade0228ff61".parse().unwrap();
-    assert_eq!(runner.resume(&tree, unknown).await.unwrap_err().kind(), ErrorKind::UnknownRun);
+    assert_eq!(
+        runner.resume(&tree, unknown).await.unwrap_err().kind(),
+        ErrorKind::UnknownRun
+    );
 }
 
 #[tokio::test]
@@ -165,7 +271,8 @@ async fn a_changed_agent_is_reported() {
                 if !text.is_empty() {
                     cx.emit(Event::new().with_text(text)).await?;
                 }
-                cx.step("x", std::future::pending::<adk_core::Result<()>>()).await?;
+                cx.step("x", std::future::pending::<adk_core::Result<()>>())
+                    .await?;
                 Ok(Flow::Continue)
             })
         });
@@ -184,14 +291,19 @@ async fn a_changed_agent_is_reported() {
         stream.next().await.unwrap().unwrap();
         drop(stream);
         let tree = match now {
-            "" => Tree::new("w", vec![run(by("a", |_| Box::pin(async { Ok(Flow::Continue) })))]),
+            "" => Tree::new(
+                "w",
+                vec![run(by("a", |_| Box::pin(async { Ok(Flow::Continue) })))],
+            ),
             now => says(now),
         };
         let error = runner.resume(&tree, id).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Diverged, "{error}");
         assert!(error.message().contains(wanted), "{error}");
         assert!(
-            error.help().is_some_and(|help| help.contains("`w/a`") && help.contains("has changed")),
+            error
+                .help()
+                .is_some_and(|help| help.contains("`w/a`") && help.contains("has changed")),
             "{error}"
         );
         assert_eq!(length(&world).await, 2);
@@ -215,14 +327,25 @@ async fn a_record_of_another_type_is_reported_with_a_remedy() {
     };
     let world = World::new();
     let runner = world.process(usize::MAX).0;
-    assert_eq!(runner.run(&steps("text"), "go").await.unwrap_err().kind(), ErrorKind::Paused);
+    assert_eq!(
+        runner.run(&steps("text"), "go").await.unwrap_err().kind(),
+        ErrorKind::Paused
+    );
     let waiting = runner.waiting().await.unwrap().remove(0);
     runner.answer(&waiting.id, "no number").await.unwrap();
     for (ty, wanted) in [("number", "step `x`"), ("text", "wait `y`")] {
         let error = runner.resume(&steps(ty), waiting.run_id).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Diverged, "{error}");
         assert!(error.message().contains(wanted), "{error}");
-        assert!(error.help().is_some_and(|help| help.starts_with("resume the run with")), "{error}");
-        assert_eq!(error.path().map(ToString::to_string).as_deref(), Some("w/a"));
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.starts_with("resume the run with")),
+            "{error}"
+        );
+        assert_eq!(
+            error.path().map(ToString::to_string).as_deref(),
+            Some("w/a")
+        );
     }
 }

@@ -9,9 +9,9 @@
 use super::engine::Ops;
 use crate::support::*;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, MemoryJournal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    MemoryJournal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
 use adk_core::model::Usage;
 use adk_core::session::{Location, MemoryStore, SessionStore};
@@ -46,22 +46,34 @@ struct Seen {
 
 impl Seen {
     fn granted(&mut self, claim: ClaimId) {
-        if let Some(held) = self.held.filter(|held| *held != claim && !self.ended.contains(held)) {
-            self.wrong.push(format!("{claim:?} was granted while {held:?} is held"));
+        if let Some(held) = self
+            .held
+            .filter(|held| *held != claim && !self.ended.contains(held))
+        {
+            self.wrong
+                .push(format!("{claim:?} was granted while {held:?} is held"));
         }
         self.held = Some(claim);
     }
 
     fn written(&mut self, claim: ClaimId) {
         if self.held.is_some_and(|held| held.epoch > claim.epoch) {
-            self.wrong.push(format!("{claim:?} has written, while {:?} drives", self.held));
+            self.wrong.push(format!(
+                "{claim:?} has written, while {:?} drives",
+                self.held
+            ));
         }
     }
 }
 
 impl Later {
     fn new(by_run: bool) -> Self {
-        Self { inner: MemoryJournal::new(), ops: Ops::default(), seen: Arc::default(), by_run }
+        Self {
+            inner: MemoryJournal::new(),
+            ops: Ops::default(),
+            seen: Arc::default(),
+            by_run,
+        }
     }
 
     /// Requests an operation and returns a future of its result.
@@ -91,7 +103,11 @@ impl Later {
         self.ops.push(move || {
             own.seen.lock().unwrap().ended.insert(claim);
             let held = own.seen.lock().unwrap().held;
-            own.inner.release(if own.by_run { held.unwrap_or(claim) } else { claim });
+            own.inner.release(if own.by_run {
+                held.unwrap_or(claim)
+            } else {
+                claim
+            });
         });
     }
 }
@@ -219,7 +235,11 @@ impl RunRegistry for Later {
     fn release(&self, claim: ClaimId) {
         self.release_claim(claim);
     }
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
         self.ask(move |own| {
             let runs = ready_now(own.inner.runs(&app, &filter));
@@ -240,7 +260,11 @@ impl RunRegistry for Later {
 }
 
 impl WaitRegistry for Later {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.inner.waiting(app, filter)
     }
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
@@ -249,13 +273,23 @@ impl WaitRegistry for Later {
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due(app, now, most)
     }
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         self.inner.due_of_tenants(app, now, most)
     }
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         self.inner.withdraw(claim, waits)
     }
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         self.inner.resolve(app, wait, answer)
     }
 }
@@ -324,19 +358,29 @@ struct Played {
 /// Plays the default order with these deviations. A deviation selects another option than the first
 /// at a point.
 #[allow(clippy::too_many_lines, reason = "one schedule, from start to end")]
-async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<usize, usize>) -> Played {
+async fn play(
+    tasks: &[Does],
+    turns: bool,
+    by_run: bool,
+    deviations: &BTreeMap<usize, usize>,
+) -> Played {
     let store = Later::new(by_run);
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
     let paid = Arc::new(AtomicUsize::new(0));
     let asks = !tasks.contains(&Does::Runs);
     let tree = || pays(asks, &paid);
     let runner = || -> Runner {
-        let builder = Runner::builder().session_store(sessions.clone()).engine(store.clone());
+        let builder = Runner::builder()
+            .session_store(sessions.clone())
+            .engine(store.clone());
         builder.workflow::<Tree>(tree()).build().unwrap()
     };
     let mut id = None;
     if asks {
-        let paused = store.ops.through(runner().session("u", "s").run(&tree(), "go").into_future()).await;
+        let paused = store
+            .ops
+            .through(runner().session("u", "s").run(&tree(), "go").into_future())
+            .await;
         assert_eq!(paused.unwrap_err().kind(), ErrorKind::Paused);
         let waits = runner().waiting().await.unwrap();
         runner().answer(&waits[0].id, true).await.unwrap();
@@ -350,16 +394,26 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
             let future: BoxFuture<'static, ()> = Box::pin(async move {
                 match does {
                     Does::Runs => drop(runner.session("u", "s").run(tree, "go").await),
-                    Does::Resumes => drop(runner.resume(tree, id.expect("the run has started")).await),
+                    Does::Resumes => {
+                        drop(runner.resume(tree, id.expect("the run has started")).await)
+                    }
                     Does::Recovers => drop(runner.recover().await),
                     Does::Watches => drop(runner.watch().every(Duration::from_millis(2)).await),
                 }
             });
             let woken = Arc::new(Flag(AtomicBool::new(true)));
-            Running { future: Some(future), woken, ends: does != Does::Watches }
+            Running {
+                future: Some(future),
+                woken,
+                ends: does != Does::Watches,
+            }
         })
         .collect();
-    let mut played = Played { choices: Vec::new(), trace: Vec::new(), wrong: Vec::new() };
+    let mut played = Played {
+        choices: Vec::new(),
+        trace: Vec::new(),
+        wrong: Vec::new(),
+    };
     let (mut last, mut drops) = (0, 0);
     loop {
         tokio::time::advance(Duration::from_millis(1)).await;
@@ -385,7 +439,9 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
             continue;
         }
         played.choices.push((chosen, next.len()));
-        let Some(next) = next.get(chosen).copied() else { break };
+        let Some(next) = next.get(chosen).copied() else {
+            break;
+        };
         played.trace.push(next);
         match next {
             Next::Store => store.ops.next(),
@@ -399,7 +455,11 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
                 task.woken.0.store(false, SeqCst);
                 let waker = Waker::from(task.woken.clone());
                 let future = task.future.as_mut().expect("it lives");
-                if future.as_mut().poll(&mut Task::from_waker(&waker)).is_ready() {
+                if future
+                    .as_mut()
+                    .poll(&mut Task::from_waker(&waker))
+                    .is_ready()
+                {
                     task.future = None;
                 }
             }
@@ -415,14 +475,21 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
     // No task drives the run any more, so it can be resumed, and it ends.
     let id = id.or(store.seen.lock().unwrap().held.map(|held| held.run_id));
     if let Some(id) = id {
-        let ended = store.ops.through(runner().resume(&tree(), id).into_future()).await;
+        let ended = store
+            .ops
+            .through(runner().resume(&tree(), id).into_future())
+            .await;
         if let Err(error) = ended {
-            played.wrong.push(format!("the run is left locked: {error}"));
+            played
+                .wrong
+                .push(format!("the run is left locked: {error}"));
         }
         // Each drop may repeat one call in flight.
         let paid = paid.load(SeqCst);
         if paid == 0 || paid > 1 + drops {
-            played.wrong.push(format!("the tool paid {paid} times with {drops} drops"));
+            played
+                .wrong
+                .push(format!("the tool paid {paid} times with {drops} drops"));
         }
     }
     played.wrong.append(&mut store.seen.lock().unwrap().wrong);
@@ -432,7 +499,10 @@ async fn play(tasks: &[Does], turns: bool, by_run: bool, deviations: &BTreeMap<u
 /// Plays all schedules with at most `most` deviations, each after the previous one. Returns the
 /// number of schedules.
 fn explore(tasks: &[Does], most: usize, by_run: bool) -> Result<usize, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build();
     let runtime = runtime.unwrap();
     let mut count = 0;
     for turns in [false, true] {
@@ -441,7 +511,10 @@ fn explore(tasks: &[Does], most: usize, by_run: bool) -> Result<usize, String> {
             let played = runtime.block_on(play(tasks, turns, by_run, &deviations));
             count += 1;
             if let Some(wrong) = played.wrong.first() {
-                return Err(format!("{tasks:?}, {deviations:?}: {wrong}\n{:?}", played.trace));
+                return Err(format!(
+                    "{tasks:?}, {deviations:?}: {wrong}\n{:?}",
+                    played.trace
+                ));
             }
             if deviations.len() == most {
                 continue;

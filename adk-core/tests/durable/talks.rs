@@ -8,7 +8,9 @@ use adk_core::llm::LlmAgent;
 use adk_core::model::{Model, ModelRequest, ModelStream};
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
-use adk_core::{AgentTool, BoxFuture, Content, DynTool, ReadonlyContext, Result, ToolContext, Toolset};
+use adk_core::{
+    AgentTool, BoxFuture, Content, DynTool, ReadonlyContext, Result, ToolContext, Toolset,
+};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,17 +24,34 @@ impl Model for Talks {
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        ScriptedModel::new().reply((self.0)(&request)).generate(request)
+        ScriptedModel::new()
+            .reply((self.0)(&request))
+            .generate(request)
     }
 }
 
 /// Replies with a text that describes the request, in pieces if the request streams.
 pub fn tells(request: &ModelRequest) -> Reply {
-    let answers: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
-    let answers: Vec<Value> = answers.into_iter().map(|answer| json!(answer.response)).collect();
+    let answers: Vec<_> = request
+        .contents
+        .iter()
+        .flat_map(Content::function_responses)
+        .collect();
+    let answers: Vec<Value> = answers
+        .into_iter()
+        .map(|answer| json!(answer.response))
+        .collect();
     let (agent, heard) = (&request.info.agent, request.contents.len());
-    let pieces = [format!("{agent} "), format!("has heard {heard}, "), Value::from(answers).to_string()];
-    Reply::new().thought("So.").text(pieces.concat()).thought_pieces(["So."]).pieces(pieces)
+    let pieces = [
+        format!("{agent} "),
+        format!("has heard {heard}, "),
+        Value::from(answers).to_string(),
+    ];
+    Reply::new()
+        .thought("So.")
+        .text(pieces.concat())
+        .thought_pieces(["So."])
+        .pieces(pieces)
 }
 
 fn hands_over(to: &str) -> Reply {
@@ -41,7 +60,9 @@ fn hands_over(to: &str) -> Reply {
 
 /// Builds an agent whose model replies with `says`.
 pub fn llm(name: &'static str, says: fn(&ModelRequest) -> Reply) -> LlmAgentBuilder {
-    LlmAgent::builder(name).description("Talks.").model(Talks(says))
+    LlmAgent::builder(name)
+        .description("Talks.")
+        .model(Talks(says))
 }
 
 #[derive(Deserialize, schemars::JsonSchema)]
@@ -52,47 +73,73 @@ struct Number {
 
 /// Makes a tool that counts additions under a key.
 pub fn adds(key: &'static str) -> FunctionTool {
-    FunctionTool::new("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
-        let sum = cx.state().get::<u32>(key).ok().flatten().unwrap_or_default() + n;
-        let _ = cx.state().set(key, sum);
-        format!("{n} is added")
-    })
+    FunctionTool::new(
+        "add",
+        "Adds.",
+        move |Number { n }: Number, cx: &mut ToolContext| {
+            let sum = cx
+                .state()
+                .get::<u32>(key)
+                .ok()
+                .flatten()
+                .unwrap_or_default()
+                + n;
+            let _ = cx.state().set(key, sum);
+            format!("{n} is added")
+        },
+    )
     .writes::<u32>(key)
 }
 
 /// Makes two calls at once, then one, then a text.
 fn calculates(request: &ModelRequest) -> Reply {
     match request.info.turn {
-        0 => tells(request).call("add", json!({"n": 1})).call("add", json!({"n": 20})),
+        0 => tells(request)
+            .call("add", json!({"n": 1}))
+            .call("add", json!({"n": 20})),
         1 => Reply::new().call("add", json!({"n": 300})),
         _ => tells(request),
     }
 }
 
 fn clerk() -> LlmAgent {
-    llm("clerk", calculates).tool(adds("sum")).output_key("report").build().unwrap()
+    llm("clerk", calculates)
+        .tool(adds("sum"))
+        .output_key("report")
+        .build()
+        .unwrap()
 }
 
 /// Makes an agent that hands over, is handed back to, and hands over once more.
 fn desk() -> LlmAgent {
     let billing = llm("billing", |_| hands_over("triage"));
     let tech = llm("tech", calculates).tool(adds("sum"));
-    let triage = llm("triage", |request| hands_over(if request.info.turn == 0 { "billing" } else { "tech" }));
+    let triage = llm("triage", |request| {
+        hands_over(if request.info.turn == 0 {
+            "billing"
+        } else {
+            "tech"
+        })
+    });
     triage.sub_agents([billing, tech]).build().unwrap()
 }
 
 /// Makes a tool that counts additions under a key with immediate updates.
 fn updates(key: &'static str) -> FunctionTool {
-    let tool = FunctionTool::new_async("add", "Adds.", move |Number { n }: Number, cx: &mut ToolContext| {
-        Box::pin(async move {
-            let add = move |sum: Option<u32>| sum.unwrap_or(0) + n;
-            let sum: u32 = cx.state().update(key, add).await?;
-            cx.state().update(format!("user:{key}"), add).await?;
-            let twice: u32 = cx.state().update(format!("temp:{key}"), add).await?;
-            cx.state().set(format!("{key} {n}"), sum)?;
-            Ok::<_, adk_core::Error>(json!([sum, twice]))
-        })
-    });
+    let tool = FunctionTool::new_async(
+        "add",
+        "Adds.",
+        move |Number { n }: Number, cx: &mut ToolContext| {
+            Box::pin(async move {
+                let add = move |sum: Option<u32>| sum.unwrap_or(0) + n;
+                let sum: u32 = cx.state().update(key, add).await?;
+                cx.state().update(format!("user:{key}"), add).await?;
+                let twice: u32 = cx.state().update(format!("temp:{key}"), add).await?;
+                cx.state().set(format!("{key} {n}"), sum)?;
+                Ok::<_, adk_core::Error>(json!([sum, twice]))
+            })
+        },
+    );
     let tool = tool.writes::<u32>(key).writes::<u32>(format!("user:{key}"));
     (1..=5).fold(tool, |tool, n| tool.writes::<u32>(format!("{key} {n}")))
 }
@@ -103,13 +150,22 @@ fn updates_in_calls() -> LlmAgent {
         turn @ 0..=1 => Reply::new().call("add", json!({"n": 4 + turn})),
         _ => tells(request),
     };
-    let reviewer = AgentTool::new(llm("reviewer", says).tool(updates("reviews")).build().unwrap());
+    let reviewer = AgentTool::new(
+        llm("reviewer", says)
+            .tool(updates("reviews"))
+            .build()
+            .unwrap(),
+    );
     let says = |request: &ModelRequest| match request.info.turn {
         0 => Reply::new().call("add", json!({"n": 1})),
         1 => Reply::new().call("reviewer", json!({"request": "number 1"})),
         _ => tells(request),
     };
-    llm("updater", says).tool(reviewer).tool(updates("sum")).build().unwrap()
+    llm("updater", says)
+        .tool(reviewer)
+        .tool(updates("sum"))
+        .build()
+        .unwrap()
 }
 
 fn writer(name: &'static str) -> LlmAgent {
@@ -122,7 +178,12 @@ fn asks_another() -> LlmAgent {
         0 => Reply::new().call("add", json!({"n": 4})),
         _ => tells(request),
     };
-    let reviewer = AgentTool::new(llm("reviewer", counts).tool(adds("reviews")).build().unwrap());
+    let reviewer = AgentTool::new(
+        llm("reviewer", counts)
+            .tool(adds("reviews"))
+            .build()
+            .unwrap(),
+    );
     let asks = |request: &ModelRequest| match request.info.turn {
         turn @ 0..=1 => Reply::new().call("reviewer", json!({"request": format!("number {turn}")})),
         _ => tells(request),
@@ -138,7 +199,10 @@ impl Toolset for Locked {
         "locked"
     }
 
-    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+    fn tools<'a>(
+        &'a self,
+        cx: &'a ReadonlyContext,
+    ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
         Box::pin(async move {
             let mut tools: Vec<Arc<dyn DynTool>> = vec![Arc::new(adds("user:sum"))];
             if cx.get::<u32>("user:sum")?.is_some() {
@@ -156,7 +220,9 @@ impl Toolset for Locked {
 /// Makes an agent that calls a tool of its toolset, then the tool that this call added.
 fn unlocks() -> LlmAgent {
     let says = |request: &ModelRequest| match (request.info.turn, request.tools.len()) {
-        (0, 1) => Reply::new().call("add", json!({"n": 1})).call("open", json!({})),
+        (0, 1) => Reply::new()
+            .call("add", json!({"n": 1}))
+            .call("open", json!({})),
         (1, 2) => Reply::new().call("open", json!({})),
         _ => tells(request),
     };
@@ -172,13 +238,21 @@ fn chat() -> LlmAgent {
         calculates(request)
     };
     let compact = adk_core::llm::Compaction::new().after(3).keep(1);
-    llm("chat", says).tool(adds("sum")).compact(compact).build().unwrap()
+    llm("chat", says)
+        .tool(adds("sum"))
+        .compact(compact)
+        .build()
+        .unwrap()
 }
 
 /// Returns the workflows that ask no person.
 pub fn all() -> Vec<Named> {
     vec![
-        ("tools", || Tree::new("w", vec![run(works("a")), run(clerk()), run(works("b"))]), false),
+        (
+            "tools",
+            || Tree::new("w", vec![run(works("a")), run(clerk()), run(works("b"))]),
+            false,
+        ),
         (
             "streamed replies",
             || {
@@ -192,12 +266,29 @@ pub fn all() -> Vec<Named> {
             || Tree::new("w", vec![run(works("a")), run(desk()), run(works("b"))]),
             false,
         ),
-        ("an agent as a tool", || Tree::new("w", vec![run(asks_another()), run(works("a"))]), false),
-        ("summaries", || Tree::new("w", vec![run(works("a")), run(chat()), run(works("b"))]), false),
-        ("toolsets", || Tree::new("w", vec![run(works("a")), run(unlocks()), run(works("b"))]), false),
+        (
+            "an agent as a tool",
+            || Tree::new("w", vec![run(asks_another()), run(works("a"))]),
+            false,
+        ),
+        (
+            "summaries",
+            || Tree::new("w", vec![run(works("a")), run(chat()), run(works("b"))]),
+            false,
+        ),
+        (
+            "toolsets",
+            || Tree::new("w", vec![run(works("a")), run(unlocks()), run(works("b"))]),
+            false,
+        ),
         (
             "tools that update",
-            || Tree::new("w", vec![run(works("a")), run(updates_in_calls()), run(works("b"))]),
+            || {
+                Tree::new(
+                    "w",
+                    vec![run(works("a")), run(updates_in_calls()), run(works("b"))],
+                )
+            },
             false,
         ),
         (
@@ -211,7 +302,10 @@ pub fn all() -> Vec<Named> {
         (
             "handovers and agent tools in branches",
             || {
-                let both = parallel("p", vec![run(desk()), run(writer("draft")), run(asks_another())]);
+                let both = parallel(
+                    "p",
+                    vec![run(desk()), run(writer("draft")), run(asks_another())],
+                );
                 Tree::new("w", vec![repeat("l", Some(2), vec![both]), run(works("a"))])
             },
             true,

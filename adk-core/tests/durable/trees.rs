@@ -10,7 +10,9 @@ use std::time::Duration;
 /// call whose record is its event.
 pub fn works(name: &'static str) -> By {
     let mut agent = by(name, move |cx| Box::pin(work(name, cx)));
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
     agent
 }
 
@@ -18,9 +20,15 @@ async fn work(name: &'static str, cx: &mut Context) -> Result<Flow> {
     let said: u64 = cx.state().get(name)?.unwrap_or_default();
     let gave: u64 = cx.step("model", async move { Ok(said + 1) }).await?;
     cx.state().set("temp:last", gave)?;
-    cx.emit(Event::new().with_text(format!("{name} {gave}")).with_state(name, gave)).await?;
+    cx.emit(
+        Event::new()
+            .with_text(format!("{name} {gave}"))
+            .with_state(name, gave),
+    )
+    .await?;
     let last: Option<u64> = cx.state().get("temp:last")?;
-    cx.emit_call(async move { Ok(Event::new().with_text(format!("{name} is done, {last:?}"))) }).await?;
+    cx.emit_call(async move { Ok(Event::new().with_text(format!("{name} is done, {last:?}"))) })
+        .await?;
     Ok(Flow::Continue)
 }
 
@@ -30,13 +38,18 @@ fn hides(name: &'static str) -> By {
         Box::pin(async move {
             let known: Option<Secret<u64>> = cx.state().get(name)?;
             let next = known.map_or(1, |known| known.expose() + 1);
-            let secret: Secret<u64> = cx.step("model", async move { Ok(Secret::new(next)) }).await?;
+            let secret: Secret<u64> = cx
+                .step("model", async move { Ok(Secret::new(next)) })
+                .await?;
             cx.state().set(name, &secret)?;
-            cx.emit(Event::new().with_text(format!("{name} {}", secret.expose() % 2))).await?;
+            cx.emit(Event::new().with_text(format!("{name} {}", secret.expose() % 2)))
+                .await?;
             Ok(Flow::Continue)
         })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Secret<u64>")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(name, "Secret<u64>")])));
     agent
 }
 
@@ -45,9 +58,14 @@ fn tells(name: &'static str, key: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
             let secret: Option<Secret<u64>> = cx.state().get(key)?;
-            let twice: u64 =
-                cx.step("twice", async move { Ok(secret.map_or(0, |n| n.expose() * 2)) }).await?;
-            cx.emit(Event::new().with_text(format!("{key} is {twice} / 2"))).await?;
+            let twice: u64 = cx
+                .step(
+                    "twice",
+                    async move { Ok(secret.map_or(0, |n| n.expose() * 2)) },
+                )
+                .await?;
+            cx.emit(Event::new().with_text(format!("{key} is {twice} / 2")))
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -68,7 +86,10 @@ fn enough(name: &'static str, key: &'static str, times: u64) -> By {
 fn both(name: &'static str) -> By {
     by(name, |cx| {
         Box::pin(async move {
-            let (one, two) = (cx.step("one", async { Ok(1) }), cx.step("two", async { Ok(2) }));
+            let (one, two) = (
+                cx.step("one", async { Ok(1) }),
+                cx.step("two", async { Ok(2) }),
+            );
             let (two, one): (i32, i32) = (two.await?, one.await?);
             cx.emit(Event::new().with_state("sum", one + two)).await?;
             Ok(Flow::Continue)
@@ -85,13 +106,23 @@ fn counts(name: &'static str) -> By {
             let mut all = Vec::new();
             for scope in ["user:", "app:", "temp:", ""] {
                 let key = format!("{scope}{name}");
-                let n: u64 = cx.state().update(key.clone(), |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+                let n: u64 = cx
+                    .state()
+                    .update(key.clone(), |n: Option<u64>| n.unwrap_or(0) + 1)
+                    .await?;
                 assert_eq!(cx.state().get(&key)?, Some(n));
                 all.push(n);
             }
-            let failed = cx.state().update("waits", |_: Option<String>| 1).await.is_err();
-            cx.emit(Event::new().with_text(format!("{name} {before:?} {all:?} {failed}"))).await?;
-            cx.state().update(name, |n: Option<u64>| n.unwrap_or(0) * 10).await?;
+            let failed = cx
+                .state()
+                .update("waits", |_: Option<String>| 1)
+                .await
+                .is_err();
+            cx.emit(Event::new().with_text(format!("{name} {before:?} {all:?} {failed}")))
+                .await?;
+            cx.state()
+                .update(name, |n: Option<u64>| n.unwrap_or(0) * 10)
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -108,7 +139,11 @@ fn item_but(name: &'static str, one: Option<u64>) -> By {
             let item: u64 = cx.state().get("item")?.unwrap_or_default();
             let double = async move {
                 let fails = one == Some(item);
-                if fails { Err(Error::other(format!("{item} is odd"))) } else { Ok(item * 2) }
+                if fails {
+                    Err(Error::other(format!("{item} is odd")))
+                } else {
+                    Ok(item * 2)
+                }
             };
             let twice: u64 = cx.step("double", double).await?;
             cx.emit(Event::new().with_state("note", twice)).await?;
@@ -126,21 +161,34 @@ fn flaky(name: &'static str, succeeds: u32, hangs: bool) -> By {
         Box::pin(async move {
             let attempt = cx.iteration().unwrap_or_default() + 1;
             let seen: Option<u64> = cx.state().get(name)?;
-            let gave: u64 = cx.step("first", async move { Ok(seen.unwrap_or_default() + 1) }).await?;
-            cx.emit(Event::new().with_text(format!("{name} {seen:?}")).with_state(name, gave)).await?;
+            let gave: u64 = cx
+                .step("first", async move { Ok(seen.unwrap_or_default() + 1) })
+                .await?;
+            cx.emit(
+                Event::new()
+                    .with_text(format!("{name} {seen:?}"))
+                    .with_state(name, gave),
+            )
+            .await?;
             let second = cx.step("second", async move {
                 match attempt < succeeds {
                     true if hangs => std::future::pending().await,
-                    true => Err(Error::new(ErrorKind::Timeout, format!("{attempt} of {name}"))),
+                    true => Err(Error::new(
+                        ErrorKind::Timeout,
+                        format!("{attempt} of {name}"),
+                    )),
                     false => Ok(attempt),
                 }
             });
             let gave: u32 = second.await?;
-            cx.emit(Event::new().with_text(format!("{name} gave {gave}"))).await?;
+            cx.emit(Event::new().with_text(format!("{name} gave {gave}")))
+                .await?;
             Ok(Flow::Continue)
         })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "u64")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(name, "u64")])));
     agent
 }
 
@@ -162,7 +210,9 @@ fn after(name: &'static str, seconds: u64) -> By {
             work(name, cx).await
         })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(name, "Value")])));
     agent
 }
 
@@ -176,7 +226,9 @@ fn tunes(name: &'static str, key: &'static str, value: fn(u32) -> Value) -> By {
             Ok(Flow::Continue)
         })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
     agent
 }
 
@@ -187,14 +239,22 @@ pub type Named = (&'static str, fn() -> Tree, bool);
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn all() -> Vec<Named> {
     vec![
-        ("sequence", || Tree::new("w", vec![run(works("a")), run(both("b")), run(works("c"))]), false),
+        (
+            "sequence",
+            || Tree::new("w", vec![run(works("a")), run(both("b")), run(works("c"))]),
+            false,
+        ),
         (
             "loop",
             || {
                 Tree::new(
                     "w",
                     vec![
-                        repeat("l", Some(4), vec![run(works("a")), run(enough("x", "a", 2))]),
+                        repeat(
+                            "l",
+                            Some(4),
+                            vec![run(works("a")), run(enough("x", "a", 2))],
+                        ),
                         run(works("b")),
                     ],
                 )
@@ -204,8 +264,15 @@ pub fn all() -> Vec<Named> {
         (
             "nested loops",
             || {
-                let inner = repeat("m", Some(2), vec![run(works("b")), run(enough("x", "b", 3))]);
-                Tree::new("w", vec![repeat("l", Some(2), vec![run(works("a")), inner])])
+                let inner = repeat(
+                    "m",
+                    Some(2),
+                    vec![run(works("b")), run(enough("x", "b", 3))],
+                );
+                Tree::new(
+                    "w",
+                    vec![repeat("l", Some(2), vec![run(works("a")), inner])],
+                )
             },
             false,
         ),
@@ -213,8 +280,10 @@ pub fn all() -> Vec<Named> {
             "match in a loop",
             || {
                 let arms = vec![vec![run(works("a"))], vec![run(works("b"))], vec![]];
-                let inside =
-                    vec![run(tunes("r", "arm", |round| json!((round + 1) % 3))), select("m", "arm", arms)];
+                let inside = vec![
+                    run(tunes("r", "arm", |round| json!((round + 1) % 3))),
+                    select("m", "arm", arms),
+                ];
                 Tree::new("w", vec![repeat("l", Some(4), inside), run(works("z"))])
             },
             false,
@@ -249,9 +318,17 @@ pub fn all() -> Vec<Named> {
         (
             "parallel that a branch leaves",
             || {
-                let inside =
-                    vec![run(works("a")), sequence("s", vec![run(works("c")), run(enough("x", "c", 1))])];
-                Tree::new("w", vec![repeat("l", Some(3), vec![parallel("p", inside)]), run(works("d"))])
+                let inside = vec![
+                    run(works("a")),
+                    sequence("s", vec![run(works("c")), run(enough("x", "c", 1))]),
+                ];
+                Tree::new(
+                    "w",
+                    vec![
+                        repeat("l", Some(3), vec![parallel("p", inside)]),
+                        run(works("d")),
+                    ],
+                )
             },
             true,
         ),
@@ -275,8 +352,14 @@ pub fn all() -> Vec<Named> {
             || {
                 let limits = Attempts::new(None).timeout(Duration::from_secs(5));
                 let branches = vec![run(works("a")), run(flaky("f", 2, true))];
-                let tried = vec![parallel("p", branches), repeat("l", Some(1), vec![run(works("b"))])];
-                Tree::new("w", vec![attempts("t", limits, tried, vec![]), run(works("z"))])
+                let tried = vec![
+                    parallel("p", branches),
+                    repeat("l", Some(1), vec![run(works("b"))]),
+                ];
+                Tree::new(
+                    "w",
+                    vec![attempts("t", limits, tried, vec![]), run(works("z"))],
+                )
             },
             true,
         ),
@@ -289,10 +372,16 @@ pub fn all() -> Vec<Named> {
                     "e",
                     "item",
                     "items",
-                    vec![attempts("t", limits, vec![run(item("n")), run(inner)], vec![])],
+                    vec![attempts(
+                        "t",
+                        limits,
+                        vec![run(item("n")), run(inner)],
+                        vec![],
+                    )],
                 );
                 let other = attempts("u", limits, vec![run(flaky("g", 2, false))], vec![]);
-                Tree::new("w", vec![parallel("p", vec![elements, other])]).lets("items", json!([3, 1]))
+                Tree::new("w", vec![parallel("p", vec![elements, other])])
+                    .lets("items", json!([3, 1]))
             },
             true,
         ),
@@ -308,7 +397,10 @@ pub fn all() -> Vec<Named> {
         (
             "match",
             || {
-                let arms = vec![vec![run(works("a"))], vec![run(works("b")), run(works("c"))]];
+                let arms = vec![
+                    vec![run(works("a"))],
+                    vec![run(works("b")), run(works("c"))],
+                ];
                 Tree::new("w", vec![select("m", "number", arms), run(works("d"))]).lets("number", 1)
             },
             false,
@@ -316,7 +408,10 @@ pub fn all() -> Vec<Named> {
         (
             "each",
             || {
-                let inside = vec![each("e", "item", "items", vec![run(item("n"))]), run(works("z"))];
+                let inside = vec![
+                    each("e", "item", "items", vec![run(item("n"))]),
+                    run(works("z")),
+                ];
                 Tree::new("w", inside).lets("items", json!([3, 1, 2]))
             },
             true,
@@ -364,11 +459,17 @@ pub fn all() -> Vec<Named> {
         (
             "secrets",
             || {
-                let branches =
-                    vec![run(hides("b")), sequence("s", vec![run(tells("c", "a")), run(hides("d"))])];
+                let branches = vec![
+                    run(hides("b")),
+                    sequence("s", vec![run(tells("c", "a")), run(hides("d"))]),
+                ];
                 let inner = Tree::new("inner", vec![run(hides("e")), run(tells("f", "e"))]);
                 let round = vec![run(hides("a")), parallel("p", branches)];
-                let end = vec![repeat("l", Some(2), round), run(inner), run(tells("h", "a"))];
+                let end = vec![
+                    repeat("l", Some(2), round),
+                    run(inner),
+                    run(tells("h", "a")),
+                ];
                 Tree::new("w", end)
             },
             true,
@@ -376,8 +477,8 @@ pub fn all() -> Vec<Named> {
         (
             "workflows in workflows",
             || {
-                let inner =
-                    Tree::new("inner", vec![repeat("m", Some(2), vec![run(works("b"))])]).lets("own", 7);
+                let inner = Tree::new("inner", vec![repeat("m", Some(2), vec![run(works("b"))])])
+                    .lets("own", 7);
                 Tree::new("w", vec![run(works("a")), run(inner), run(works("c"))])
             },
             false,

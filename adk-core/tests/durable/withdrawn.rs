@@ -40,7 +40,13 @@ async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
     let keys = world.sessions.list("app", None).await.unwrap();
     let session = world.sessions.get(&keys.first()?.key).await.unwrap()?;
     let id = session.event(0)?.invocation_id;
-    Some((id, session.events().map(|event| format!("{} {}", event.path, event.text())).collect()))
+    Some((
+        id,
+        session
+            .events()
+            .map(|event| format!("{} {}", event.path, event.text()))
+            .collect(),
+    ))
 }
 
 /// Kills a run at a point and resumes it. A person may answer the open questions in between.
@@ -50,13 +56,26 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
     let tree = || around(block(&stage), &stage);
     let (runner, engine) = world.knowing(at, Some(tree()));
     let workflow = tree();
-    let ended = drive(runner.run(&workflow, "go").stream(), &engine, &mut Vec::new()).await;
+    let ended = drive(
+        runner.run(&workflow, "go").stream(),
+        &engine,
+        &mut Vec::new(),
+    )
+    .await;
     let what = format!("{name}, killed at {at}, answered: {is_answered}");
     let other = process(&world)(tree()).await;
     let is_killed = ended == Ended::Killed;
     if is_killed {
-        let Some((id, _)) = run_and_texts(&world).await else { return true };
-        for wait in other.waiting().await.unwrap().iter().filter(|_| is_answered) {
+        let Some((id, _)) = run_and_texts(&world).await else {
+            return true;
+        };
+        for wait in other
+            .waiting()
+            .await
+            .unwrap()
+            .iter()
+            .filter(|_| is_answered)
+        {
             other.answer(&wait.id, true).await.unwrap();
         }
         let resumed = other.resume(&tree(), id).await;
@@ -68,8 +87,14 @@ async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: boo
     let (id, before) = run_and_texts(&world).await.unwrap();
     for _ in 0..2 {
         let kept = other.waiting().await.unwrap();
-        assert!(kept.len() == 1 && *kept[0].path.name() == *"kept", "{what}: {kept:?}");
-        assert!(other.recover().await.unwrap().is_empty(), "{what}: nothing wakes the run");
+        assert!(
+            kept.len() == 1 && *kept[0].path.name() == *"kept",
+            "{what}: {kept:?}"
+        );
+        assert!(
+            other.recover().await.unwrap().is_empty(),
+            "{what}: nothing wakes the run"
+        );
         other.resume(&tree(), id).await.unwrap_err();
         assert_eq!(run_and_texts(&world).await.unwrap().1, before, "{what}");
     }

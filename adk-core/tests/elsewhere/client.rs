@@ -5,9 +5,10 @@ use super::log::Log;
 use super::serve::Process;
 use crate::support::Tree;
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, RemoteBranches,
-    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
-    RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Waiting, refuse,
 };
 
 use adk_core::model::Usage;
@@ -27,8 +28,15 @@ struct Client {
 
 pub fn client(tree: fn() -> Tree, log: &Log) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(log.clone());
-    let engine = Client { log: log.clone(), tree };
-    Runner::builder().session_store(sessions).engine(engine).build().unwrap()
+    let engine = Client {
+        log: log.clone(),
+        tree,
+    };
+    Runner::builder()
+        .session_store(sessions)
+        .engine(engine)
+        .build()
+        .unwrap()
 }
 
 impl RunDriver for Client {
@@ -38,7 +46,9 @@ impl RunDriver for Client {
             let process = Process::new(log.clone(), tree, usize::MAX);
             let (runner, posted) = process.runner();
             let report = match runner.with_workflow(tree()).begin(task) {
-                Ok(request) => RunReport::of(process.serve(request, posted, pending()).await.0.unwrap()),
+                Ok(request) => {
+                    RunReport::of(process.serve(request, posted, pending()).await.0.unwrap())
+                }
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
             };
             // The report is JSON, as when it is sent.
@@ -87,11 +97,21 @@ impl RunRegistry for Client {
     fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let run = self.log.driven(u64::MAX);
         let run = run.map(|DrivenRun { record, status, .. }| {
-            RunInfo::new(record.run_id, record.session, record.workflow, status, false)
+            RunInfo::new(
+                record.run_id,
+                record.session,
+                record.workflow,
+                status,
+                false,
+            )
         });
         Box::pin(ready(Ok(run.into_iter().collect())))
     }
-    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs_of_tenants<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
     fn driven(&self, _: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
@@ -104,13 +124,22 @@ impl WaitRegistry for Client {
         Box::pin(ready(Ok(self.log.waiting())))
     }
     fn open_wait<'a>(&'a self, _: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
-        let open = self.log.waiting().into_iter().find(|waiting| waiting.id == id);
+        let open = self
+            .log
+            .waiting()
+            .into_iter()
+            .find(|waiting| waiting.id == id);
         Box::pin(ready(open.ok_or_else(|| refuse::unknown_wait(id))))
     }
     fn due<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }
-    fn due_of_tenants<'a>(&'a self, _: &'a str, _: u64, _: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        _: &'a str,
+        _: u64,
+        _: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         Box::pin(ready(Ok(DueWaits::default())))
     }
     fn withdraw(&self, _: ClaimId, _: Vec<String>) -> BoxFuture<'_, Result<()>> {

@@ -13,7 +13,10 @@ use std::sync::Arc;
 fn a_follower_sees_the_events_of_the_driver() {
     for (name, tree, _) in all() {
         let (expected, loops) = in_process(async move {
-            let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
+            let runner: Runner = Runner::builder()
+                .engine(MemoryJournal::new())
+                .build()
+                .unwrap();
             let outcome = runner.run(&tree(), "go").await.unwrap();
             (shape(outcome.session().events()), outcome.loops)
         });
@@ -25,10 +28,20 @@ fn a_follower_sees_the_events_of_the_driver() {
                 events.push(event.unwrap());
             }
             let outcome = stream.finish().await.unwrap();
-            assert_eq!(comparable(shape(&events), name), comparable(expected, name), "{name}: the stream");
+            assert_eq!(
+                comparable(shape(&events), name),
+                comparable(expected, name),
+                "{name}: the stream"
+            );
             assert_eq!(outcome.loops, loops, "{name}");
-            assert!(outcome.session().events().eq(&log.events()), "{name}: the session equals the log");
-            assert!(events.iter().eq(&log.events()), "{name}: in the order of the log");
+            assert!(
+                outcome.session().events().eq(&log.events()),
+                "{name}: the session equals the log"
+            );
+            assert!(
+                events.iter().eq(&log.events()),
+                "{name}: in the order of the log"
+            );
         });
     }
 }
@@ -36,18 +49,27 @@ fn a_follower_sees_the_events_of_the_driver() {
 #[test]
 fn a_transferred_run_is_followed_from_its_current_position() {
     fn tree() -> Tree {
-        Tree::new("w", vec![run(say("a")), repeat("l", Some(2), vec![run(say("b"))])])
+        Tree::new(
+            "w",
+            vec![run(say("a")), repeat("l", Some(2), vec![run(say("b"))])],
+        )
     }
     in_process(async {
         let (log, workflow) = (Log::default(), tree());
         let mut stream = client(tree, &log).run(&workflow, "go").stream();
         let first = stream.next().await.unwrap().unwrap();
         drop(stream);
-        let outcome = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
+        let outcome = client(tree, &log)
+            .resume(&workflow, first.invocation_id)
+            .await
+            .unwrap();
         assert!(outcome.session().events().eq(&log.events()));
         assert_eq!((log.events().len(), outcome.loops.len()), (4, 1));
         // A finished run can be followed as well.
-        let again = client(tree, &log).resume(&workflow, first.invocation_id).await.unwrap();
+        let again = client(tree, &log)
+            .resume(&workflow, first.invocation_id)
+            .await
+            .unwrap();
         assert_eq!(again.loops, outcome.loops);
     });
 }
@@ -71,11 +93,17 @@ fn a_waiting_run_pauses_for_its_follower_and_continues_with_the_answer() {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+        let RunEnd::Paused(waiting) = stream.end() else {
+            panic!("it waits")
+        };
         assert_eq!(runner.waiting().await.unwrap(), waiting);
         runner.answer(&waiting[0].id, true).await.unwrap();
         let outcome = runner.resume(&workflow, waiting[0].run_id).await.unwrap();
-        let said: Vec<_> = outcome.session().events().map(|event| event.text()).collect();
+        let said: Vec<_> = outcome
+            .session()
+            .events()
+            .map(|event| event.text())
+            .collect();
         assert_eq!(said, ["go", "a true", "z"]);
     });
 }
@@ -83,7 +111,9 @@ fn a_waiting_run_pauses_for_its_follower_and_continues_with_the_answer() {
 #[test]
 fn failures_in_the_driving_process_reach_the_follower() {
     fn fails() -> Tree {
-        let agent = by("a", |_| Box::pin(async { Err(Error::new(ErrorKind::Timeout, "too slow")) }));
+        let agent = by("a", |_| {
+            Box::pin(async { Err(Error::new(ErrorKind::Timeout, "too slow")) })
+        });
         Tree::new("w", vec![run(say("b")), run(agent)])
     }
     fn other() -> Tree {
@@ -93,12 +123,33 @@ fn failures_in_the_driving_process_reach_the_follower() {
         Tree::new("v", vec![run(say("b"))])
     }
     fn hangs() -> Tree {
-        Tree::new("w", vec![run(say("b")), run(by("a", |cx| Box::pin(cx.step("hangs", pending()))))])
+        Tree::new(
+            "w",
+            vec![
+                run(say("b")),
+                run(by("a", |cx| Box::pin(cx.step("hangs", pending())))),
+            ],
+        )
     }
     for (asked, drives, wanted, said) in [
-        (fails as fn() -> Tree, fails as fn() -> Tree, ErrorKind::Timeout, "too slow"),
-        (fails, other, ErrorKind::TopologyChanged, "no longer has the shape with which"),
-        (fails, unknown, ErrorKind::Config, "no workflow `w` is known to this runner; known: `v`"),
+        (
+            fails as fn() -> Tree,
+            fails as fn() -> Tree,
+            ErrorKind::Timeout,
+            "too slow",
+        ),
+        (
+            fails,
+            other,
+            ErrorKind::TopologyChanged,
+            "no longer has the shape with which",
+        ),
+        (
+            fails,
+            unknown,
+            ErrorKind::Config,
+            "no workflow `w` is known to this runner; known: `v`",
+        ),
         (hangs, hangs, ErrorKind::Cancelled, "was cancelled"),
     ] {
         in_process(async move {
@@ -118,7 +169,10 @@ fn failures_in_the_driving_process_reach_the_follower() {
             assert!(error.to_string().contains(said), "{error}");
             let begun = log.events().first().map(|event| event.invocation_id);
             if let Some(run) = begun {
-                assert_eq!(runner.retry(run).await.unwrap_err().kind(), ErrorKind::Config);
+                assert_eq!(
+                    runner.retry(run).await.unwrap_err().kind(),
+                    ErrorKind::Config
+                );
             }
         });
     }
@@ -132,7 +186,10 @@ fn a_live_run_is_not_transferred() {
     in_process(async {
         let (log, queue) = (Log::default(), LiveQueue::new());
         let workflow = tree();
-        let error = client(tree, &log).run_live(&workflow, "hi", &queue).await.unwrap_err();
+        let error = client(tree, &log)
+            .run_live(&workflow, "hi", &queue)
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Config);
         assert!(error.message().contains("live run"), "{error}");
     });

@@ -32,15 +32,25 @@ impl Log {
     pub fn stored(&self, slot: &Slot) -> Option<Stored> {
         let kept = self.0.lock().unwrap();
         let (place, temp) = kept.slots.get(&slot.to_string())?;
-        Some(Stored::earlier(*place as u64, kept.events[*place].clone(), temp.clone()))
+        Some(Stored::earlier(
+            *place as u64,
+            kept.events[*place].clone(),
+            temp.clone(),
+        ))
     }
 
     /// Applies an update. The lock of the log prevents writes between its read and its write.
     pub fn update(&self, slot: &mut Slot, update: &mut Update) -> Result<Stored> {
         let mut kept = self.0.lock().unwrap();
-        let deltas = kept.events.iter().rev().map(|event| &event.actions.state_delta);
+        let deltas = kept
+            .events
+            .iter()
+            .rev()
+            .map(|event| &event.actions.state_delta);
         let initial = kept.sessions.get(slot.session_key());
-        let current = deltas.chain(initial).find_map(|delta| delta.get(update.key()).cloned());
+        let current = deltas
+            .chain(initial)
+            .find_map(|delta| delta.get(update.key()).cloned());
         let draft = update.apply(current.as_deref())?;
         Ok(Self::put(&mut kept, slot, draft.event, draft.temp))
     }
@@ -78,17 +88,31 @@ impl Log {
             kept.asked.push(waiting.clone());
         }
         let answer = kept.answers.get(&waiting.id).cloned();
-        kept.status = Some(if answer.is_some() { RunStatus::Running } else { RunStatus::Paused });
+        kept.status = Some(if answer.is_some() {
+            RunStatus::Running
+        } else {
+            RunStatus::Paused
+        });
         answer
     }
 
     pub fn question_ids(&self) -> Vec<String> {
-        self.0.lock().unwrap().asked.iter().map(|asked| asked.id.clone()).collect()
+        self.0
+            .lock()
+            .unwrap()
+            .asked
+            .iter()
+            .map(|asked| asked.id.clone())
+            .collect()
     }
 
     pub fn waiting(&self) -> Vec<Waiting> {
         let kept = self.0.lock().unwrap();
-        kept.asked.iter().filter(|asked| !kept.answers.contains_key(&asked.id)).cloned().collect()
+        kept.asked
+            .iter()
+            .filter(|asked| !kept.answers.contains_key(&asked.id))
+            .cloned()
+            .collect()
     }
 
     pub fn is(&self, status: RunStatus) {
@@ -107,8 +131,18 @@ impl Log {
     pub fn driven(&self, from: u64) -> Option<DrivenRun> {
         let record = self.record_of_run()?;
         let places: Vec<_> = (from..self.events().len() as u64).collect();
-        let events = self.at(&places).into_iter().map(|stored| (String::new(), stored)).collect();
-        let status = self.0.lock().unwrap().status.clone().unwrap_or(RunStatus::Running);
+        let events = self
+            .at(&places)
+            .into_iter()
+            .map(|stored| (String::new(), stored))
+            .collect();
+        let status = self
+            .0
+            .lock()
+            .unwrap()
+            .status
+            .clone()
+            .unwrap_or(RunStatus::Running);
         Some(DrivenRun::new((*record).clone(), status, None, events))
     }
 
@@ -128,7 +162,13 @@ impl Log {
     pub fn at(&self, places: &[u64]) -> Vec<Stored> {
         let kept = self.0.lock().unwrap();
         let stored_at = |place: &u64| {
-            let temp = kept.slots.values().find(|(at, _)| *at as u64 == *place).unwrap().1.clone();
+            let temp = kept
+                .slots
+                .values()
+                .find(|(at, _)| *at as u64 == *place)
+                .unwrap()
+                .1
+                .clone();
             Stored::earlier(*place, kept.events[*place as usize].clone(), temp)
         };
         places.iter().map(stored_at).collect()
@@ -159,14 +199,24 @@ impl SessionStore for Log {
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
             let kept = self.0.lock().unwrap();
-            let Some(initial) = kept.sessions.get(key) else { return Ok(None) };
+            let Some(initial) = kept.sessions.get(key) else {
+                return Ok(None);
+            };
             let deltas = kept.events.iter().map(|event| &event.actions.state_delta);
             let own: StateMap = [initial]
                 .into_iter()
                 .chain(deltas)
-                .flat_map(|delta| delta.iter().map(|(key, value)| (key.clone(), value.clone())))
+                .flat_map(|delta| {
+                    delta
+                        .iter()
+                        .map(|(key, value)| (key.clone(), value.clone()))
+                })
                 .collect();
-            let opening = Opening { own, newest: kept.events.clone(), ..Opening::default() };
+            let opening = Opening {
+                own,
+                newest: kept.events.clone(),
+                ..Opening::default()
+            };
             Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
         })
     }
@@ -180,7 +230,11 @@ impl SessionStore for Log {
     fn append<'a>(&'a self, _: &'a SessionKey, _: Vec<Event>) -> BoxFuture<'a, Result<()>> {
         unreachable!("a run does not append past its engine")
     }
-    fn list<'a>(&'a self, _: &'a str, _: Option<&'a str>) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
+    fn list<'a>(
+        &'a self,
+        _: &'a str,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         unreachable!("a run does not list")
     }
     fn delete<'a>(&'a self, _: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {

@@ -2,9 +2,9 @@
 
 use super::log::Log;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
+    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -116,7 +116,11 @@ impl RunRegistry for Posted {
     fn runs<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
-    fn runs_of_tenants<'a>(&'a self, _: &'a str, _: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs_of_tenants<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         Box::pin(async { Ok(Vec::new()) })
     }
     fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {

@@ -18,8 +18,12 @@ pub type Shape = BTreeMap<String, Vec<Value>>;
 pub fn shape<'a>(events: impl IntoIterator<Item = &'a Arc<Event>>) -> Shape {
     let mut shape = Shape::new();
     for event in events {
-        let state: BTreeMap<_, _> =
-            event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+        let state: BTreeMap<_, _> = event
+            .actions
+            .state_delta
+            .iter()
+            .map(|(key, value)| (key.to_string(), value.clone()))
+            .collect();
         let said = json!([event.author.to_string(), event.branch, event.text(), state]);
         shape.entry(event.path.to_string()).or_default().push(said);
     }
@@ -36,7 +40,10 @@ pub fn comparable(mut shape: Shape, name: &str) -> Shape {
 
 fn whole(tree: fn() -> Tree) -> Shape {
     in_process(async move {
-        let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .engine(MemoryJournal::new())
+            .build()
+            .unwrap();
         let tree = tree();
         let outcome = runner.run(&tree, "go").await.unwrap();
         shape(outcome.session().events())
@@ -63,7 +70,9 @@ fn process(log: &Log, tree: fn() -> Tree, at: usize) -> (Option<Vec<Arc<Event>>>
             None => runner.run(&tree, "go"),
             Some(record) => runner.resume(&tree, record.run_id),
         };
-        let (ended, _) = process.serve(request, posted, process.killed.notified()).await;
+        let (ended, _) = process
+            .serve(request, posted, process.killed.notified())
+            .await;
         ended.map(|outcome| outcome.unwrap().session().events().cloned().collect())
     });
     (events, process.points())
@@ -76,8 +85,16 @@ fn remote_branches_give_the_same_result_as_local_ones() {
         let (events, points) = process(&log, tree, usize::MAX);
         let expected = comparable(whole(tree), name);
         let events = events.unwrap();
-        assert_eq!(comparable(shape(&events), name), expected, "{name}: events of the stream");
-        assert_eq!(comparable(shape(&log.events()), name), expected, "{name}: events of the log");
+        assert_eq!(
+            comparable(shape(&events), name),
+            expected,
+            "{name}: events of the stream"
+        );
+        assert_eq!(
+            comparable(shape(&log.events()), name),
+            expected,
+            "{name}: events of the log"
+        );
         assert_eq!(log.branches() > 0, parallel, "{name}");
         assert!(points > 10, "{name}");
     }
@@ -96,8 +113,16 @@ fn a_killed_remote_run_ends_like_an_uninterrupted_one() {
             }
             kills += 1;
             let events = process(&log, tree, usize::MAX).0.unwrap();
-            assert_eq!(comparable(shape(&events), name), expected, "{name}, killed at {at}");
-            assert_eq!(comparable(shape(&log.events()), name), expected, "{name}, killed at {at}: the log");
+            assert_eq!(
+                comparable(shape(&events), name),
+                expected,
+                "{name}, killed at {at}"
+            );
+            assert_eq!(
+                comparable(shape(&log.events()), name),
+                expected,
+                "{name}, killed at {at}: the log"
+            );
         }
     }
     assert!(kills > 300, "only {kills}");
@@ -110,12 +135,19 @@ fn a_wait_in_a_remote_branch_stays_pending_until_its_answer() {
             by(name, move |cx| {
                 Box::pin(async move {
                     let yes: bool = cx.wait("decision").await?;
-                    cx.emit(Event::new().with_text(format!("{name} {yes}"))).await?;
+                    cx.emit(Event::new().with_text(format!("{name} {yes}")))
+                        .await?;
                     Ok(Flow::Continue)
                 })
             })
         };
-        Tree::new("w", vec![parallel("p", vec![run(asks("a")), run(asks("b"))]), run(say("z"))])
+        Tree::new(
+            "w",
+            vec![
+                parallel("p", vec![run(asks("a")), run(asks("b"))]),
+                run(say("z")),
+            ],
+        )
     }
     let log = Log::default();
     let answers = log.clone();
@@ -138,7 +170,10 @@ fn a_wait_in_a_remote_branch_stays_pending_until_its_answer() {
     });
     let said: Vec<_> = log.events().iter().map(|event| event.text()).collect();
     assert_eq!(said.len(), 4, "{said:?}");
-    assert!(said.contains(&"a true".to_owned()) && said.contains(&"b true".to_owned()), "{said:?}");
+    assert!(
+        said.contains(&"a true".to_owned()) && said.contains(&"b true".to_owned()),
+        "{said:?}"
+    );
 }
 
 #[test]
@@ -152,14 +187,18 @@ fn a_remote_branch_ends_with_the_deadline_of_its_workflow() {
     let kind = in_process(async {
         let (runner, posted) = process.runner();
         let workflow = tree();
-        let (ended, _) = process.serve(runner.run(&workflow, "go"), posted, std::future::pending()).await;
+        let (ended, _) = process
+            .serve(runner.run(&workflow, "go"), posted, std::future::pending())
+            .await;
         ended.unwrap().unwrap_err().kind()
     });
     assert_eq!(kind, ErrorKind::BoundsExceeded);
     let task = process.tasks.lock().unwrap().remove(0);
     let result = in_process(async {
         let branch = process.branch(task, std::future::pending());
-        tokio::time::timeout(Duration::from_secs(60), branch).await.expect("it ends")
+        tokio::time::timeout(Duration::from_secs(60), branch)
+            .await
+            .expect("it ends")
     });
     let report = BranchReport::from_value(result["ended"].clone(), Vec::new()).unwrap();
     assert_eq!(report.end.unwrap_err().kind(), ErrorKind::BoundsExceeded);
@@ -180,7 +219,10 @@ fn more() -> Vec<trees::Named> {
                 let inner = parallel("q", vec![run(trees::works("b")), run(trees::works("c"))]);
                 let left = sequence("s", vec![run(trees::works("a")), inner]);
                 let block = parallel("p", vec![left, run(trees::works("d"))]);
-                Tree::new("w", vec![repeat("l", Some(2), vec![block]), run(trees::works("e"))])
+                Tree::new(
+                    "w",
+                    vec![repeat("l", Some(2), vec![block]), run(trees::works("e"))],
+                )
             },
             true,
         ),
@@ -188,9 +230,16 @@ fn more() -> Vec<trees::Named> {
             "branches in elements of a workflow inside",
             || {
                 let block = parallel("p", vec![run(reads_item("b")), run(reads_item("c"))]);
-                let inner =
-                    Tree::new("inner", vec![each("e", "item", "items", vec![run(reads_item("n")), block])])
-                        .lets("items", json!([3, 1]));
+                let inner = Tree::new(
+                    "inner",
+                    vec![each(
+                        "e",
+                        "item",
+                        "items",
+                        vec![run(reads_item("n")), block],
+                    )],
+                )
+                .lets("items", json!([3, 1]));
                 let outer = parallel("o", vec![run(inner), run(trees::works("z"))]);
                 Tree::new("w", vec![run(trees::works("a")), outer])
             },
@@ -206,10 +255,19 @@ fn reads_item(name: &'static str) -> By {
             let item: u64 = cx.state().get("item")?.unwrap_or_default();
             let note: Option<String> = cx.state().get("n")?;
             let text = format!("{name} {item} {note:?}");
-            cx.emit(Event::new().with_text(text).with_state(name, format!("{name}{item}"))).await?;
+            cx.emit(
+                Event::new()
+                    .with_text(text)
+                    .with_state(name, format!("{name}{item}")),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([adk_core::spec::KeySpec::new(name, "Value")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([adk_core::spec::KeySpec::new(
+            name, "Value",
+        )])));
     agent
 }

@@ -25,7 +25,14 @@ pub struct Process {
 
 impl Process {
     pub fn new(log: Log, tree: fn() -> Tree, at: usize) -> Self {
-        Self { log, tree, points: Arc::default(), at, killed: Arc::default(), tasks: Arc::default() }
+        Self {
+            log,
+            tree,
+            points: Arc::default(),
+            at,
+            killed: Arc::default(),
+            tasks: Arc::default(),
+        }
     }
 
     pub fn points(&self) -> usize {
@@ -79,15 +86,19 @@ impl Process {
                     let place = |stored: &Stored| places.lock().unwrap().push(stored.place);
                     let (event, temp) = (draft.event, draft.temp);
                     let mut slot = slot;
-                    let stored =
-                        own.log.stored(&slot).unwrap_or_else(|| own.log.append(&mut slot, event, temp));
+                    let stored = own
+                        .log
+                        .stored(&slot)
+                        .unwrap_or_else(|| own.log.append(&mut slot, event, temp));
                     place(&stored);
                     own.point().await;
                     let _ = reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
                 }
                 Effect::Commit(mut slot, Body::Update(mut update), reply) => {
-                    let stored =
-                        own.log.stored(&slot).map_or_else(|| own.log.update(&mut slot, &mut update), Ok);
+                    let stored = own
+                        .log
+                        .stored(&slot)
+                        .map_or_else(|| own.log.update(&mut slot, &mut update), Ok);
                     own.point().await;
                     let _ = reply.send(stored.map(|stored| {
                         places.lock().unwrap().push(stored.place);
@@ -104,7 +115,8 @@ impl Process {
                             },
                         };
                         places.lock().unwrap().push(stored.place);
-                        let _ = reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
+                        let _ =
+                            reply.send(Ok(slot.deliver(stored.place, stored.event, stored.temp)));
                     });
                 }
                 Effect::Step(key, work, reply) => {
@@ -144,8 +156,10 @@ impl Process {
                         // Events that the branch committed are a part of the events of this
                         // process.
                         places.lock().unwrap().extend(&branch_places);
-                        let joined =
-                            BranchReport::from_value(result["ended"].clone(), own.log.at(&branch_places));
+                        let joined = BranchReport::from_value(
+                            result["ended"].clone(),
+                            own.log.at(&branch_places),
+                        );
                         let _ = reply.send(joined);
                     });
                 }
@@ -171,7 +185,9 @@ impl Process {
             let task: BranchTask = serde_json::from_value(task).unwrap();
             let (runner, posted) = self.runner();
             let tree = (self.tree)();
-            let (ended, places) = self.serve(runner.branch(&tree, task), posted, cancelled).await;
+            let (ended, places) = self
+                .serve(runner.branch(&tree, task), posted, cancelled)
+                .await;
             let joined = match ended {
                 Some(ended) => BranchReport::of(ended, Vec::new()),
                 None => BranchReport::new(Ok(adk_core::engine::BranchEnd::default())),

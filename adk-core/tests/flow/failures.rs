@@ -25,14 +25,21 @@ struct Failure {
 
 impl Failures {
     /// Shrinks a failing tree and adds it.
-    pub fn add(&mut self, flow: Flow, why: String, seed: u64, fails: impl Fn(&Flow) -> Option<String>) {
+    pub fn add(
+        &mut self,
+        flow: Flow,
+        why: String,
+        seed: u64,
+        fails: impl Fn(&Flow) -> Option<String>,
+    ) {
         self.count += 1;
         if self.count > MOST {
             return;
         }
         // Nested workflows stay free of faults, as in grown trees.
-        let fails =
-            |flow: &Flow| fails(flow).filter(|_| flow.definitions().iter().all(|inner| accepts(inner)));
+        let fails = |flow: &Flow| {
+            fails(flow).filter(|_| flow.definitions().iter().all(|inner| accepts(inner)))
+        };
         let (flow, why) = shrink(flow, why, fails);
         let text = flow.to_string();
         let kind = why.split('`').step_by(2).collect();
@@ -51,8 +58,18 @@ impl Failures {
     /// Panics if there is any failure.
     pub fn none(self) {
         let mut all = String::new();
-        for Failure { count, why, seed, text } in self.kinds.values() {
-            writeln!(all, "{count} times: {why}\n{text}repeat with ADK_SEED={seed} ADK_TREES=1\n").unwrap();
+        for Failure {
+            count,
+            why,
+            seed,
+            text,
+        } in self.kinds.values()
+        {
+            writeln!(
+                all,
+                "{count} times: {why}\n{text}repeat with ADK_SEED={seed} ADK_TREES=1\n"
+            )
+            .unwrap();
         }
         assert!(self.count == 0, "{} trees fail\n\n{all}", self.count);
     }

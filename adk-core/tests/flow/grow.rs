@@ -84,7 +84,15 @@ fn finish(mut grower: Grower, has_workflow: bool) -> Flow {
 impl Grower {
     fn new(random: Random, left: u32, careful: u64) -> Self {
         let (definitions, placed, wanted) = (Vec::new(), Vec::new(), Vec::new());
-        Self { random, names: 0, left, careful, definitions, placed, wanted }
+        Self {
+            random,
+            names: 0,
+            left,
+            careful,
+            definitions,
+            placed,
+            wanted,
+        }
     }
 
     /// Whether one of these constructs is wanted.
@@ -94,7 +102,11 @@ impl Grower {
 
     /// Returns true once in `one_in` times, or more often if one of these constructs is wanted.
     fn may(&mut self, one_in: u64, constructs: &[Construct]) -> bool {
-        if self.wants(constructs) { !self.random.one_in(3) } else { self.random.one_in(one_in) }
+        if self.wants(constructs) {
+            !self.random.one_in(3)
+        } else {
+            self.random.one_in(one_in)
+        }
     }
 
     fn name(&mut self, kind: &str) -> String {
@@ -110,7 +122,10 @@ impl Grower {
     fn define(&mut self) {
         let name = self.name("flow");
         for _ in 0..4 {
-            self.left = 1 + self.random.below(if self.wanted.is_empty() { 5 } else { 3 }) as u32;
+            self.left = 1 + self
+                .random
+                .below(if self.wanted.is_empty() { 5 } else { 3 })
+                as u32;
             let flow = self.flow(&name);
             if accepts(&flow) {
                 self.definitions.push(Arc::new(flow));
@@ -120,7 +135,10 @@ impl Grower {
     }
 
     fn flow(&mut self, name: &str) -> Flow {
-        let mut flow = Flow { name: name.to_owned(), ..Flow::default() };
+        let mut flow = Flow {
+            name: name.to_owned(),
+            ..Flow::default()
+        };
         let mut known = Vec::new();
         let wanted = self.wanted_keys();
         let mut declare = |random: &mut Random, most: u64| {
@@ -132,8 +150,12 @@ impl Grower {
                 }
             }
             for _ in 0..random.below(most + 1) {
-                let key =
-                    key_from(random, &[PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS]);
+                let key = key_from(
+                    random,
+                    &[
+                        PLAIN, PLAIN, PLAIN, FLAGS, LISTS, LISTS, PREFIXED, STATES, SECRETS,
+                    ],
+                );
                 if !known.contains(&key) && (!has_prefix(key) || random.one_in(3)) {
                     known.push(key);
                     all.push(key);
@@ -143,24 +165,41 @@ impl Grower {
         };
         let inputs = declare(&mut self.random, 4);
         flow.lets = declare(&mut self.random, 2);
-        flow.inputs = inputs.into_iter().map(|key| (key, self.may(4, &[Construct::Default]))).collect();
+        flow.inputs = inputs
+            .into_iter()
+            .map(|key| (key, self.may(4, &[Construct::Default])))
+            .collect();
         for key in STATES.iter().chain(PREFIXED) {
             if !known.contains(key) && self.may(6, construct_of(key)) {
                 flow.states.push(key);
                 known.push(key);
             }
         }
-        let mut here = Here { depth: DEPTH, known, ..Here::default() };
+        let mut here = Here {
+            depth: DEPTH,
+            known,
+            ..Here::default()
+        };
         flow.body = self.nodes(&mut here);
-        for key in flow.definitions().iter().flat_map(|inner| inner.states.clone()) {
+        for key in flow
+            .definitions()
+            .iter()
+            .flat_map(|inner| inner.states.clone())
+        {
             let is_new = |keys: &[Key]| !keys.contains(&key);
             let inputs: Vec<_> = flow.inputs.iter().map(|(key, _)| *key).collect();
-            if is_new(&flow.states) && is_new(&flow.lets) && is_new(&inputs) && !self.random.one_in(4) {
+            if is_new(&flow.states)
+                && is_new(&flow.lets)
+                && is_new(&inputs)
+                && !self.random.one_in(4)
+            {
                 flow.states.push(key);
             }
         }
         for _ in 0..self.random.below(3) {
-            let key = self.read(&here, true).filter(|key| !flow.outputs.contains(key) && !is_note(key));
+            let key = self
+                .read(&here, true)
+                .filter(|key| !flow.outputs.contains(key) && !is_note(key));
             flow.outputs.extend(key);
         }
         flow
@@ -187,7 +226,8 @@ impl Grower {
         let before = matches!(kind, 8..=17 | 20..).then(|| here.known.clone());
         let mut node = self.node_of(kind, here);
         if let (Node::Block(block), Some(before)) = (&mut node, before) {
-            block.skippable = !matches!(block.kind, Kind::Match { .. }) && self.may(12, &[Construct::Before]);
+            block.skippable =
+                !matches!(block.kind, Kind::Match { .. }) && self.may(12, &[Construct::Before]);
             let is_parallel = matches!(block.kind, Kind::Parallel { .. });
             let (can_skip, skips) = match block.kind {
                 Kind::Each { .. } => (true, Construct::EachSkip),
@@ -232,12 +272,20 @@ impl Grower {
 
     /// Returns a key to read, if there is one.
     fn read(&mut self, here: &Here, any: bool) -> Option<Key> {
-        let free: Vec<_> =
-            here.known.iter().filter(|key| any || !here.taken.contains(key)).copied().collect();
+        let free: Vec<_> = here
+            .known
+            .iter()
+            .filter(|key| any || !here.taken.contains(key))
+            .copied()
+            .collect();
         if self.careless() {
             return Some(self.key());
         }
-        let wanted: Vec<_> = free.iter().filter(|key| self.wants(construct_of(key))).copied().collect();
+        let wanted: Vec<_> = free
+            .iter()
+            .filter(|key| self.wants(construct_of(key)))
+            .copied()
+            .collect();
         if !wanted.is_empty() && self.random.one_in(2) {
             return Some(*self.random.choose::<Key>(&wanted));
         }
@@ -256,7 +304,9 @@ impl Grower {
         let pools: &[&'static [Key]] = match here.eaches {
             1 => &[NOTES],
             2.. => &[DEEP_NOTES],
-            0 => &[PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES, SECRETS],
+            0 => &[
+                PLAIN, PLAIN, PLAIN, PLAIN, FLAGS, LISTS, PREFIXED, STATES, SECRETS,
+            ],
         };
         let keys = PREFIXED.iter().chain(STATES).chain(SECRETS).copied();
         let wanted: Vec<_> = keys.filter(|key| self.wants(construct_of(key))).collect();
@@ -285,9 +335,15 @@ impl Grower {
         } else {
             self.name("w")
         };
-        let mut nested = Nested { name, flow, reads: Vec::new(), writes: Vec::new() };
+        let mut nested = Nested {
+            name,
+            flow,
+            reads: Vec::new(),
+            writes: Vec::new(),
+        };
         for (key, default) in nested.flow.inputs.clone() {
-            let is_free = |other: &&Key| type_of(other) == type_of(key) && !here.taken.contains(other);
+            let is_free =
+                |other: &&Key| type_of(other) == type_of(key) && !here.taken.contains(other);
             let free: Vec<_> = here.known.iter().filter(is_free).copied().collect();
             let is_missing = !free.contains(&key) && !default;
             if free.is_empty() && is_missing && !self.careless() {
@@ -295,13 +351,16 @@ impl Grower {
             }
             if default && self.random.one_in(16) && self.careless() {
                 nested.reads.push((key, self.like(key, here)));
-            } else if !free.is_empty() && (is_missing || self.may(4, &[Construct::WorkflowInstance])) {
+            } else if !free.is_empty()
+                && (is_missing || self.may(4, &[Construct::WorkflowInstance]))
+            {
                 nested.reads.push((key, self.random.choose::<Key>(&free)));
             }
         }
         self.placed.push(nested.name.clone());
         let outputs = nested.flow.outputs.clone();
-        let may_stay = |key: &Key| !here.touched.contains(key) && (here.eaches == 0 || has_prefix(key));
+        let may_stay =
+            |key: &Key| !here.touched.contains(key) && (here.eaches == 0 || has_prefix(key));
         if self.may(3, &[Construct::WorkflowInstance]) || !outputs.iter().all(may_stay) {
             for key in &outputs {
                 let mut other = self.like(key, here);
@@ -313,7 +372,8 @@ impl Grower {
                 nested.writes.push(other);
             }
         }
-        here.known.extend(outputs.iter().map(|key| nested.written(key)));
+        here.known
+            .extend(outputs.iter().map(|key| nested.written(key)));
         Node::Nested(nested)
     }
 
@@ -329,7 +389,13 @@ impl Grower {
     }
 
     fn block(&mut self, kind: Kind, name: &str, inside: Vec<Node>) -> Node {
-        Node::Block(Block { name: self.name(name), kind, inside, skippable: false, skip: false })
+        Node::Block(Block {
+            name: self.name(name),
+            kind,
+            inside,
+            skippable: false,
+            skip: false,
+        })
     }
 
     fn sequence(&mut self, here: &mut Here) -> Node {
@@ -341,7 +407,12 @@ impl Grower {
 }
 
 const AWAITS: &[Construct] = &[Construct::Await, Construct::AwaitDefault];
-const EACHES: &[Construct] = &[Construct::Each, Construct::EachMax, Construct::EachCut, Construct::EachSkip];
+const EACHES: &[Construct] = &[
+    Construct::Each,
+    Construct::EachMax,
+    Construct::EachCut,
+    Construct::EachSkip,
+];
 
 /// Returns the construct that a key implies, if any.
 fn construct_of(key: &str) -> &'static [Construct] {
@@ -361,7 +432,12 @@ impl Grower {
         let mut keys = Vec::new();
         keys.extend(self.wants(EACHES).then_some("l1"));
         keys.extend(self.wants(&[Construct::LoopUntil]).then_some("f1"));
-        keys.extend(PREFIXED.iter().chain(SECRETS).filter(|key| self.wants(construct_of(key))));
+        keys.extend(
+            PREFIXED
+                .iter()
+                .chain(SECRETS)
+                .filter(|key| self.wants(construct_of(key))),
+        );
         keys
     }
 

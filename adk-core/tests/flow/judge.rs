@@ -25,30 +25,63 @@ pub struct Verdict {
 const RULES: &[(&str, Relaxed)] = &[
     (
         "an agent that may end a loop may end it before its own write (rule 4)",
-        Relaxed { early_exits: true, ..EXACT },
+        Relaxed {
+            early_exits: true,
+            ..EXACT
+        },
     ),
     (
         "unreachable code counts for races and exits (rule 5 covers keys only)",
-        Relaxed { dead_code: true, ..EXACT },
+        Relaxed {
+            dead_code: true,
+            ..EXACT
+        },
     ),
-    ("a nested workflow reads its `state` keys", Relaxed { states_are_read: true, ..EXACT }),
+    (
+        "a nested workflow reads its `state` keys",
+        Relaxed {
+            states_are_read: true,
+            ..EXACT
+        },
+    ),
     (
         "a nested workflow writes its outputs, even those that exist from the start",
-        Relaxed { outputs_are_written: true, ..EXACT },
+        Relaxed {
+            outputs_are_written: true,
+            ..EXACT
+        },
     ),
     (
         "the enclosing workflow does not declare a `state` key of a nested workflow",
-        Relaxed { states_inside: true, ..EXACT },
+        Relaxed {
+            states_inside: true,
+            ..EXACT
+        },
     ),
     (
         "writes of a nested workflow to the session are conditional",
-        Relaxed { session_perhaps: true, ..EXACT },
+        Relaxed {
+            session_perhaps: true,
+            ..EXACT
+        },
     ),
-    ("a renaming claims that the key exists, so the workflow must write it", RENAMINGS),
-    ("rounds are not counted", Relaxed { more_rounds: true, ..EXACT }),
+    (
+        "a renaming claims that the key exists, so the workflow must write it",
+        RENAMINGS,
+    ),
+    (
+        "rounds are not counted",
+        Relaxed {
+            more_rounds: true,
+            ..EXACT
+        },
+    ),
     ("several of these rules together", ALL),
 ];
-const RENAMINGS: Relaxed = Relaxed { renamings_count: true, ..EXACT };
+const RENAMINGS: Relaxed = Relaxed {
+    renamings_count: true,
+    ..EXACT
+};
 const ALL: Relaxed = Relaxed {
     early_exits: true,
     dead_code: true,
@@ -78,18 +111,29 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
     });
     for (key, what) in &found.inside {
         if !made_one && !reports.iter().any(|reports| reports.is_of(key)) {
-            return Err(format!("nothing is reported for a nested workflow, but {what}"));
+            return Err(format!(
+                "nothing is reported for a nested workflow, but {what}"
+            ));
         }
     }
     missed(&found, &reports)?;
     let kept = undeclared_states(flow);
-    if let Some(key) = kept.iter().find(|key| !reports.iter().any(|reports| reports.is_of(key))) {
-        return Err(format!("nothing is reported for `{key}`, which a workflow inside keeps in the session"));
+    if let Some(key) = kept
+        .iter()
+        .find(|key| !reports.iter().any(|reports| reports.is_of(key)))
+    {
+        return Err(format!(
+            "nothing is reported for `{key}`, which a workflow inside keeps in the session"
+        ));
     }
     // A fault by this rule must be reported wherever the rule applies.
     missed(&look(flow, RENAMINGS), &reports)?;
     let (is_accepted, is_sound) = (reports.is_empty(), found == Found::default());
-    let mut verdict = Verdict { is_accepted, is_sound, ..Verdict::default() };
+    let mut verdict = Verdict {
+        is_accepted,
+        is_sound,
+        ..Verdict::default()
+    };
     let relaxed: Vec<_> = RULES.iter().map(|_| OnceCell::new()).collect();
     let mut explain = |reports: &Reported, holds: &dyn Fn(&Found) -> bool| -> Result<(), String> {
         if reports.check == "wait-in-tool" && waits_in_tool(flow) {
@@ -100,9 +144,13 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
             return Ok(());
         }
         if made_one
-            && (reports.check == "field-unknown" || reports.message.contains(", and also uses the key `"))
+            && (reports.check == "field-unknown"
+                || reports.message.contains(", and also uses the key `"))
         {
-            *verdict.rules.entry("two keys of a nested workflow must not get one name").or_default() += 1;
+            *verdict
+                .rules
+                .entry("two keys of a nested workflow must not get one name")
+                .or_default() += 1;
             return Ok(());
         }
         for ((rule, relax), cell) in RULES.iter().zip(&relaxed) {
@@ -127,18 +175,29 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
 pub fn waits_in_tool(flow: &Flow) -> bool {
     let mut found = flow.definitions().iter().any(|inner| waits_in_tool(inner));
     flow.each(&mut |node| {
-        found |= matches!(node, Node::Run(agent) if agent.called().any(|nested| waits(&nested.flow)));
+        found |=
+            matches!(node, Node::Run(agent) if agent.called().any(|nested| waits(&nested.flow)));
     });
     found
 }
 
 /// Returns the keys that a nested workflow declares as `state` but this workflow does not.
 fn undeclared_states(flow: &Flow) -> BTreeSet<Key> {
-    let mut own: BTreeSet<_> = flow.inputs.iter().map(|(key, _)| *key).chain(flow.lets.clone()).collect();
+    let mut own: BTreeSet<_> = flow
+        .inputs
+        .iter()
+        .map(|(key, _)| *key)
+        .chain(flow.lets.clone())
+        .collect();
     own.extend(all_written(&flow.body).iter().chain(&flow.outputs));
     own.extend(touched(&flow.body));
-    let inside = flow.definitions().into_iter().flat_map(|inner| inner.states.clone());
-    inside.filter(|key| own.contains(key) && !has_prefix(key) && !flow.states.contains(key)).collect()
+    let inside = flow
+        .definitions()
+        .into_iter()
+        .flat_map(|inner| inner.states.clone());
+    inside
+        .filter(|key| own.contains(key) && !has_prefix(key) && !flow.states.contains(key))
+        .collect()
 }
 
 /// Returns the keys that nodes read, except items, and the items that nested workflows declare as
@@ -154,7 +213,9 @@ fn touched(nodes: &[Node]) -> Vec<Key> {
                     keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key)));
                 }
             }
-            Node::Nested(nested) => keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key))),
+            Node::Nested(nested) => {
+                keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key)))
+            }
             Node::Block(Block { kind, inside, .. }) => {
                 let mut inner = touched(inside);
                 match kind {
@@ -163,8 +224,14 @@ fn touched(nodes: &[Node]) -> Vec<Key> {
                     Kind::Each { item, list, .. } => {
                         keys.push(list);
                         inner.retain(|key| key != item);
-                        let body = Flow { body: inside.clone(), ..Flow::default() };
-                        let keeps = body.definitions().iter().any(|inner| inner.states.contains(item));
+                        let body = Flow {
+                            body: inside.clone(),
+                            ..Flow::default()
+                        };
+                        let keeps = body
+                            .definitions()
+                            .iter()
+                            .any(|inner| inner.states.contains(item));
                         keys.extend(keeps.then_some(*item));
                     }
                     _ => {}
@@ -196,9 +263,19 @@ impl Reported {
             "exit-outside-loop" => &["ends loop `", "may end loop `"],
             _ => &[],
         };
-        let found = before.iter().filter_map(|word| Some(fault.message.find(word)? + word.len())).min();
-        let name = found.and_then(|at| fault.message[at..].split('`').next()).map(str::to_owned);
-        Self { check: fault.check.name(), node: fault.node, name, message: fault.message }
+        let found = before
+            .iter()
+            .filter_map(|word| Some(fault.message.find(word)? + word.len()))
+            .min();
+        let name = found
+            .and_then(|at| fault.message[at..].split('`').next())
+            .map(str::to_owned);
+        Self {
+            check: fault.check.name(),
+            node: fault.node,
+            name,
+            message: fault.message,
+        }
     }
 
     /// Whether the fault is one that is reported once for this key.
@@ -211,12 +288,16 @@ impl Reported {
         let name = self.name.as_deref();
         match self.check {
             "key-missing" | "key-maybe-missing" => found.unwritten.contains_key(&self.place()),
-            "key-race" => found.races.iter().any(|(key, one, _)| name == Some(key) && *one == self.node),
+            "key-race" => found
+                .races
+                .iter()
+                .any(|(key, one, _)| name == Some(key) && *one == self.node),
             "output-missing" => name.is_some_and(|key| found.outputs.contains(key)),
             "loop-endless" => found.endless.contains(&self.node),
-            "exit-outside-loop" => {
-                found.outside.iter().any(|(step, to)| *step == self.node && to.as_deref() == name)
-            }
+            "exit-outside-loop" => found
+                .outside
+                .iter()
+                .any(|(step, to)| *step == self.node && to.as_deref() == name),
             // This test does not cover types.
             "key-type" => true,
             _ => false,
@@ -227,7 +308,10 @@ impl Reported {
     fn is_right_check(&self, found: &Found) -> bool {
         let ever = found.unwritten.get(&self.place()).copied();
         let name = self.name.as_deref();
-        let contested = found.contested.iter().any(|(key, reader)| name == Some(key) && *reader == self.node);
+        let contested = found
+            .contested
+            .iter()
+            .any(|(key, reader)| name == Some(key) && *reader == self.node);
         match self.check {
             "key-missing" => ever == Some(false) && !contested,
             "key-maybe-missing" => ever == Some(true) && !contested,
@@ -237,8 +321,11 @@ impl Reported {
 
     /// Returns the step and the key.
     fn place(&self) -> (String, &'static str) {
-        let key =
-            KEYS.iter().chain([&OWN, &&[ERROR][..]]).flat_map(|keys| keys.iter()).find(|key| self.is_of(key));
+        let key = KEYS
+            .iter()
+            .chain([&OWN, &&[ERROR][..]])
+            .flat_map(|keys| keys.iter())
+            .find(|key| self.is_of(key));
         (self.node.clone(), key.copied().unwrap_or_default())
     }
 }
@@ -248,22 +335,33 @@ fn missed(found: &Found, reports: &[Reported]) -> Result<(), String> {
     let is_reported = |key: &str| reports.iter().any(|reports| reports.is_of(key));
     for (step, key) in found.unwritten.keys() {
         if !is_reported(key) {
-            return Err(format!("nothing is reported for `{step}`, which may read `{key}` unwritten"));
+            return Err(format!(
+                "nothing is reported for `{step}`, which may read `{key}` unwritten"
+            ));
         }
     }
     for (key, one, other) in &found.races {
         if !is_reported(key) {
-            return Err(format!("nothing is reported for `{one}` and `{other}`, which race for `{key}`"));
+            return Err(format!(
+                "nothing is reported for `{one}` and `{other}`, which race for `{key}`"
+            ));
         }
     }
     for key in &found.outputs {
         if !is_reported(key) {
-            return Err(format!("nothing is reported for the output `{key}`, which may be unwritten"));
+            return Err(format!(
+                "nothing is reported for the output `{key}`, which may be unwritten"
+            ));
         }
     }
     for name in &found.endless {
-        if !reports.iter().any(|reports| reports.check == "loop-endless" && reports.node == *name) {
-            return Err(format!("nothing is reported for `{name}`, which never ends"));
+        if !reports
+            .iter()
+            .any(|reports| reports.check == "loop-endless" && reports.node == *name)
+        {
+            return Err(format!(
+                "nothing is reported for `{name}`, which never ends"
+            ));
         }
     }
     for (step, to) in &found.outside {
@@ -271,7 +369,9 @@ fn missed(found: &Found, reports: &[Reported]) -> Result<(), String> {
             reports.check == "exit-outside-loop" && reports.node == *step && reports.name == *to
         };
         if !reports.iter().any(|reports| is_it(&reports)) {
-            return Err(format!("nothing is reported for `{step}`, which ends a loop outside of one"));
+            return Err(format!(
+                "nothing is reported for `{step}`, which ends a loop outside of one"
+            ));
         }
     }
     Ok(())

@@ -81,7 +81,12 @@ fn the_checker_reports_every_possible_failure() {
         let flow = grow(seed);
         let size = flow.agents();
         agents += size;
-        let Verdict { is_accepted, is_sound, rules: more, checks: counted } = match judge(&flow) {
+        let Verdict {
+            is_accepted,
+            is_sound,
+            rules: more,
+            checks: counted,
+        } = match judge(&flow) {
             Ok(verdict) => verdict,
             Err(why) => {
                 failures.add(flow, why, seed, |flow| judge(flow).err());
@@ -91,14 +96,25 @@ fn the_checker_reports_every_possible_failure() {
         accepted += u64::from(is_accepted);
         good += if is_accepted { size } else { 0 };
         sound += u64::from(is_sound);
-        more.into_iter().for_each(|(rule, n)| *rules.entry(rule).or_insert(0) += n);
-        counted.into_iter().for_each(|(check, n)| *checks.entry(check).or_insert(0) += n);
+        more.into_iter()
+            .for_each(|(rule, n)| *rules.entry(rule).or_insert(0) += n);
+        counted
+            .into_iter()
+            .for_each(|(check, n)| *checks.entry(check).or_insert(0) += n);
     }
     let mut text = head("reference", &seeds, accepted, begin);
-    writeln!(text, "  {agents} agents, {good} in accepted trees; {sound} trees cannot fail").unwrap();
-    checks.iter().for_each(|(check, count)| writeln!(text, "  {count:8} {check}").unwrap());
+    writeln!(
+        text,
+        "  {agents} agents, {good} in accepted trees; {sound} trees cannot fail"
+    )
+    .unwrap();
+    checks
+        .iter()
+        .for_each(|(check, count)| writeln!(text, "  {count:8} {check}").unwrap());
     writeln!(text, "  reported although it cannot happen, because").unwrap();
-    rules.iter().for_each(|(rule, count)| writeln!(text, "  {count:8} {rule}").unwrap());
+    rules
+        .iter()
+        .for_each(|(rule, count)| writeln!(text, "  {count:8} {rule}").unwrap());
     say(&text);
     failures.none();
 }
@@ -107,7 +123,8 @@ fn the_checker_reports_every_possible_failure() {
 #[test]
 fn everything_grows() {
     let mut grown = BTreeMap::new();
-    let mut see = |what: &'static str, is_there: bool| *grown.entry(what).or_insert(0) += u32::from(is_there);
+    let mut see =
+        |what: &'static str, is_there: bool| *grown.entry(what).or_insert(0) += u32::from(is_there);
     for flow in (0..1_000).map(grow) {
         see("default", flow.inputs.iter().any(|(_, default)| *default));
         see("let", !flow.lets.is_empty());
@@ -123,33 +140,72 @@ fn everything_grows() {
                 see("model", agent.model);
                 see("toolset", agent.toolset);
                 let is_written = |key| agent.tools.iter().any(|write| write.key == key);
-                see("read and written by a tool", agent.reads.iter().any(|read| is_written(read.key)));
+                see(
+                    "read and written by a tool",
+                    agent.reads.iter().any(|read| is_written(read.key)),
+                );
                 see("agent as a tool", !agent.helpers.is_empty());
                 see("workflow as a tool", !agent.flows.is_empty());
-                see("nested subagent", agent.below().iter().any(|agent| !agent.is_alone()));
+                see(
+                    "nested subagent",
+                    agent.below().iter().any(|agent| !agent.is_alone()),
+                );
                 see(
                     "below an instance",
-                    agent.below().iter().any(|below| below.reads.iter().any(|read| read.own.is_some())),
+                    agent
+                        .below()
+                        .iter()
+                        .any(|below| below.reads.iter().any(|read| read.own.is_some())),
                 );
                 see(
                     "written below an instance",
-                    agent.below().iter().any(|below| below.writes.iter().any(|write| write.own.is_some())),
+                    agent
+                        .below()
+                        .iter()
+                        .any(|below| below.writes.iter().any(|write| write.own.is_some())),
                 );
                 see("prompt", agent.reads.iter().any(|read| read.prompt));
-                see("optional read", agent.reads.iter().any(|read| read.optional));
-                see("secret", agent.reads.iter().any(|read| tree::is_secret(read.key)));
-                see("renamed read", agent.reads.iter().any(|read| read.own.is_some()));
-                see("renamed write", agent.writes.iter().any(|write| write.own.is_some()));
-                see("write perhaps", agent.writes.iter().any(|write| write.perhaps));
+                see(
+                    "optional read",
+                    agent.reads.iter().any(|read| read.optional),
+                );
+                see(
+                    "secret",
+                    agent.reads.iter().any(|read| tree::is_secret(read.key)),
+                );
+                see(
+                    "renamed read",
+                    agent.reads.iter().any(|read| read.own.is_some()),
+                );
+                see(
+                    "renamed write",
+                    agent.writes.iter().any(|write| write.own.is_some()),
+                );
+                see(
+                    "write perhaps",
+                    agent.writes.iter().any(|write| write.perhaps),
+                );
                 see("await", agent.patience == Some(Patience::Endless));
-                see("await with a timeout", agent.patience == Some(Patience::Fails));
-                see("await with a default", agent.patience == Some(Patience::Default));
-                see("question with a key", agent.patience.is_some() && !agent.reads.is_empty());
+                see(
+                    "await with a timeout",
+                    agent.patience == Some(Patience::Fails),
+                );
+                see(
+                    "await with a default",
+                    agent.patience == Some(Patience::Default),
+                );
+                see(
+                    "question with a key",
+                    agent.patience.is_some() && !agent.reads.is_empty(),
+                );
             }
             Node::Nested(nested) => {
                 see("nested", true);
                 see("nested in nested", !nested.flow.definitions().is_empty());
-                see("nested with other keys", !nested.reads.is_empty() || !nested.writes.is_empty());
+                see(
+                    "nested with other keys",
+                    !nested.reads.is_empty() || !nested.writes.is_empty(),
+                );
             }
             Node::Break(target) => {
                 see("break", target.is_none());
@@ -158,7 +214,9 @@ fn everything_grows() {
             Node::Nothing => see("an arm that does nothing", true),
             Node::Block(block) => match block.kind {
                 _ if block.skippable => see("a block that a callback may skip", true),
-                Kind::Parallel { .. } if block.skip => see("parallel that skips failed branches", true),
+                Kind::Parallel { .. } if block.skip => {
+                    see("parallel that skips failed branches", true)
+                }
                 Kind::Each { .. } if block.skip => see("each that skips failed elements", true),
                 Kind::Sequence => see("sequence", true),
                 Kind::Parallel { limit, first } => {
@@ -171,7 +229,10 @@ fn everything_grows() {
                 Kind::Each { max, .. } => {
                     see("each", true);
                     see("each with `max`", matches!(max, Some((_, Over::Fail))));
-                    see("each that omits elements over `max`", matches!(max, Some((_, Over::Cut))));
+                    see(
+                        "each that omits elements over `max`",
+                        matches!(max, Some((_, Over::Cut))),
+                    );
                 }
                 Kind::Loop { max, until } => {
                     see("loop with `max`", max.is_some());
@@ -214,15 +275,26 @@ fn accepted_workflows_run() {
         "  {executions} executions with {turns} turns of agents; {whole} trees ran all their executions"
     )
     .unwrap();
-    writeln!(text, "  {answered} `await` steps were answered, {expired} timed out").unwrap();
+    writeln!(
+        text,
+        "  {answered} `await` steps were answered, {expired} timed out"
+    )
+    .unwrap();
     writeln!(
         text,
         "  {by_elements} loops continued because their exits are in an empty `each` or an unused `else`"
     )
     .unwrap();
     // With many such loops, exits inside an `each` or an `else` would have no effect.
-    assert!(by_elements <= 1 + (seeds.end - seeds.start) as usize / 20_000, "{by_elements} loops continued");
-    writeln!(text, "  {wrong} rejected trees failed, as the reference predicted").unwrap();
+    assert!(
+        by_elements <= 1 + (seeds.end - seeds.start) as usize / 20_000,
+        "{by_elements} loops continued"
+    );
+    writeln!(
+        text,
+        "  {wrong} rejected trees failed, as the reference predicted"
+    )
+    .unwrap();
     say(&text);
     failures.none();
 }

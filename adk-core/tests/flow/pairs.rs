@@ -55,27 +55,40 @@ impl Plugin for Capture {
 /// Runs a workflow twice in one session and compares each run with the interpreter.
 fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, String> {
     let flow: &'static Flow = Box::leak(Box::new(flow.clone()));
-    let build = Builder { store: Box::leak(Box::<Store<'static>>::default()), seed };
+    let build = Builder {
+        store: Box::leak(Box::<Store<'static>>::default()),
+        seed,
+    };
     let tree = Tree::root(flow, &build);
     let (mut agents, mut names) = (BTreeMap::new(), Names::default());
     look(flow, &mut agents, &mut names);
     let capture = Capture::default();
-    let mut runner =
-        Runner::builder().engine(Answering { seed, agents }).config(RunConfig::default().max_llm_calls(0));
+    let mut runner = Runner::builder()
+        .engine(Answering { seed, agents })
+        .config(RunConfig::default().max_llm_calls(0));
     if !names.tools.is_empty() {
         runner = runner.plugin(capture.clone());
     }
     let runner: Runner = runner.build().unwrap();
     let handle = runner.session("user", "session");
     let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
-    states.extend(flow.definitions().iter().flat_map(|inner| inner.states.clone()));
-    states.retain(|key| !flow.lets.contains(key) && flow.inputs.iter().all(|(input, _)| input != key));
+    states.extend(
+        flow.definitions()
+            .iter()
+            .flat_map(|inner| inner.states.clone()),
+    );
+    states.retain(|key| {
+        !flow.lets.contains(key) && flow.inputs.iter().all(|(input, _)| input != key)
+    });
     let mut ran = BTreeSet::new();
     let mut state = discards::State::new();
     for round in 0..2 {
         // The `temp:` keys of a run do not outlive it.
-        let initial: BTreeSet<_> =
-            states.iter().copied().filter(|key| round == 0 || key.starts_with("temp:")).collect();
+        let initial: BTreeSet<_> = states
+            .iter()
+            .copied()
+            .filter(|key| round == 0 || key.starts_with("temp:"))
+            .collect();
         let initial = &initial;
         let (events, end) = runtime.block_on(drive(&handle, &tree, initial, seed));
         if events.len() == MOST_EVENTS {
@@ -91,8 +104,9 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
             .map_err(|why| format!("run {round}: {why}\n{}", to_text(&log, &captured)))?;
         ran.extend(more);
         state = log.states.last().cloned().unwrap_or_default();
-        state
-            .retain(|key, _| states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:")));
+        state.retain(|key, _| {
+            states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:"))
+        });
     }
     Ok(pairs(flow, &|place| ran.contains(&place)))
 }
@@ -121,7 +135,11 @@ fn compare(
     }
     // The checker knows that only an exit ends a loop without `max`. Where the test itself ends
     // one, unreachable steps run, and keys that an exit guarantees have no value.
-    if choices.is_cut_off { Ok(BTreeSet::new()) } else { Err(first.unwrap_or_default()) }
+    if choices.is_cut_off {
+        Ok(BTreeSet::new())
+    } else {
+        Err(first.unwrap_or_default())
+    }
 }
 
 fn is_planned(error: &str) -> bool {
@@ -160,8 +178,12 @@ fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, name
         Node::Run(agent) => {
             agents.insert(agent.name.clone(), agent);
             for agent in [agent].into_iter().chain(agent.below()) {
-                names.tools.extend(agent.helpers.iter().map(|helper| helper.name.clone()));
-                names.tools.extend(agent.flows.iter().map(|nested| nested.name.clone()));
+                names
+                    .tools
+                    .extend(agent.helpers.iter().map(|helper| helper.name.clone()));
+                names
+                    .tools
+                    .extend(agent.flows.iter().map(|nested| nested.name.clone()));
             }
             for nested in agent.called() {
                 names.workflows.insert(nested.name.clone());
@@ -178,12 +200,21 @@ fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, name
 
 fn to_text(log: &Log, captured: &[Arc<Event>]) -> String {
     let line = |event: &Arc<Event>| {
-        let delta: Vec<_> =
-            event.actions.state_delta.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let calls: Vec<_> =
-            event.function_calls().map(|call| format!("{}{:?}", call.name, call.args)).collect();
-        let meta =
-            event.details.as_ref().map(|details| &details.custom_metadata).filter(|meta| !meta.is_empty());
+        let delta: Vec<_> = event
+            .actions
+            .state_delta
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        let calls: Vec<_> = event
+            .function_calls()
+            .map(|call| format!("{}{:?}", call.name, call.args))
+            .collect();
+        let meta = event
+            .details
+            .as_ref()
+            .map(|details| &details.custom_metadata)
+            .filter(|meta| !meta.is_empty());
         format!(
             "  {} {} {:?} {} {} {}\n",
             event.author,
@@ -196,7 +227,11 @@ fn to_text(log: &Log, captured: &[Arc<Event>]) -> String {
     };
     let events: String = log.events.iter().map(line).collect();
     let inner: String = captured.iter().map(line).collect();
-    if inner.is_empty() { events } else { format!("{events} all, with calls:\n{inner}") }
+    if inner.is_empty() {
+        events
+    } else {
+        format!("{events} all, with calls:\n{inner}")
+    }
 }
 
 fn is_right(flow: &Flow) -> bool {
@@ -212,7 +247,8 @@ fn right(seed: u64, wanted: Option<Pair>) -> Option<Flow> {
             None => grow(seed),
             Some((_, one, other)) => grow_around(seed, &[one, other]),
         };
-        let has_it = |flow: &Flow| wanted.is_none_or(|wanted| pairs(flow, &|_| true).contains(&wanted));
+        let has_it =
+            |flow: &Flow| wanted.is_none_or(|wanted| pairs(flow, &|_| true).contains(&wanted));
         if has_it(&flow) && is_right(&flow) {
             return Some(flow);
         }
@@ -251,22 +287,36 @@ struct Shared {
 
 /// Plays the workflows of some seeds, most of them with a rare pair.
 fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let initial = given_pair();
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);
         if seed >= end {
             return;
         }
-        let rarest = || shared.lock().unwrap().table.rarest(possible, &mut Random::new(seed));
+        let rarest = || {
+            shared
+                .lock()
+                .unwrap()
+                .table
+                .rarest(possible, &mut Random::new(seed))
+        };
         let wanted = initial.or_else(|| (!seed.is_multiple_of(8)).then(rarest));
-        let Some(flow) = right(seed, wanted) else { continue };
+        let Some(flow) = right(seed, wanted) else {
+            continue;
+        };
         let played = play(&flow, seed, &runtime);
         let mut shared = shared.lock().unwrap();
         shared.played += 1;
         match played {
             Ok(pairs) => {
-                let wrong: Vec<_> = pairs.iter().filter(|pair| row_of(**pair).is_some()).collect();
+                let wrong: Vec<_> = pairs
+                    .iter()
+                    .filter(|pair| row_of(**pair).is_some())
+                    .collect();
                 assert!(
                     wrong.is_empty(),
                     "seed {seed}: {wrong:?} should be impossible, but have run:\n{flow}"
@@ -274,9 +324,12 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
                 shared.table.add(&pairs);
             }
             Err(why) => {
-                let with = wanted.map_or_else(String::new, |pair| format!("ADK_PAIR={}\n", named(pair)));
+                let with =
+                    wanted.map_or_else(String::new, |pair| format!("ADK_PAIR={}\n", named(pair)));
                 shared.failures.add(flow, why + &with, seed, |flow| {
-                    let why = is_right(flow).then(|| play(flow, seed, &runtime).err()).flatten();
+                    let why = is_right(flow)
+                        .then(|| play(flow, seed, &runtime).err())
+                        .flatten();
                     why.map(|why| why + &with)
                 });
             }
@@ -287,25 +340,44 @@ fn play_all(next: &AtomicU64, end: u64, possible: &[Pair], shared: &Mutex<Shared
 #[test]
 fn pairs_run_as_the_interpreter_says() {
     let begin = Instant::now();
-    let possible: Vec<_> = table::all().filter(|pair| row_of(*pair).is_none()).collect();
+    let possible: Vec<_> = table::all()
+        .filter(|pair| row_of(*pair).is_none())
+        .collect();
     let (seeds, shared) = (seeds(500), Mutex::<Shared>::default());
     let is_long = crate::number("ADK_TREES").is_some();
     // One thread always chooses the same pairs.
-    let threads =
-        if is_long { std::thread::available_parallelism().map_or(1, |count| count.get()) } else { 1 };
+    let threads = if is_long {
+        std::thread::available_parallelism().map_or(1, |count| count.get())
+    } else {
+        1
+    };
     let next = AtomicU64::new(seeds.start);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| play_all(&next, seeds.end, &possible, &shared));
         }
     });
-    let Shared { table, failures, played } = shared.into_inner().unwrap();
-    let rare: Vec<_> = possible.iter().filter(|pair| table.count(**pair) < ENOUGH).collect();
-    let empty: Vec<_> = possible.iter().filter(|pair| table.count(**pair) == 0).collect();
+    let Shared {
+        table,
+        failures,
+        played,
+    } = shared.into_inner().unwrap();
+    let rare: Vec<_> = possible
+        .iter()
+        .filter(|pair| table.count(**pair) < ENOUGH)
+        .collect();
+    let empty: Vec<_> = possible
+        .iter()
+        .filter(|pair| table.count(**pair) == 0)
+        .collect();
     let mut text = if is_long { table.text() } else { String::new() };
     let (trees, time) = (seeds.end - seeds.start, begin.elapsed().as_secs_f64());
-    writeln!(text, "flow, pairs: ADK_SEED={} ADK_TREES={trees}: {played} programs, {time:.1} s", seeds.start)
-        .unwrap();
+    writeln!(
+        text,
+        "flow, pairs: ADK_SEED={} ADK_TREES={trees}: {played} programs, {time:.1} s",
+        seeds.start
+    )
+    .unwrap();
     let (rarely, never) = (rare.len(), empty.len());
     writeln!(
         text,
@@ -324,10 +396,18 @@ fn pairs_run_as_the_interpreter_says() {
 fn pairs_that_a_check_refuses_are_refused() {
     let mut count = 0;
     for pair in table::all() {
-        let Some(Why::Check(check)) = row_of(pair).map(|row| row.why) else { continue };
+        let Some(Why::Check(check)) = row_of(pair).map(|row| row.why) else {
+            continue;
+        };
         let flow = refused::example(pair);
-        assert!(pairs(&flow, &|_| true).contains(&pair), "{pair:?} is not in\n{flow}");
-        let all = flow.definitions().into_iter().chain([Arc::new(flow.clone())]);
+        assert!(
+            pairs(&flow, &|_| true).contains(&pair),
+            "{pair:?} is not in\n{flow}"
+        );
+        let all = flow
+            .definitions()
+            .into_iter()
+            .chain([Arc::new(flow.clone())]);
         let refusing: BTreeSet<_> = all.flat_map(|flow| checks(&flow)).collect();
         assert!(refusing.contains(check), "{pair:?} is accepted in\n{flow}");
         count += 1;
@@ -338,5 +418,8 @@ fn pairs_that_a_check_refuses_are_refused() {
 /// Returns the checks that refuse a workflow.
 fn checks(flow: &Flow) -> Vec<&'static str> {
     let store = Store::default();
-    faults(&spec(flow, &store)).into_iter().map(|fault| fault.check.name()).collect()
+    faults(&spec(flow, &store))
+        .into_iter()
+        .map(|fault| fault.check.name())
+        .collect()
 }

@@ -58,7 +58,15 @@ pub struct Seen {
 /// failure.
 pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
     let is_accepted = accepts(flow) && flow.definitions().iter().all(|inner| accepts(inner));
-    let mut seen = play(flow, seed, if is_accepted { times } else { times.div_ceil(3) });
+    let mut seen = play(
+        flow,
+        seed,
+        if is_accepted {
+            times
+        } else {
+            times.div_ceil(3)
+        },
+    );
     seen.is_accepted = is_accepted;
     if is_accepted {
         if let Some(wrong) = seen.wrong.first() {
@@ -69,8 +77,10 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
             return Ok(seen);
         }
         let more = play(flow, seed + 1, 300);
-        let (by_elements, endless): (Vec<_>, Vec<_>) =
-            more.given_up.difference(&more.ended).partition(|name| ends_by_elements(&flow.body, name));
+        let (by_elements, endless): (Vec<_>, Vec<_>) = more
+            .given_up
+            .difference(&more.ended)
+            .partition(|name| ends_by_elements(&flow.body, name));
         seen.by_elements = by_elements.len();
         return match endless.first() {
             Some(name) => Err(format!("the tree is accepted, but `{name}` never ends")),
@@ -78,7 +88,11 @@ pub fn run(flow: &Flow, seed: u64, times: u64) -> Result<Seen, String> {
         };
     }
     let found = look(flow, EXACT);
-    match seen.wrong.iter().find(|wrong| !is_foreseen(flow, wrong, &found)) {
+    match seen
+        .wrong
+        .iter()
+        .find(|wrong| !is_foreseen(flow, wrong, &found))
+    {
         Some(wrong) => Err(format!("the reference did not predict `{wrong:?}`")),
         None => Ok(seen),
     }
@@ -117,7 +131,9 @@ fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
     let is_raced = |key: &str| found.races.iter().any(|(name, ..)| *name == key);
     let may_be_undone = |key: &str| is_raced(key) && discards(flow);
     match wrong {
-        Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if may_be_undone(key) => true,
+        Wrong::Unwritten { key: Some(key), .. } | Wrong::Output { key } if may_be_undone(key) => {
+            true
+        }
         Wrong::Unwritten { step, .. } if !is_own(flow, step) => !found.inside.is_empty(),
         Wrong::Unwritten { step, key } => found
             .unwritten
@@ -128,7 +144,9 @@ fn is_foreseen(flow: &Flow, wrong: &Wrong, found: &Found) -> bool {
         Wrong::Outside => !found.outside.is_empty(),
         // With a key of two types, or in a race, the value of a read is undefined.
         Wrong::Value { .. } => true,
-        Wrong::Failed { error } => !error.contains("panicked") && !error.contains("no agent continues"),
+        Wrong::Failed { error } => {
+            !error.contains("panicked") && !error.contains("no agent continues")
+        }
     }
 }
 

@@ -4,7 +4,11 @@ use super::tree::{Agent, Block, Flow, Kind, Nested, Node, Patience};
 use std::sync::Arc;
 
 /// Returns the smallest tree found that fails in the same way, with its failure.
-pub fn shrink(mut flow: Flow, mut why: String, fails: impl Fn(&Flow) -> Option<String>) -> (Flow, String) {
+pub fn shrink(
+    mut flow: Flow,
+    mut why: String,
+    fails: impl Fn(&Flow) -> Option<String>,
+) -> (Flow, String) {
     // The names in a failure may change, but its kind stays.
     let kind = |why: &str| why.split('`').next().unwrap_or_default().to_owned();
     let wanted = kind(&why);
@@ -21,19 +25,35 @@ pub fn shrink(mut flow: Flow, mut why: String, fails: impl Fn(&Flow) -> Option<S
 
 /// Returns all workflows with one cut.
 fn flows(flow: &Flow) -> Vec<Flow> {
-    let mut all: Vec<Flow> =
-        bodies(&flow.body).into_iter().map(|body| Flow { body, ..flow.clone() }).collect();
-    all.extend(without(&flow.inputs).map(|inputs| Flow { inputs, ..flow.clone() }));
-    all.extend(without(&flow.lets).map(|lets| Flow { lets, ..flow.clone() }));
-    all.extend(without(&flow.states).map(|states| Flow { states, ..flow.clone() }));
+    let mut all: Vec<Flow> = bodies(&flow.body)
+        .into_iter()
+        .map(|body| Flow {
+            body,
+            ..flow.clone()
+        })
+        .collect();
+    all.extend(without(&flow.inputs).map(|inputs| Flow {
+        inputs,
+        ..flow.clone()
+    }));
+    all.extend(without(&flow.lets).map(|lets| Flow {
+        lets,
+        ..flow.clone()
+    }));
+    all.extend(without(&flow.states).map(|states| Flow {
+        states,
+        ..flow.clone()
+    }));
     for inner in flow.definitions() {
-        all.extend(
-            flows(&inner)
-                .into_iter()
-                .map(|smaller| Flow { body: with(&flow.body, &smaller), ..flow.clone() }),
-        );
+        all.extend(flows(&inner).into_iter().map(|smaller| Flow {
+            body: with(&flow.body, &smaller),
+            ..flow.clone()
+        }));
     }
-    all.extend(without(&flow.outputs).map(|outputs| Flow { outputs, ..flow.clone() }));
+    all.extend(without(&flow.outputs).map(|outputs| Flow {
+        outputs,
+        ..flow.clone()
+    }));
     all
 }
 
@@ -45,13 +65,19 @@ fn with(nodes: &[Node], other: &Flow) -> Vec<Node> {
             nested.flow = if nested.flow.name == other.name {
                 Arc::new(other.clone())
             } else {
-                Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) })
+                Arc::new(Flow {
+                    body: with(&nested.flow.body, other),
+                    ..Flow::clone(&nested.flow)
+                })
             };
             // Renamed outputs cannot be removed one by one.
             nested.writes.truncate(nested.flow.outputs.len());
             Node::Nested(nested)
         }
-        Node::Block(block) => Node::Block(Block { inside: with(&block.inside, other), ..block.clone() }),
+        Node::Block(block) => Node::Block(Block {
+            inside: with(&block.inside, other),
+            ..block.clone()
+        }),
         Node::Run(agent) => {
             let mut agent = agent.clone();
             replace(&mut agent, other);
@@ -69,10 +95,17 @@ fn replace(agent: &mut Agent, other: &Flow) {
         nested.flow = if nested.flow.name == other.name {
             Arc::new(other.clone())
         } else {
-            Arc::new(Flow { body: with(&nested.flow.body, other), ..Flow::clone(&nested.flow) })
+            Arc::new(Flow {
+                body: with(&nested.flow.body, other),
+                ..Flow::clone(&nested.flow)
+            })
         };
     }
-    agent.targets.iter_mut().chain(&mut agent.helpers).for_each(|below| replace(below, other));
+    agent
+        .targets
+        .iter_mut()
+        .chain(&mut agent.helpers)
+        .for_each(|below| replace(below, other));
 }
 
 /// Returns each list with one element removed.
@@ -95,10 +128,15 @@ fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
         if let Node::Block(block) = node
             && !matches!(block.kind, Kind::Else)
         {
-            let inside = block
-                .inside
-                .iter()
-                .filter(|node| !matches!(node, Node::Block(Block { kind: Kind::Else, .. })));
+            let inside = block.inside.iter().filter(|node| {
+                !matches!(
+                    node,
+                    Node::Block(Block {
+                        kind: Kind::Else,
+                        ..
+                    })
+                )
+            });
             all.push(put(inside.cloned().collect()));
         }
         all.extend(smaller(node).into_iter().map(|node| put(vec![node])));
@@ -111,43 +149,92 @@ fn smaller(node: &Node) -> Vec<Node> {
         Node::Run(agent) => agents(agent).into_iter().map(Node::Run).collect(),
         Node::Nested(nested) => {
             let mut all = Vec::new();
-            all.extend(without(&nested.reads).map(|reads| Nested { reads, ..nested.clone() }));
+            all.extend(without(&nested.reads).map(|reads| Nested {
+                reads,
+                ..nested.clone()
+            }));
             if !nested.writes.is_empty() {
-                all.push(Nested { writes: Vec::new(), ..nested.clone() });
+                all.push(Nested {
+                    writes: Vec::new(),
+                    ..nested.clone()
+                });
             }
             all.into_iter().map(Node::Nested).collect()
         }
         Node::Break(_) | Node::Nothing => Vec::new(),
         Node::Block(block) => {
-            let inside = bodies(&block.inside).into_iter().map(|inside| Block { inside, ..block.clone() });
+            let inside = bodies(&block.inside).into_iter().map(|inside| Block {
+                inside,
+                ..block.clone()
+            });
             let mut all: Vec<_> = inside.collect();
             if block.skippable {
-                all.push(Block { skippable: false, ..block.clone() });
+                all.push(Block {
+                    skippable: false,
+                    ..block.clone()
+                });
             }
             if block.skip {
-                all.push(Block { skip: false, ..block.clone() });
+                all.push(Block {
+                    skip: false,
+                    ..block.clone()
+                });
             }
             let kind = match block.kind {
-                Kind::Parallel { limit: Some(_), first } => Some(Kind::Parallel { limit: None, first }),
-                Kind::Parallel { limit: None, first: true } => {
-                    Some(Kind::Parallel { limit: None, first: false })
-                }
+                Kind::Parallel {
+                    limit: Some(_),
+                    first,
+                } => Some(Kind::Parallel { limit: None, first }),
+                Kind::Parallel {
+                    limit: None,
+                    first: true,
+                } => Some(Kind::Parallel {
+                    limit: None,
+                    first: false,
+                }),
                 Kind::Try { most } if most > 1 => Some(Kind::Try { most: most - 1 }),
-                Kind::Each { item, list, max, limit: Some(_) } => {
-                    Some(Kind::Each { item, list, max, limit: None })
-                }
-                Kind::Each { item, list, max: Some(_), limit } => {
-                    Some(Kind::Each { item, list, max: None, limit })
-                }
-                Kind::Loop { max: Some(max), until: Some(_) } => {
-                    Some(Kind::Loop { max: Some(max), until: None })
-                }
-                Kind::Loop { max: Some(max), until: None } if max > 1 => {
-                    Some(Kind::Loop { max: Some(max - 1), until: None })
-                }
+                Kind::Each {
+                    item,
+                    list,
+                    max,
+                    limit: Some(_),
+                } => Some(Kind::Each {
+                    item,
+                    list,
+                    max,
+                    limit: None,
+                }),
+                Kind::Each {
+                    item,
+                    list,
+                    max: Some(_),
+                    limit,
+                } => Some(Kind::Each {
+                    item,
+                    list,
+                    max: None,
+                    limit,
+                }),
+                Kind::Loop {
+                    max: Some(max),
+                    until: Some(_),
+                } => Some(Kind::Loop {
+                    max: Some(max),
+                    until: None,
+                }),
+                Kind::Loop {
+                    max: Some(max),
+                    until: None,
+                } if max > 1 => Some(Kind::Loop {
+                    max: Some(max - 1),
+                    until: None,
+                }),
                 _ => None,
             };
-            all.extend(kind.map(|kind| Block { kind, ..block.clone() }));
+            all.extend(kind.map(|kind| Block {
+                kind,
+                ..block.clone()
+            }));
             all.into_iter().filter(is_whole).map(Node::Block).collect()
         }
     }
@@ -155,7 +242,15 @@ fn smaller(node: &Node) -> Vec<Node> {
 
 /// Whether `()` occurs only as an arm, and `else` only at the end of a `try`.
 fn is_whole(block: &Block) -> bool {
-    let is_else = |node: &Node| matches!(node, Node::Block(Block { kind: Kind::Else, .. }));
+    let is_else = |node: &Node| {
+        matches!(
+            node,
+            Node::Block(Block {
+                kind: Kind::Else,
+                ..
+            })
+        )
+    };
     let elses = block.inside.iter().filter(|node| is_else(node)).count();
     let can_fail = matches!(block.kind, Kind::Try { .. })
         && elses == usize::from(block.inside.last().is_some_and(is_else))
@@ -164,22 +259,50 @@ fn is_whole(block: &Block) -> bool {
 }
 
 fn has_no_nothing(block: &Block) -> bool {
-    matches!(block.kind, Kind::Match { .. }) || !block.inside.iter().any(|node| matches!(node, Node::Nothing))
+    matches!(block.kind, Kind::Match { .. })
+        || !block
+            .inside
+            .iter()
+            .any(|node| matches!(node, Node::Nothing))
 }
 
 fn agents(agent: &Agent) -> Vec<Agent> {
     let mut all = Vec::new();
-    all.extend(without(&agent.reads).map(|reads| Agent { reads, ..agent.clone() }));
+    all.extend(without(&agent.reads).map(|reads| Agent {
+        reads,
+        ..agent.clone()
+    }));
     match agent.patience {
-        None => all.extend(without(&agent.writes).map(|writes| Agent { writes, ..agent.clone() })),
+        None => all.extend(without(&agent.writes).map(|writes| Agent {
+            writes,
+            ..agent.clone()
+        })),
         Some(Patience::Endless) => {}
-        Some(_) => all.push(Agent { patience: Some(Patience::Endless), ..agent.clone() }),
+        Some(_) => all.push(Agent {
+            patience: Some(Patience::Endless),
+            ..agent.clone()
+        }),
     }
-    all.extend(without(&agent.tools).map(|tools| Agent { tools, ..agent.clone() }));
-    all.extend(without(&agent.leaves).map(|leaves| Agent { leaves, ..agent.clone() }));
-    all.extend(without(&agent.targets).map(|targets| Agent { targets, ..agent.clone() }));
-    all.extend(without(&agent.helpers).map(|helpers| Agent { helpers, ..agent.clone() }));
-    all.extend(without(&agent.flows).map(|flows| Agent { flows, ..agent.clone() }));
+    all.extend(without(&agent.tools).map(|tools| Agent {
+        tools,
+        ..agent.clone()
+    }));
+    all.extend(without(&agent.leaves).map(|leaves| Agent {
+        leaves,
+        ..agent.clone()
+    }));
+    all.extend(without(&agent.targets).map(|targets| Agent {
+        targets,
+        ..agent.clone()
+    }));
+    all.extend(without(&agent.helpers).map(|helpers| Agent {
+        helpers,
+        ..agent.clone()
+    }));
+    all.extend(without(&agent.flows).map(|flows| Agent {
+        flows,
+        ..agent.clone()
+    }));
     for i in 0..agent.targets.len() {
         for target in agents(&agent.targets[i]) {
             let mut one = agent.clone();
@@ -195,10 +318,16 @@ fn agents(agent: &Agent) -> Vec<Agent> {
         }
     }
     if agent.toolset {
-        all.push(Agent { toolset: false, ..agent.clone() });
+        all.push(Agent {
+            toolset: false,
+            ..agent.clone()
+        });
     }
     if agent.exit {
-        all.push(Agent { exit: false, ..agent.clone() });
+        all.push(Agent {
+            exit: false,
+            ..agent.clone()
+        });
     }
     let mut plain = agent.clone();
     plain.reads.iter_mut().for_each(|read| read.own = None);

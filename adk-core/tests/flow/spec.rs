@@ -4,8 +4,8 @@ use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
 use adk_core::__private::typed::Numbered;
 use adk_core::Secret;
 use adk_core::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step, StepKind,
-    ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step,
+    StepKind, ToolMeta,
 };
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
@@ -34,7 +34,10 @@ struct Link<T>(OnceCell<(Box<[T]>, Box<Self>)>);
 
 impl<T> Default for Shelf<'_, T> {
     fn default() -> Self {
-        Self { first: Link(OnceCell::new()), last: Cell::new(None) }
+        Self {
+            first: Link(OnceCell::new()),
+            last: Cell::new(None),
+        }
     }
 }
 
@@ -42,7 +45,9 @@ impl<'a, T> Shelf<'a, T> {
     fn put(&'a self, all: impl IntoIterator<Item = T>) -> &'a [T] {
         let last = self.last.get().unwrap_or(&self.first);
         let all = all.into_iter().collect();
-        let (all, next) = last.0.get_or_init(|| (all, Box::new(Link(OnceCell::new()))));
+        let (all, next) = last
+            .0
+            .get_or_init(|| (all, Box::new(Link(OnceCell::new()))));
         self.last.set(Some(next));
         all
     }
@@ -50,7 +55,10 @@ impl<'a, T> Shelf<'a, T> {
 
 /// Returns the spec of a workflow.
 pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
-    let inputs = flow.inputs.iter().map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
+    let inputs = flow
+        .inputs
+        .iter()
+        .map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
     Spec::new(&flow.name, "", steps(flow, store))
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
@@ -85,37 +93,82 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
         let at = steps.len();
         match node {
             Node::Run(agent) => {
-                let kind = StepKind::Agent { meta: of_agent(agent, store), instance: false };
+                let kind = StepKind::Agent {
+                    meta: of_agent(agent, store),
+                    instance: false,
+                };
                 steps.push(Step::new(&agent.name, kind, at).renames(renames(agent, store)));
             }
             Node::Nested(nested) => {
                 let instance = nested.name != nested.flow.name;
-                let kind = StepKind::Agent { meta: of_flow(&nested.flow, store), instance };
-                let renames = Renames::new(store.pairs.put(nested.reads.iter().copied()), &nested.writes);
+                let kind = StepKind::Agent {
+                    meta: of_flow(&nested.flow, store),
+                    instance,
+                };
+                let renames = Renames::new(
+                    store.pairs.put(nested.reads.iter().copied()),
+                    &nested.writes,
+                );
                 steps.push(Step::new(&nested.name, kind, at).renames(renames));
             }
             Node::Break(target) => {
-                steps.push(Step::new("", StepKind::Break { target: target.as_deref() }, at));
+                steps.push(Step::new(
+                    "",
+                    StepKind::Break {
+                        target: target.as_deref(),
+                    },
+                    at,
+                ));
             }
             Node::Nothing => {}
             Node::Block(block) => {
                 let (kind, part) = match block.kind {
                     Kind::Sequence => (StepKind::Sequence, None),
-                    Kind::Parallel { limit, first } => {
-                        (StepKind::Parallel { max_concurrency: limit, first }, Some(StepKind::Branch))
-                    }
+                    Kind::Parallel { limit, first } => (
+                        StepKind::Parallel {
+                            max_concurrency: limit,
+                            first,
+                        },
+                        Some(StepKind::Branch),
+                    ),
                     Kind::Try { most } => (StepKind::Try(Attempts::new(Some(most)).all()), None),
                     Kind::Else => (StepKind::Else, None),
-                    Kind::Match { key } => (StepKind::Match { key }, Some(StepKind::Arm { pattern: "_" })),
-                    Kind::Each { item, list, max, limit } => {
-                        let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
-                        (StepKind::Each { item, list, max, over, max_concurrency: limit }, None)
+                    Kind::Match { key } => (
+                        StepKind::Match { key },
+                        Some(StepKind::Arm { pattern: "_" }),
+                    ),
+                    Kind::Each {
+                        item,
+                        list,
+                        max,
+                        limit,
+                    } => {
+                        let (max, over) =
+                            max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
+                        (
+                            StepKind::Each {
+                                item,
+                                list,
+                                max,
+                                over,
+                                max_concurrency: limit,
+                            },
+                            None,
+                        )
                     }
                     Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
                 };
-                let name = if let Kind::Else = block.kind { "" } else { &*block.name };
+                let name = if let Kind::Else = block.kind {
+                    ""
+                } else {
+                    &*block.name
+                };
                 let step = Step::new(name, kind, at);
-                let on_error = if block.skip { OnError::Skip } else { OnError::Fail };
+                let on_error = if block.skip {
+                    OnError::Skip
+                } else {
+                    OnError::Fail
+                };
                 steps.push(step.skippable(block.skippable).on_error(on_error));
                 match part {
                     None => lay(&block.inside, steps, store),
@@ -139,21 +192,46 @@ fn close(open: usize, steps: &mut Vec<Step<'_>>) {
 }
 
 fn renames<'a>(agent: &'a Agent, store: &'a Store<'a>) -> Renames<'a> {
-    let reads = agent.reads.iter().filter_map(|read| Some((read.own?, read.key)));
-    let writes = agent.writes.iter().filter(|_| agent.writes.iter().any(|write| write.own.is_some()));
-    Renames::new(store.pairs.put(reads), store.words.put(writes.map(|write| write.key)))
+    let reads = agent
+        .reads
+        .iter()
+        .filter_map(|read| Some((read.own?, read.key)));
+    let writes = agent
+        .writes
+        .iter()
+        .filter(|_| agent.writes.iter().any(|write| write.own.is_some()));
+    Renames::new(
+        store.pairs.put(reads),
+        store.words.put(writes.map(|write| write.key)),
+    )
 }
 
 /// Returns the description of an agent.
 pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
-    let reads = agent.reads.iter().filter(|read| !read.prompt && !read.tool).map(parameter);
-    let writes = agent.writes.iter().map(|write| key_of(write.own(), write.key).optional(write.perhaps));
+    let reads = agent
+        .reads
+        .iter()
+        .filter(|read| !read.prompt && !read.tool)
+        .map(parameter);
+    let writes = agent
+        .writes
+        .iter()
+        .map(|write| key_of(write.own(), write.key).optional(write.perhaps));
     let tool = tool_of(agent, store);
     let helpers = agent.helpers.iter().map(|helper| of_agent(helper, store));
-    let flows = agent.flows.iter().map(|nested| of_flow(&nested.flow, store));
+    let flows = agent
+        .flows
+        .iter()
+        .map(|nested| of_flow(&nested.flow, store));
     let tools = (!agent.tools.is_empty()).then_some(tool).into_iter();
-    let tools: Vec<_> = tools.chain(helpers.chain(flows).map(ToolMeta::of_agent)).collect();
-    let targets: Vec<_> = agent.targets.iter().map(|target| of_agent(target, store)).collect();
+    let tools: Vec<_> = tools
+        .chain(helpers.chain(flows).map(ToolMeta::of_agent))
+        .collect();
+    let targets: Vec<_> = agent
+        .targets
+        .iter()
+        .map(|target| of_agent(target, store))
+        .collect();
     let kind = match agent.patience {
         Some(_) => AgentKind::Await,
         // Only for functions does the description say when they write.
@@ -179,21 +257,33 @@ fn parameter<'a>(read: &Read) -> KeySpec<'a> {
     if is_secret(read.key) {
         return key_of(read.own(), read.key).optional(read.optional);
     }
-    KeySpec::new(read.own(), "Value").numbered(<Value as Numbered>::NUMBER).any(true).optional(read.optional)
+    KeySpec::new(read.own(), "Value")
+        .numbered(<Value as Numbered>::NUMBER)
+        .any(true)
+        .optional(read.optional)
 }
 
 /// Returns the description of the tool of an agent.
 pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
     let reads = agent.reads.iter().filter(|read| read.tool).map(parameter);
-    let writes = agent.tools.iter().map(|write| key_of(write.own(), write.key));
-    ToolMeta::new("tool", "Helps.").reads(store.keys.put(reads)).writes(store.keys.put(writes))
+    let writes = agent
+        .tools
+        .iter()
+        .map(|write| key_of(write.own(), write.key));
+    ToolMeta::new("tool", "Helps.")
+        .reads(store.keys.put(reads))
+        .writes(store.keys.put(writes))
 }
 
 /// Returns one prompt if the agent has any read in a prompt.
 fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
     let mut text = String::new();
     for read in agent.reads.iter().filter(|read| read.prompt) {
-        text += &format!("{{{}{}}} ", read.own(), if read.optional { "?" } else { "" });
+        text += &format!(
+            "{{{}{}}} ",
+            read.own(),
+            if read.optional { "?" } else { "" }
+        );
     }
     if text.is_empty() {
         return &[];
@@ -204,7 +294,10 @@ fn prompts<'a>(agent: &Agent, store: &'a Store<'a>) -> &'a [&'a str] {
 
 /// Returns the description of a workflow as a step.
 pub fn of_flow<'a>(flow: &'a Flow, store: &'a Store<'a>) -> &'a AgentMeta<'a> {
-    let reads = flow.inputs.iter().map(|(key, default)| key_of(key, key).optional(*default));
+    let reads = flow
+        .inputs
+        .iter()
+        .map(|(key, default)| key_of(key, key).optional(*default));
     let meta = AgentMeta::new(AgentKind::Workflow, &flow.name)
         .definition(&flow.name)
         .description("Helps.")

@@ -41,29 +41,46 @@ fn one(flow: &Flow, f: &mut Formatter<'_>) -> fmt::Result {
 /// Formats the reads, writes and exits of an agent as a comment, because they have no single
 /// syntax.
 fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
-    let reads = agent.reads.iter().map(|read| match (read.prompt, read.optional) {
-        (true, true) => format!("{{{}?}}", read.own()),
-        (true, false) => format!("{{{}}}", read.own()),
-        (false, true) => format!("{}?", read.own()),
-        (false, false) => read.own().to_owned(),
-    });
-    let writes = agent
-        .writes
+    let reads = agent
+        .reads
         .iter()
-        .map(|write| if write.perhaps { format!("{}?", write.own()) } else { write.own().to_owned() });
+        .map(|read| match (read.prompt, read.optional) {
+            (true, true) => format!("{{{}?}}", read.own()),
+            (true, false) => format!("{{{}}}", read.own()),
+            (false, true) => format!("{}?", read.own()),
+            (false, false) => read.own().to_owned(),
+        });
+    let writes = agent.writes.iter().map(|write| {
+        if write.perhaps {
+            format!("{}?", write.own())
+        } else {
+            write.own().to_owned()
+        }
+    });
     write!(f, "    // {}({})", agent.name, list(reads))?;
     if !agent.writes.is_empty() {
         write!(f, " -> {}", list(writes))?;
     }
     if !agent.tools.is_empty() {
-        write!(f, ", a tool writes {}", list(agent.tools.iter().map(|write| write.own().to_owned())))?;
+        write!(
+            f,
+            ", a tool writes {}",
+            list(agent.tools.iter().map(|write| write.own().to_owned()))
+        )?;
     }
     let helpers = agent.helpers.iter().map(|helper| &helper.name);
-    let called: Vec<_> = helpers.chain(agent.flows.iter().map(|nested| &nested.name)).cloned().collect();
+    let called: Vec<_> = helpers
+        .chain(agent.flows.iter().map(|nested| &nested.name))
+        .cloned()
+        .collect();
     if !called.is_empty() {
         write!(f, ", calls {}", called.join(", "))?;
     }
-    let loops = agent.exit.then_some("the loop").into_iter().chain(agent.leaves.iter().map(String::as_str));
+    let loops = agent
+        .exit
+        .then_some("the loop")
+        .into_iter()
+        .chain(agent.leaves.iter().map(String::as_str));
     let loops = list(loops.map(str::to_owned));
     match agent.writes_first {
         _ if loops.is_empty() => {}
@@ -71,10 +88,18 @@ fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
         false => write!(f, ", may end {loops}")?,
     }
     if !agent.targets.is_empty() {
-        write!(f, ", transfers to {}", list(agent.targets.iter().map(|target| target.name.clone())))?;
+        write!(
+            f,
+            ", transfers to {}",
+            list(agent.targets.iter().map(|target| target.name.clone()))
+        )?;
     }
     writeln!(f)?;
-    agent.targets.iter().chain(&agent.helpers).try_for_each(|agent| declare(agent, f))
+    agent
+        .targets
+        .iter()
+        .chain(&agent.helpers)
+        .try_for_each(|agent| declare(agent, f))
 }
 
 fn steps(nodes: &[Node], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
@@ -97,16 +122,25 @@ fn run(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
     match agent.patience {
         Some(Patience::Endless) => write!(f, "{}: await", agent.name)?,
         Some(Patience::Fails) => write!(f, "{}: await(timeout = ...)", agent.name)?,
-        Some(Patience::Default) => write!(f, "{}: await(timeout = ..., default = ...)", agent.name)?,
+        Some(Patience::Default) => {
+            write!(f, "{}: await(timeout = ..., default = ...)", agent.name)?
+        }
         None => write!(f, "{}", agent.name)?,
     }
-    let renamed: Vec<_> =
-        agent.reads.iter().filter_map(|read| Some(format!("{} = {}", read.own?, read.key))).collect();
+    let renamed: Vec<_> = agent
+        .reads
+        .iter()
+        .filter_map(|read| Some(format!("{} = {}", read.own?, read.key)))
+        .collect();
     if !renamed.is_empty() {
         write!(f, "({})", renamed.join(", "))?;
     }
     if agent.writes.iter().any(|write| write.own.is_some()) {
-        write!(f, " -> ({})", list(agent.writes.iter().map(|write| write.key.to_owned())))?;
+        write!(
+            f,
+            " -> ({})",
+            list(agent.writes.iter().map(|write| write.key.to_owned()))
+        )?;
     }
     Ok(())
 }
@@ -114,12 +148,25 @@ fn run(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
 fn nested(nested: &Nested, f: &mut Formatter<'_>) -> fmt::Result {
     write!(f, "{}", nested.flow.name)?;
     if !nested.reads.is_empty() {
-        write!(f, "({})", list(nested.reads.iter().map(|(own, key)| format!("{own} = {key}"))))?;
+        write!(
+            f,
+            "({})",
+            list(
+                nested
+                    .reads
+                    .iter()
+                    .map(|(own, key)| format!("{own} = {key}"))
+            )
+        )?;
     }
     if nested.name != nested.flow.name {
         write!(f, " as {}", nested.name)?;
     }
-    if nested.writes.is_empty() { Ok(()) } else { write!(f, " -> ({})", nested.writes.join(", ")) }
+    if nested.writes.is_empty() {
+        Ok(())
+    } else {
+        write!(f, " -> ({})", nested.writes.join(", "))
+    }
 }
 
 fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
@@ -129,17 +176,28 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
         Kind::Sequence => "sequence".to_owned(),
         Kind::Parallel { limit: most, first } => {
             let first = first.then(|| "first".to_owned());
-            format!("parallel{}", arguments(first.into_iter().chain(limit(most)).chain(skip)))
+            format!(
+                "parallel{}",
+                arguments(first.into_iter().chain(limit(most)).chain(skip))
+            )
         }
         Kind::Try { most } => format!("try(attempts = {most}, on = all)"),
         Kind::Else => "else".to_owned(),
         Kind::Match { key } => format!("match {key}"),
-        Kind::Each { item, list, max, limit: most } => {
+        Kind::Each {
+            item,
+            list,
+            max,
+            limit: most,
+        } => {
             let max = max.map(|(max, over)| match over {
                 Over::Cut => format!("max = {max}, over = cut"),
                 _ => format!("max = {max}"),
             });
-            format!("each{} {item} in {list}", arguments(max.into_iter().chain(limit(most)).chain(skip)))
+            format!(
+                "each{} {item} in {list}",
+                arguments(max.into_iter().chain(limit(most)).chain(skip))
+            )
         }
         Kind::Loop { max, until } => {
             let max = max.map(|max| format!("max = {max}"));
@@ -147,7 +205,11 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
             format!("loop{}", arguments(max.into_iter().chain(until)))
         }
     };
-    let skippable = if block.skippable { " /* before_agent */" } else { "" };
+    let skippable = if block.skippable {
+        " /* before_agent */"
+    } else {
+        ""
+    };
     writeln!(f, "{}: {head}{skippable} <", block.name)?;
     steps(&block.inside, depth + 1, f)?;
     write!(f, "{:1$}>", "", 4 * depth)
@@ -155,7 +217,11 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
 
 fn arguments(all: impl Iterator<Item = String>) -> String {
     let all = list(all);
-    if all.is_empty() { all } else { format!("({all})") }
+    if all.is_empty() {
+        all
+    } else {
+        format!("({all})")
+    }
 }
 
 fn outputs(flow: &Flow) -> String {

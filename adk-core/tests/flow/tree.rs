@@ -31,7 +31,9 @@ pub const OWN: &[Key] = &["o1", "o2", "o3", "o4"];
 pub const ERROR: Key = "error";
 
 /// All keys that a workflow may use.
-pub const KEYS: &[&[Key]] = &[PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED, SECRETS];
+pub const KEYS: &[&[Key]] = &[
+    PLAIN, FLAGS, LISTS, NOTES, DEEP_NOTES, ITEMS, STATES, PREFIXED, SECRETS,
+];
 
 /// Returns the type of the values of a key.
 pub fn type_of(key: &str) -> &'static str {
@@ -208,12 +210,17 @@ impl Agent {
     /// Returns the agents below it, each before its own subagents.
     pub fn below(&self) -> Vec<&Self> {
         let direct = self.targets.iter().chain(&self.helpers);
-        direct.flat_map(|agent| [agent].into_iter().chain(agent.below())).collect()
+        direct
+            .flat_map(|agent| [agent].into_iter().chain(agent.below()))
+            .collect()
     }
 
     /// Returns the workflows that are tools of this agent or of an agent below.
     pub fn called(&self) -> impl Iterator<Item = &Nested> {
-        [self].into_iter().chain(self.below()).flat_map(|agent| &agent.flows)
+        [self]
+            .into_iter()
+            .chain(self.below())
+            .flat_map(|agent| &agent.flows)
     }
 
     /// Whether it has neither tools nor transfer targets.
@@ -231,7 +238,9 @@ impl Agent {
         if self.model {
             self.writes.retain(|write| !is_secret(write.key));
             self.writes.truncate(1);
-            self.writes.iter_mut().for_each(|write| write.perhaps = false);
+            self.writes
+                .iter_mut()
+                .for_each(|write| write.perhaps = false);
             self.leaves.clear();
             self.writes_first = false;
         }
@@ -248,24 +257,51 @@ impl Agent {
     /// Renames the keys of everything below it to those of the instance.
     pub fn settle(&mut self) {
         self.settle_model();
-        let reads: Vec<_> = self.reads.iter().filter_map(|read| Some((read.own?, read.key))).collect();
+        let reads: Vec<_> = self
+            .reads
+            .iter()
+            .filter_map(|read| Some((read.own?, read.key)))
+            .collect();
         let is_renamed = self.writes.iter().any(|write| write.own.is_some());
-        let writes = self.writes.iter().filter(|_| is_renamed).map(|write| (write.own(), write.key));
-        let renames = Renamed { reads, writes: writes.collect() };
+        let writes = self
+            .writes
+            .iter()
+            .filter(|_| is_renamed)
+            .map(|write| (write.own(), write.key));
+        let renames = Renamed {
+            reads,
+            writes: writes.collect(),
+        };
         self.tools.iter_mut().for_each(|write| renames.write(write));
         self.rename_below(&renames);
     }
 
     fn rename_below(&mut self, renames: &Renamed) {
         for agent in self.targets.iter_mut().chain(&mut self.helpers) {
-            agent.reads.iter_mut().for_each(|read| (read.own, read.key) = own(&renames.reads, read.own()));
-            agent.writes.iter_mut().chain(&mut agent.tools).for_each(|write| renames.write(write));
+            agent
+                .reads
+                .iter_mut()
+                .for_each(|read| (read.own, read.key) = own(&renames.reads, read.own()));
+            agent
+                .writes
+                .iter_mut()
+                .chain(&mut agent.tools)
+                .for_each(|write| renames.write(write));
             agent.rename_below(renames);
         }
         for nested in &mut self.flows {
-            let inputs = nested.flow.inputs.iter().map(|(key, _)| (*key, own(&renames.reads, key).1));
+            let inputs = nested
+                .flow
+                .inputs
+                .iter()
+                .map(|(key, _)| (*key, own(&renames.reads, key).1));
             nested.reads = inputs.filter(|(own, key)| own != key).collect();
-            nested.writes = nested.flow.outputs.iter().map(|key| own(&renames.writes, key).1).collect();
+            nested.writes = nested
+                .flow
+                .outputs
+                .iter()
+                .map(|key| own(&renames.writes, key).1)
+                .collect();
         }
     }
 }
@@ -284,7 +320,10 @@ impl Renamed {
 
 /// Returns the name in the definition, if it differs, and the key.
 fn own(renamed: &[(Key, Key)], name: Key) -> (Option<Key>, Key) {
-    let key = renamed.iter().find(|(own, _)| *own == name).map_or(name, |(_, key)| key);
+    let key = renamed
+        .iter()
+        .find(|(own, _)| *own == name)
+        .map_or(name, |(_, key)| key);
     ((key != name).then_some(name), key)
 }
 
@@ -296,13 +335,17 @@ impl Nested {
 
     /// Returns the outer key that an input is read from.
     pub fn read(&self, own: Key) -> Key {
-        self.reads.iter().find(|(inside, _)| *inside == own).map_or(own, |(_, key)| key)
+        self.reads
+            .iter()
+            .find(|(inside, _)| *inside == own)
+            .map_or(own, |(_, key)| key)
     }
 
     /// Returns the outer key that an output is written to.
     pub fn written(&self, own: Key) -> Key {
         let at = self.flow.outputs.iter().position(|output| *output == own);
-        at.and_then(|at| self.writes.get(at).copied()).unwrap_or(own)
+        at.and_then(|at| self.writes.get(at).copied())
+            .unwrap_or(own)
     }
 }
 
@@ -314,12 +357,21 @@ impl Flow {
 
     /// Returns the prefixed keys, the declared keys, and the keys that any step may write.
     pub fn written(&self) -> BTreeSet<Key> {
-        let declared = self.inputs.iter().map(|(key, _)| key).chain(&self.lets).chain(&self.states);
+        let declared = self
+            .inputs
+            .iter()
+            .map(|(key, _)| key)
+            .chain(&self.lets)
+            .chain(&self.states);
         let mut keys: BTreeSet<_> = declared.chain(PREFIXED).copied().collect();
         keys.extend(written(&self.body));
         // Nested workflows also write to the session.
         for inner in self.definitions() {
-            keys.extend(written(&inner.body).iter().filter(|key| inner.states.contains(key)));
+            keys.extend(
+                written(&inner.body)
+                    .iter()
+                    .filter(|key| inner.states.contains(key)),
+            );
         }
         keys
     }
@@ -339,7 +391,12 @@ impl Flow {
     pub fn definitions(&self) -> Vec<Arc<Flow>> {
         let mut all: Vec<Arc<Flow>> = Vec::new();
         let mut add = |nested: &Nested| {
-            for flow in nested.flow.definitions().into_iter().chain([nested.flow.clone()]) {
+            for flow in nested
+                .flow
+                .definitions()
+                .into_iter()
+                .chain([nested.flow.clone()])
+            {
                 if !all.iter().any(|other| other.name == flow.name) {
                     all.push(flow);
                 }
@@ -377,13 +434,21 @@ pub fn all_written(nodes: &[Node]) -> Vec<Key> {
     each(nodes, &mut |node| match node {
         Node::Run(agent) => {
             for agent in [agent].into_iter().chain(agent.below()) {
-                keys.extend(agent.writes.iter().chain(&agent.tools).map(|write| write.key));
+                keys.extend(
+                    agent
+                        .writes
+                        .iter()
+                        .chain(&agent.tools)
+                        .map(|write| write.key),
+                );
             }
             for nested in agent.called() {
                 keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key)));
             }
         }
-        Node::Nested(nested) => keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key))),
+        Node::Nested(nested) => {
+            keys.extend(nested.flow.outputs.iter().map(|key| nested.written(key)))
+        }
         Node::Break(_) | Node::Block(_) | Node::Nothing => {}
     });
     keys.sort_unstable();

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn in_folder(path: &Path) -> Stores {
-    Stores { artifacts: FolderArtifacts::open(path).unwrap().into(), sessions: Arc::new(MemoryStore::new()) }
+    Stores {
+        artifacts: FolderArtifacts::open(path).unwrap().into(),
+        sessions: Arc::new(MemoryStore::new()),
+    }
 }
 
 fn key() -> SessionKey {
@@ -21,14 +24,21 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+        if path.is_dir() {
+            all.extend(files(&path))
+        } else {
+            all.push(path)
+        }
     }
     all
 }
 
 #[tokio::test]
 async fn the_store_in_memory_passes_the_common_tests() {
-    let stores = Stores { artifacts: MemoryArtifacts::new().into(), sessions: Arc::new(MemoryStore::new()) };
+    let stores = Stores {
+        artifacts: MemoryArtifacts::new().into(),
+        sessions: Arc::new(MemoryStore::new()),
+    };
     artifacts::keeps(&stores, true).await;
     artifacts::together(vec![stores]).await;
 }
@@ -40,8 +50,16 @@ async fn the_store_in_a_folder_passes_the_common_tests() {
     let stores = in_folder(&folder);
     artifacts::keeps(&stores, true).await;
     artifacts::refuses_depth(&stores).await;
-    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "no drafts remain");
-    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 1, "the folder has no siblings");
+    assert_eq!(
+        fs::read_dir(folder.join("tmp")).unwrap().count(),
+        0,
+        "no drafts remain"
+    );
+    assert_eq!(
+        fs::read_dir(scratch.path()).unwrap().count(),
+        1,
+        "the folder has no siblings"
+    );
     // Another process finds every version.
     let again = FolderArtifacts::open(&folder).unwrap();
     let key = SessionKey::new("artifacts", "parts", "s");
@@ -66,7 +84,10 @@ async fn a_file_may_be_deleted_while_it_is_saved() {
             let store = store.clone();
             tokio::spawn(async move {
                 for _ in 0..25 {
-                    store.save(&key(), "a", Part::text(format!("whole {n}"))).await.unwrap();
+                    store
+                        .save(&key(), "a", Part::text(format!("whole {n}")))
+                        .await
+                        .unwrap();
                     if let Some(part) = store.load(&key(), "a", None).await.unwrap() {
                         assert!(part.as_text().unwrap().starts_with("whole"));
                     }
@@ -89,7 +110,9 @@ async fn leftovers_of_a_dead_process_are_not_versions() {
     let scratch = Scratch::new();
     let store = FolderArtifacts::open(scratch.path()).unwrap();
     store.save(&key(), "a", Part::text("whole")).await.unwrap();
-    let [file] = &files(scratch.path())[..] else { panic!("one version is one file") };
+    let [file] = &files(scratch.path())[..] else {
+        panic!("one version is one file")
+    };
     let folder = file.parent().unwrap();
     let draft = scratch.path().join("tmp/1-0");
     fs::create_dir_all(&draft).unwrap();
@@ -102,8 +125,14 @@ async fn leftovers_of_a_dead_process_are_not_versions() {
     }
     let store = FolderArtifacts::open(scratch.path()).unwrap();
     assert_eq!(store.list(&key()).await.unwrap(), ["a"]);
-    assert_eq!(store.load(&key(), "a", None).await.unwrap(), Some(Part::text("whole")));
-    assert_eq!(store.save(&key(), "a", Part::text("next")).await.unwrap(), 1);
+    assert_eq!(
+        store.load(&key(), "a", None).await.unwrap(),
+        Some(Part::text("whole"))
+    );
+    assert_eq!(
+        store.save(&key(), "a", Part::text("next")).await.unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -116,13 +145,22 @@ async fn an_unusable_folder_is_reported() {
     let file = scratch.path().join("file");
     fs::write(&file, "x").unwrap();
     let error = FolderArtifacts::open(&file).unwrap_err();
-    assert!(error.to_string().contains(file.to_str().unwrap()) && error.help().is_some(), "{error}");
+    assert!(
+        error.to_string().contains(file.to_str().unwrap()) && error.help().is_some(),
+        "{error}"
+    );
 
     let store = FolderArtifacts::open(scratch.path().join("folder")).unwrap();
     // The name is longer than any path may be.
-    let error = store.save(&key(), &"a".repeat(100_000), Part::text("x")).await.unwrap_err();
+    let error = store
+        .save(&key(), &"a".repeat(100_000), Part::text("x"))
+        .await
+        .unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Other, "{error:.300}");
-    assert!(error.help().is_some_and(|help| help.contains("shorter")), "{error:.300}");
+    assert!(
+        error.help().is_some_and(|help| help.contains("shorter")),
+        "{error:.300}"
+    );
     store.save(&key(), "a", Part::text("x")).await.unwrap();
     let versions = files(&scratch.path().join("folder"));
     fs::write(&versions[0], "written by others").unwrap();

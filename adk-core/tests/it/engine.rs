@@ -3,8 +3,8 @@
 
 use crate::support::*;
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::session::Location;
 use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
@@ -90,10 +90,14 @@ async fn every_record_has_a_unique_key() {
     let works = |name| {
         by(name, |cx| {
             Box::pin(async move {
-                let (one, two) = (cx.step("double", async { Ok(2) }), cx.step("double", async { Ok(4) }));
+                let (one, two) = (
+                    cx.step("double", async { Ok(2) }),
+                    cx.step("double", async { Ok(4) }),
+                );
                 let sum: i32 = two.await? + one.await?;
                 cx.emit(Event::new().with_text("one")).await?;
-                cx.emit(Event::new().with_text("two").with_state("user:sum", sum)).await?;
+                cx.emit(Event::new().with_text("two").with_state("user:sum", sum))
+                    .await?;
                 Ok(Flow::exit_if(cx.wait("decision").await?))
             })
         })
@@ -108,7 +112,12 @@ async fn every_record_has_a_unique_key() {
             repeat(
                 "n",
                 Some(2),
-                vec![each("e", "item", "items", vec![select("s", "item", vec![vec![], one])])],
+                vec![each(
+                    "e",
+                    "item",
+                    "items",
+                    vec![select("s", "item", vec![vec![], one])],
+                )],
             ),
             // Marks of finished branches are part of the next commit.
             run(say("z")),
@@ -119,7 +128,10 @@ async fn every_record_has_a_unique_key() {
     let runner: Runner = Runner::builder().engine(journal.clone()).build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
     let records = journal.0.lock().unwrap();
-    let lines: Vec<_> = records.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    let lines: Vec<_> = records
+        .iter()
+        .map(|(key, value)| format!("{key} {value}"))
+        .collect();
     assert_eq!(
         lines,
         [
@@ -160,12 +172,16 @@ async fn an_error_of_a_step_is_the_error_of_its_agent() {
         "w",
         vec![run(by("a", |cx| {
             Box::pin(async move {
-                cx.step::<(), _, _>("fetch", async { Err(Error::other("no route")) }).await?;
+                cx.step::<(), _, _>("fetch", async { Err(Error::other("no route")) })
+                    .await?;
                 Ok(Flow::Continue)
             })
         }))],
     );
-    let runner: Runner = Runner::builder().engine(Journal::default()).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .engine(Journal::default())
+        .build()
+        .unwrap();
     let error = runner.run(&tree, "go").await.unwrap_err();
     assert_eq!(error.to_string(), "agent `a` (at w/a): no route");
 }

@@ -19,9 +19,17 @@ async fn rounds(tree: &Tree) -> Vec<(String, Value)> {
             continue;
         }
         // The accessor and the JSON agree.
-        let metadata = serde_json::to_value(&event).unwrap()["customMetadata"][LOOP_ITERATION_KEY].clone();
+        let metadata =
+            serde_json::to_value(&event).unwrap()["customMetadata"][LOOP_ITERATION_KEY].clone();
         assert_eq!(metadata.as_u64(), event.loop_iteration(), "{}", event.path);
-        assert_eq!(event.custom_metadata().get(LOOP_ITERATION_KEY).cloned().unwrap_or_default(), metadata);
+        assert_eq!(
+            event
+                .custom_metadata()
+                .get(LOOP_ITERATION_KEY)
+                .cloned()
+                .unwrap_or_default(),
+            metadata
+        );
         let partial = if event.partial { " (partial)" } else { "" };
         all.push((format!("{}{partial}", event.path), metadata));
     }
@@ -29,13 +37,18 @@ async fn rounds(tree: &Tree) -> Vec<(String, Value)> {
 }
 
 fn expected_rounds(all: &[(&str, Option<u32>)]) -> Vec<(String, Value)> {
-    all.iter().map(|(path, round)| ((*path).to_owned(), json!(round))).collect()
+    all.iter()
+        .map(|(path, round)| ((*path).to_owned(), json!(round)))
+        .collect()
 }
 
 /// Emits text in two pieces.
 fn stream(name: &'static str) -> support::By {
     async fn pieces(cx: &mut Context) -> Result<Flow> {
-        let piece = Event { partial: true, ..Event::new().with_text("a") };
+        let piece = Event {
+            partial: true,
+            ..Event::new().with_text("a")
+        };
         cx.emit(piece).await?;
         cx.emit(Event::new().with_text("ab")).await?;
         Ok(Flow::Continue)
@@ -46,15 +59,25 @@ fn stream(name: &'static str) -> support::By {
 #[tokio::test(start_paused = true)]
 async fn branches_of_a_parallel_in_a_loop_carry_their_round() {
     // In the pull request, author, branch and run are the same in each round.
-    let branches = parallel("par", vec![run(stream("p")), sequence("inner", vec![run(say("q"))])]);
-    let tree = Tree::new("w", vec![run(say("before")), repeat("lp", Some(2), vec![branches])]);
+    let branches = parallel(
+        "par",
+        vec![run(stream("p")), sequence("inner", vec![run(say("q"))])],
+    );
+    let tree = Tree::new(
+        "w",
+        vec![run(say("before")), repeat("lp", Some(2), vec![branches])],
+    );
     let mut all = rounds(&tree).await;
     assert_eq!(all.remove(0), ("w/before".to_owned(), Value::Null));
     let (mut first, mut second) = (all[..3].to_vec(), all[3..].to_vec());
     for (round, events) in [&mut first, &mut second].into_iter().enumerate() {
         events.sort_by(|a, b| a.0.cmp(&b.0));
         let lp = format!("w/lp#{}", round + 1);
-        let paths = [format!("{lp}/par/inner/q"), format!("{lp}/par/p"), format!("{lp}/par/p (partial)")];
+        let paths = [
+            format!("{lp}/par/inner/q"),
+            format!("{lp}/par/p"),
+            format!("{lp}/par/p (partial)"),
+        ];
         assert_eq!(*events, paths.map(|path| (path, json!(round))));
     }
 }
@@ -82,7 +105,12 @@ async fn the_innermost_loop_wins() {
 #[tokio::test(start_paused = true)]
 async fn elements_and_the_event_of_their_block_carry_the_round() {
     let list = run(put("planner", "items", |_| json!(["x"])));
-    let elements = each("each_1", "item", "items", vec![run(put("worker", "note", |_| json!("n")))]);
+    let elements = each(
+        "each_1",
+        "item",
+        "items",
+        vec![run(put("worker", "note", |_| json!("n")))],
+    );
     let tree = Tree::new("w", vec![list, repeat("lp", Some(2), vec![elements])]);
     let expected = [
         ("w/planner", None),
@@ -103,8 +131,14 @@ async fn a_loop_inside_an_element_wins_over_the_enclosing_loop() {
     let elements = each("each_1", "item", "items", vec![inner]);
     let second = repeat("lp", Some(2), vec![elements]);
     let all = rounds(&Tree::new("w", vec![list, second])).await;
-    assert!(all.contains(&("w/lp#2/each_1[0]/inner#1/worker".to_owned(), json!(0))), "{all:?}");
-    assert!(all.contains(&("w/lp#2/each_1[0]".to_owned(), json!(1))), "{all:?}");
+    assert!(
+        all.contains(&("w/lp#2/each_1[0]/inner#1/worker".to_owned(), json!(0))),
+        "{all:?}"
+    );
+    assert!(
+        all.contains(&("w/lp#2/each_1[0]".to_owned(), json!(1))),
+        "{all:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -115,7 +149,10 @@ async fn a_nested_workflow_carries_the_outer_round_and_its_own() {
     // The workflow itself commits its `let` value.
     let inside = inside.lets("start", 1);
     let number = run(put("count", "number", |cx| json!(cx.iteration())));
-    let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![number, arm, run(inside)])]);
+    let tree = Tree::new(
+        "w",
+        vec![repeat("lp", Some(2), vec![number, arm, run(inside)])],
+    );
     let mut expected = Vec::new();
     for round in [0_u32, 1] {
         let lp = format!("w/lp#{}", round + 1);
@@ -135,13 +172,17 @@ async fn a_nested_workflow_carries_the_outer_round_and_its_own() {
 async fn a_round_that_an_agent_sets_itself_is_kept() {
     let own = by("own", |cx| {
         Box::pin(async move {
-            cx.emit(Event::new().with_metadata(LOOP_ITERATION_KEY, 7)).await?;
+            cx.emit(Event::new().with_metadata(LOOP_ITERATION_KEY, 7))
+                .await?;
             cx.emit(Event::new().with_metadata("other", "x")).await?;
             Ok(Flow::Continue)
         })
     });
     let tree = Tree::new("w", vec![repeat("lp", Some(1), vec![run(own)])]);
-    assert_eq!(rounds(&tree).await, expected_rounds(&[("w/lp#1/own", Some(7)), ("w/lp#1/own", Some(0))]));
+    assert_eq!(
+        rounds(&tree).await,
+        expected_rounds(&[("w/lp#1/own", Some(7)), ("w/lp#1/own", Some(0))])
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -157,13 +198,28 @@ async fn pieces_calls_and_answers_of_a_model_carry_the_round() {
         .reply(Reply::new().text("one two").pieces(["one ", "two"]))
         .reply(Reply::new().text("three"));
     let config = adk_core::RunConfig::new().streaming(true);
-    let runner: Runner = Runner::builder().model(model).config(config).build().unwrap();
-    let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(Declared::<Talks>::default())])]);
+    let runner: Runner = Runner::builder()
+        .model(model)
+        .config(config)
+        .build()
+        .unwrap();
+    let tree = Tree::new(
+        "w",
+        vec![repeat(
+            "lp",
+            Some(2),
+            vec![run(Declared::<Talks>::default())],
+        )],
+    );
     let mut stream = runner.run(&tree, "go").stream();
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
-        let what = match (event.partial, event.function_calls().count(), event.function_responses().count()) {
+        let what = match (
+            event.partial,
+            event.function_calls().count(),
+            event.function_responses().count(),
+        ) {
             (true, ..) => "piece",
             (_, 1, _) => "call",
             (_, _, 1) => "answer",

@@ -4,8 +4,8 @@
 use crate::support::{By, Node, Tree, by, each, exit, parallel, put, repeat, run, say, sequence};
 use adk_core::spec::NodeKind;
 use adk_core::{
-    AGENT_LIFECYCLE_KEY, Error, Event, Flow, Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEndReason,
-    RunConfig, RunEnd, Runner,
+    AGENT_LIFECYCLE_KEY, Error, Event, Flow, Lifecycle, LifecycleOutcome, LifecyclePhase,
+    LoopEndReason, RunConfig, RunEnd, Runner,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -100,11 +100,31 @@ async fn agents_and_blocks_report_begin_and_end_around_their_events() {
         ]
     );
     assert_eq!(stored, 4, "the message and the events of the agents");
-    let kinds: Vec<_> = all.iter().filter_map(|event| Some(event.lifecycle()?.kind)).take(4).collect();
-    assert_eq!(kinds, [NodeKind::Workflow, NodeKind::Sequence, NodeKind::Loop, NodeKind::Custom]);
+    let kinds: Vec<_> = all
+        .iter()
+        .filter_map(|event| Some(event.lifecycle()?.kind))
+        .take(4)
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            NodeKind::Workflow,
+            NodeKind::Sequence,
+            NodeKind::Loop,
+            NodeKind::Custom
+        ]
+    );
     let begun = &all[4];
-    assert_eq!((begun.author.as_str(), begun.loop_iteration()), ("a", Some(0)));
-    assert!(begun.partial && begun.content.is_none() && !begun.is_final_response() && !begun.id.is_nil());
+    assert_eq!(
+        (begun.author.as_str(), begun.loop_iteration()),
+        ("a", Some(0))
+    );
+    assert!(
+        begun.partial
+            && begun.content.is_none()
+            && !begun.is_final_response()
+            && !begun.id.is_nil()
+    );
     assert_eq!(begun.custom_metadata()[AGENT_LIFECYCLE_KEY], "start");
     assert_eq!(all[6].custom_metadata()[AGENT_LIFECYCLE_KEY], "finish");
     assert_eq!(all[7].loop_iteration(), Some(1));
@@ -119,7 +139,13 @@ async fn without_the_setting_the_stream_is_as_it_was() {
 
 #[tokio::test(start_paused = true)]
 async fn branches_report_their_own_times() {
-    let tree = Tree::new("w", vec![parallel("par", vec![run(slow("slow", 300)), run(slow("quick", 20))])]);
+    let tree = Tree::new(
+        "w",
+        vec![parallel(
+            "par",
+            vec![run(slow("slow", 300)), run(slow("quick", 20))],
+        )],
+    );
     let (all, _) = events(&tree, true).await;
     assert_eq!(
         lines(&all),
@@ -138,7 +164,11 @@ async fn branches_report_their_own_times() {
         ]
     );
     let took = |path: &str| {
-        let found = all.iter().rev().find(|event| event.path.to_string() == path).unwrap();
+        let found = all
+            .iter()
+            .rev()
+            .find(|event| event.path.to_string() == path)
+            .unwrap();
         match found.lifecycle().unwrap().phase {
             LifecyclePhase::Finished { duration, .. } => duration,
             started => panic!("{started:?}"),
@@ -185,7 +215,10 @@ async fn the_agent_that_ends_a_loop_and_the_interrupted_blocks_are_reported() {
         ]
     );
     let ended = all.iter().find_map(|event| match event.lifecycle()?.phase {
-        LifecyclePhase::Finished { outcome: LifecycleOutcome::LoopEnded { reason, .. }, .. } => Some(reason),
+        LifecyclePhase::Finished {
+            outcome: LifecycleOutcome::LoopEnded { reason, .. },
+            ..
+        } => Some(reason),
         _ => None,
     });
     assert!(matches!(ended, Some(LoopEndReason::Escalated { .. })));
@@ -194,11 +227,27 @@ async fn the_agent_that_ends_a_loop_and_the_interrupted_blocks_are_reported() {
 #[tokio::test(start_paused = true)]
 async fn elements_report_their_index() {
     let list = run(put("planner", "items", |_| serde_json::json!([1, 2])));
-    let tree = Tree::new("w", vec![list, each("all", "item", "items", vec![run(say("worker"))])]);
+    let tree = Tree::new(
+        "w",
+        vec![list, each("all", "item", "items", vec![run(say("worker"))])],
+    );
     let (all, _) = events(&tree, true).await;
-    let reported: Vec<_> = lines(&all).into_iter().filter(|line| line.starts_with(['+', '-'])).collect();
-    assert!(reported.contains(&"+w/all[1]/worker".to_owned()), "{reported:?}");
-    assert_eq!(reported.iter().filter(|line| line.contains("w/all ")).count(), 1, "{reported:?}");
+    let reported: Vec<_> = lines(&all)
+        .into_iter()
+        .filter(|line| line.starts_with(['+', '-']))
+        .collect();
+    assert!(
+        reported.contains(&"+w/all[1]/worker".to_owned()),
+        "{reported:?}"
+    );
+    assert_eq!(
+        reported
+            .iter()
+            .filter(|line| line.contains("w/all "))
+            .count(),
+        1,
+        "{reported:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -222,7 +271,10 @@ async fn a_waiting_run_reports_no_ends_and_a_dropped_run_reports_nothing() {
 
 #[test]
 fn a_lifecycle_survives_json_and_reads_well() {
-    let finished = |outcome| LifecyclePhase::Finished { duration: Duration::from_micros(1_250_000), outcome };
+    let finished = |outcome| LifecyclePhase::Finished {
+        duration: Duration::from_micros(1_250_000),
+        outcome,
+    };
     for (text, lines) in [
         (r#"{"kind":"llm","phase":"started"}"#, "agent started"),
         (
@@ -242,6 +294,9 @@ fn a_lifecycle_survives_json_and_reads_well() {
         r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,
     )
     .unwrap();
-    let outcome = LifecycleOutcome::LoopEnded { rounds: 2, reason: LoopEndReason::Max };
+    let outcome = LifecycleOutcome::LoopEnded {
+        rounds: 2,
+        reason: LoopEndReason::Max,
+    };
     assert_eq!(loop_end.phase, finished(outcome));
 }

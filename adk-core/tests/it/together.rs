@@ -3,8 +3,8 @@
 
 use crate::support::*;
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
-    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::session::{
     EventFilter, Location, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore,
@@ -26,7 +26,9 @@ fn talks(name: &'static str, events: u32) -> By {
         Box::pin(async move {
             for n in 0..events {
                 if n % 3 == 0 {
-                    tokio::spawn(tokio::task::yield_now()).await.map_err(adk_core::Error::other)?;
+                    tokio::spawn(tokio::task::yield_now())
+                        .await
+                        .map_err(adk_core::Error::other)?;
                 }
                 cx.emit(Event::new().with_state(name, n)).await?;
             }
@@ -49,8 +51,13 @@ async fn runs_of_one_session_have_one_order() {
     let tree = Arc::new(Tree::new("w", vec![both]));
     let runner = runner();
     let handle = runner.session("u", "s");
-    let tasks: Vec<_> =
-        (0..8).map(|n| tokio::spawn(read_events(handle.run(tree.clone(), n.to_string()).stream()))).collect();
+    let tasks: Vec<_> = (0..8)
+        .map(|n| {
+            tokio::spawn(read_events(
+                handle.run(tree.clone(), n.to_string()).stream(),
+            ))
+        })
+        .collect();
     let mut runs = Vec::new();
     for task in tasks {
         runs.push(task.await.unwrap());
@@ -58,11 +65,20 @@ async fn runs_of_one_session_have_one_order() {
     let session = handle.open().await.unwrap();
     let log: Vec<_> = session.events().cloned().collect();
     assert_eq!(log.len(), 8 * (1 + 3 * 40));
-    assert!(log.is_sorted_by(|a, b| a.timestamp <= b.timestamp), "times run backwards");
-    assert!(log.is_sorted_by(|a, b| a.id < b.id), "ids of one session sort as its log");
+    assert!(
+        log.is_sorted_by(|a, b| a.timestamp <= b.timestamp),
+        "times run backwards"
+    );
+    assert!(
+        log.is_sorted_by(|a, b| a.id < b.id),
+        "ids of one session sort as its log"
+    );
     for run in runs {
         let id = run[0].invocation_id;
-        let own: Vec<_> = log.iter().filter(|event| event.invocation_id == id).collect();
+        let own: Vec<_> = log
+            .iter()
+            .filter(|event| event.invocation_id == id)
+            .collect();
         assert!(own.len() == run.len() && own.iter().zip(&run).all(|(a, b)| Arc::ptr_eq(a, b)));
     }
 }
@@ -113,7 +129,10 @@ async fn two_concurrent_first_runs_create_the_session_once() {
     let runner: Runner = Runner::builder().session_store(store).build().unwrap();
     let tree = Tree::new("w", vec![run(say("a"))]);
     let handle = runner.session("u", "s");
-    let (one, two) = tokio::join!(handle.run(&tree, "1").into_future(), handle.run(&tree, "2").into_future());
+    let (one, two) = tokio::join!(
+        handle.run(&tree, "1").into_future(),
+        handle.run(&tree, "2").into_future()
+    );
     assert!(Arc::ptr_eq(one.unwrap().session(), two.unwrap().session()));
     assert_eq!(handle.open().await.unwrap().len(), 4);
     handle.create(StateDelta::default()).await.unwrap_err();
@@ -195,7 +214,11 @@ async fn events_are_delivered_in_log_order_even_when_commits_overtake() {
         Tree::new("w", vec![parallel("p", inner())]),
         Tree::new(
             "w",
-            vec![repeat("l", None, vec![parallel("p", vec![run(leave), parallel("q", inner())])])],
+            vec![repeat(
+                "l",
+                None,
+                vec![parallel("p", vec![run(leave), parallel("q", inner())])],
+            )],
         ),
     ];
     for tree in trees {
@@ -204,7 +227,9 @@ async fn events_are_delivered_in_log_order_even_when_commits_overtake() {
         let read_events = read_events(handle.run(&tree, "go").stream()).await;
         let session = handle.open().await.unwrap();
         let paths = |events: &mut dyn Iterator<Item = &Arc<Event>>| -> Vec<_> {
-            events.map(|event| format!("{} {}", event.path, event.id)).collect()
+            events
+                .map(|event| format!("{} {}", event.path, event.id))
+                .collect()
         };
         assert_eq!(paths(&mut read_events.iter()), paths(&mut session.events()));
     }
@@ -215,14 +240,30 @@ async fn a_run_that_never_waits_can_be_cancelled() {
     let silent = || by("silent", |_| Box::pin(async { Ok(Flow::Continue) }));
     let trees = [
         Tree::new("w", vec![repeat("l", None, vec![run(silent())])]),
-        Tree::new("w", vec![repeat("l", None, vec![parallel("p", vec![run(silent())])])]),
-        Tree::new("w", vec![parallel("p", vec![repeat("l", None, vec![run(silent())])])]),
+        Tree::new(
+            "w",
+            vec![repeat("l", None, vec![parallel("p", vec![run(silent())])])],
+        ),
+        Tree::new(
+            "w",
+            vec![parallel("p", vec![repeat("l", None, vec![run(silent())])])],
+        ),
         Tree::new("w", vec![repeat("l", None, vec![run(say("talks"))])]),
-        Tree::new("w", vec![repeat("l", None, vec![parallel("p", vec![run(say("talks")), run(silent())])])]),
+        Tree::new(
+            "w",
+            vec![repeat(
+                "l",
+                None,
+                vec![parallel("p", vec![run(say("talks")), run(silent())])],
+            )],
+        ),
     ];
     for tree in trees {
         let run = runner().run(&tree, "go").into_future();
-        assert!(timeout(Duration::from_millis(20), run).await.is_err(), "the run cannot end");
+        assert!(
+            timeout(Duration::from_millis(20), run).await.is_err(),
+            "the run cannot end"
+        );
     }
 }
 
@@ -240,7 +281,10 @@ async fn a_run_that_wakes_itself_yields_to_other_tasks() {
     });
     let tree = Tree::new("w", vec![run(spins)]);
     let run = runner().run(&tree, "go").into_future();
-    assert!(timeout(Duration::from_millis(20), run).await.is_err(), "the run cannot end");
+    assert!(
+        timeout(Duration::from_millis(20), run).await.is_err(),
+        "the run cannot end"
+    );
 }
 
 #[tokio::test]
@@ -260,8 +304,13 @@ async fn a_cancelled_wait_does_not_block() {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.split_once('/').unwrap().1).collect();
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!()
+    };
+    let ids: Vec<_> = waiting
+        .iter()
+        .map(|waiting| waiting.id.split_once('/').unwrap().1)
+        .collect();
     assert_eq!(ids, ["w/second:decision@0"]);
 }
 
@@ -302,22 +351,38 @@ async fn a_temp_key_must_be_written_in_the_turn_like_any_other() {
     let tree = Tree::new("w", vec![run(writes("one")), run(with_key(say("two")))]);
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
-    assert!(error.to_string().starts_with("agent `two` (at w/two)"), "{error}");
-    runner().run(&Tree::new("w", vec![run(writes("one")), run(writes("two"))]), "go").await.unwrap();
+    assert!(
+        error.to_string().starts_with("agent `two` (at w/two)"),
+        "{error}"
+    );
+    runner()
+        .run(
+            &Tree::new("w", vec![run(writes("one")), run(writes("two"))]),
+            "go",
+        )
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
 async fn an_agent_that_forwards_an_error_keeps_its_path() {
-    let fails = by("fails", |_| Box::pin(async { Err(adk_core::Error::other("no luck")) }));
-    let nested =
-        Tree::with_keys("nested", &[], &[], vec![sequence("s", vec![repeat("l", None, vec![run(fails)])])]);
+    let fails = by("fails", |_| {
+        Box::pin(async { Err(adk_core::Error::other("no luck")) })
+    });
+    let nested = Tree::with_keys(
+        "nested",
+        &[],
+        &[],
+        vec![sequence("s", vec![repeat("l", None, vec![run(fails)])])],
+    );
     let nested = Arc::new(nested.lets("limit", 3));
     let tries = by("tries", move |cx| {
         let nested = nested.clone();
         Box::pin(async move {
             let error = adk_core::DynAgent::run_dyn(&*nested, cx).await.unwrap_err();
             assert_eq!(error.path().unwrap().to_string(), "w/tries/s/l#1/fails");
-            cx.emit(Event::new().with_state("note", error.message())).await?;
+            cx.emit(Event::new().with_state("note", error.message()))
+                .await?;
             Ok(Flow::Continue)
         })
     });
@@ -325,14 +390,20 @@ async fn an_agent_that_forwards_an_error_keeps_its_path() {
     let outcome = runner().run(&tree, "go").await.unwrap();
     let last = outcome.session().events().next_back().unwrap();
     assert_eq!(last.path.to_string(), "w/tries");
-    assert_eq!(outcome.get::<String>("note").unwrap().as_deref(), Some("no luck"));
+    assert_eq!(
+        outcome.get::<String>("note").unwrap().as_deref(),
+        Some("no luck")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_stream_may_be_dropped_at_any_event() {
     let names = ["a", "b", "c"];
     let all = names.map(|name| run(talks(name, 6))).into();
-    let tree = Arc::new(Tree::new("w", vec![repeat("l", Some(2), vec![parallel("p", all)])]));
+    let tree = Arc::new(Tree::new(
+        "w",
+        vec![repeat("l", Some(2), vec![parallel("p", all)])],
+    ));
     let runner = runner();
     for stop in 0..=37 {
         let handle = runner.session("u", stop.to_string());
@@ -348,7 +419,11 @@ async fn a_stream_may_be_dropped_at_any_event() {
         let last = task.await.unwrap();
         let session = handle.open().await.unwrap();
         // At most one event of each branch is committed but unread.
-        assert!((stop..=stop + names.len()).contains(&session.len()), "{} after {stop}", session.len());
+        assert!(
+            (stop..=stop + names.len()).contains(&session.len()),
+            "{} after {stop}",
+            session.len()
+        );
         assert!(last.is_none_or(|last| session.events().any(|event| Arc::ptr_eq(event, &last))));
         let finished = handle.run(&tree_of(&names), "again").await.unwrap();
         assert!(finished.session().events().is_sorted_by(|a, b| a.id < b.id));

@@ -5,7 +5,8 @@ use adk_core::model::{NoProvider, ToolDeclaration};
 use adk_core::session::{EventFilter, MemoryStore, SessionStore};
 use adk_core::spec::{KeySpec, ResourceSpec, ToolMeta};
 use adk_core::{
-    Error, ErrorKind, Resources, Result, RunEnd, Runner, Tool, ToolArgs, ToolContext, ToolError, ToolWorkflow,
+    Error, ErrorKind, Resources, Result, RunEnd, Runner, Tool, ToolArgs, ToolContext, ToolError,
+    ToolWorkflow,
 };
 use serde_json::{Value, json};
 use std::any::{Any, TypeId};
@@ -29,8 +30,9 @@ static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
 });
 
 impl Tool for Pay {
-    const META: ToolMeta<'static> =
-        ToolMeta::new("pay", "Pays.").confirm(true).writes(&[KeySpec::new("user:paid", "u64")]);
+    const META: ToolMeta<'static> = ToolMeta::new("pay", "Pays.")
+        .confirm(true)
+        .writes(&[KeySpec::new("user:paid", "u64")]);
 
     fn declaration(&self) -> &ToolDeclaration {
         &DECLARATION
@@ -59,13 +61,22 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self { engine: MemoryJournal::new(), sessions: Arc::new(MemoryStore::new()), pay: Pay::default() }
+        Self {
+            engine: MemoryJournal::new(),
+            sessions: Arc::new(MemoryStore::new()),
+            pay: Pay::default(),
+        }
     }
 
     /// Builds the runner of another process.
     fn runner(&self) -> Runner {
-        let runner = Runner::builder().session_store(self.sessions.clone()).engine(self.engine.clone());
-        let runner: Runner = runner.workflow(ToolWorkflow::new(self.pay.clone())).build().expect("a runner");
+        let runner = Runner::builder()
+            .session_store(self.sessions.clone())
+            .engine(self.engine.clone());
+        let runner: Runner = runner
+            .workflow(ToolWorkflow::new(self.pay.clone()))
+            .build()
+            .expect("a runner");
         runner.by_name()
     }
 
@@ -75,7 +86,11 @@ impl World {
 }
 
 async fn pay(runner: &Runner, input: Value) -> Result<Value> {
-    Ok(runner.new_session("ann").run_by_name("pay", input)?.await?.output)
+    Ok(runner
+        .new_session("ann")
+        .run_by_name("pay", input)?
+        .await?
+        .output)
 }
 
 #[tokio::test]
@@ -84,10 +99,19 @@ async fn arguments_are_inputs_and_the_result_is_the_output() {
     let runner = world.runner();
     let known = runner.workflows().next().unwrap();
     assert_eq!((known.name(), known.description()), ("pay", "Pays."));
-    assert_eq!(known.form().input_schema()["properties"], DECLARATION.parameters["properties"]);
+    assert_eq!(
+        known.form().input_schema()["properties"],
+        DECLARATION.parameters["properties"]
+    );
     assert_eq!(known.form().input_schema()["required"], json!(["amount"]));
-    let output = pay(&runner, json!({"amount": 7.0, "to": "bob"})).await.unwrap();
-    assert_eq!(output, json!({"paid": 7, "to": "bob"}), "a whole float is an integer");
+    let output = pay(&runner, json!({"amount": 7.0, "to": "bob"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        output,
+        json!({"paid": 7, "to": "bob"}),
+        "a whole float is an integer"
+    );
     let session = runner.new_session("ann");
     session.open().await.unwrap();
     let seen = session.get(&EventFilter::new()).await.unwrap().unwrap();
@@ -103,24 +127,40 @@ async fn arguments_are_inputs_and_the_result_is_the_output() {
 #[tokio::test]
 async fn a_failed_call_fails_the_run() {
     let world = World::new();
-    let error: Error = pay(&world.runner(), json!({"amount": 0})).await.unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Agent, "tool `pay`: nothing to pay"));
+    let error: Error = pay(&world.runner(), json!({"amount": 0}))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Agent, "tool `pay`: nothing to pay")
+    );
     assert_eq!(error.path().unwrap().to_string(), "pay");
     let runs = world.runner().runs(&RunFilter::any()).await.unwrap();
-    assert!(matches!(&runs[0].status, RunStatus::Failed(error) if error.contains("nothing to pay")));
+    assert!(
+        matches!(&runs[0].status, RunStatus::Failed(error) if error.contains("nothing to pay"))
+    );
 }
 
 #[tokio::test]
 async fn a_person_agrees_before_it_runs_in_another_process() {
     for yes in [true, false] {
         let world = World::new();
-        let mut stream =
-            world.runner().new_session("ann").run_by_name("pay", json!({"amount": 500})).unwrap().stream();
+        let mut stream = world
+            .runner()
+            .new_session("ann")
+            .run_by_name("pay", json!({"amount": 500}))
+            .unwrap()
+            .stream();
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
-        assert_eq!(waiting[0].question, "May the tool `pay` be called with {\"amount\":500}?");
+        let RunEnd::Paused(waiting) = stream.end() else {
+            panic!("it waits")
+        };
+        assert_eq!(
+            waiting[0].question,
+            "May the tool `pay` be called with {\"amount\":500}?"
+        );
         assert_eq!(world.calls(), 0);
         let runner = world.runner();
         runner.answer(&waiting[0].id, yes).await.unwrap();
@@ -133,8 +173,13 @@ async fn a_person_agrees_before_it_runs_in_another_process() {
 /// A long-running tool, whose result is a preliminary response.
 struct Order;
 
-static ORDER: LazyLock<ToolDeclaration> =
-    LazyLock::new(|| ToolDeclaration::new("order", "Orders.", json!({"type": "object", "properties": {}})));
+static ORDER: LazyLock<ToolDeclaration> = LazyLock::new(|| {
+    ToolDeclaration::new(
+        "order",
+        "Orders.",
+        json!({"type": "object", "properties": {}}),
+    )
+});
 
 impl Tool for Order {
     const META: ToolMeta<'static> = ToolMeta::new("order", "Orders.").long_running(true);
@@ -150,19 +195,34 @@ impl Tool for Order {
 
 #[tokio::test]
 async fn the_answer_is_the_result_of_a_long_running_tool() {
-    let runner = Runner::builder().engine(MemoryJournal::new()).workflow(ToolWorkflow::new(Order));
+    let runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .workflow(ToolWorkflow::new(Order));
     let runner: Runner = runner.build().unwrap();
     let runner = runner.by_name();
-    let mut stream = runner.new_session("ann").run_by_name("order", Value::Null).unwrap().stream();
+    let mut stream = runner
+        .new_session("ann")
+        .run_by_name("order", Value::Null)
+        .unwrap()
+        .stream();
     let mut said = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
-        said.extend(event.function_responses().map(|answer| json!(answer.response)));
+        said.extend(
+            event
+                .function_responses()
+                .map(|answer| json!(answer.response)),
+        );
     }
     assert_eq!(said, [json!({"result": "ordered"})]);
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!("it waits")
+    };
     runner.answer(&waiting[0].id, "delivered").await.unwrap();
-    let run = runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap();
+    let run = runner
+        .runs(&RunFilter::of_run(waiting[0].run_id))
+        .await
+        .unwrap();
     let outcome = runner.resume_by_name(&run[0]).unwrap().await.unwrap();
     assert_eq!(outcome.output, "delivered");
 }
@@ -198,11 +258,28 @@ impl Tool for Convert {
 
 #[tokio::test]
 async fn the_tool_gets_the_resources_of_the_runner() {
-    let with = Runner::<NoProvider>::builder().resources(Rate(7)).workflow(ToolWorkflow::new(Convert));
+    let with = Runner::<NoProvider>::builder()
+        .resources(Rate(7))
+        .workflow(ToolWorkflow::new(Convert));
     let session = with.build().unwrap().by_name().new_session("ann");
-    assert_eq!(session.run_by_name("convert", json!({})).unwrap().await.unwrap().output, 7);
-    let without: Runner = Runner::builder().workflow(ToolWorkflow::new(Convert)).build().unwrap();
+    assert_eq!(
+        session
+            .run_by_name("convert", json!({}))
+            .unwrap()
+            .await
+            .unwrap()
+            .output,
+        7
+    );
+    let without: Runner = Runner::builder()
+        .workflow(ToolWorkflow::new(Convert))
+        .build()
+        .unwrap();
     let session = without.by_name().new_session("ann");
-    let error = session.run_by_name("convert", json!({})).unwrap().await.unwrap_err();
+    let error = session
+        .run_by_name("convert", json!({}))
+        .unwrap()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ResourceMissing);
 }

@@ -11,7 +11,8 @@ use adk_core::spec::KeySpec;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
 use adk_core::{
-    AgentTool, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, STATE_UPDATE_KEY, ToolContext,
+    AgentTool, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, STATE_UPDATE_KEY,
+    ToolContext,
 };
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -23,7 +24,10 @@ struct Memory<E>(Arc<MemoryStore>, E);
 impl<E: Engine + Clone> limits::Opens for Memory<E> {
     async fn runner(&self, model: ScriptedModel) -> Runner {
         let sessions: Arc<dyn SessionStore> = self.0.clone();
-        let runner = Runner::builder().app_name("app").model(model).session_store(sessions);
+        let runner = Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(sessions);
         runner.engine(self.1.clone()).build().unwrap()
     }
 }
@@ -55,22 +59,30 @@ fn one_more(n: Option<u64>) -> u64 {
 
 /// Updates a key of each kind twice, sets another key, and returns the values.
 fn counts() -> FunctionTool {
-    FunctionTool::new_async("count", "Counts.", |args: Map<String, Value>, cx: &mut ToolContext| {
-        Box::pin(async move {
-            let mut all = Vec::new();
-            for key in ["user:n", "n", "temp:n", "user:n", "n", "temp:n"] {
-                all.push(cx.state().update(key, one_more).await?);
-            }
-            cx.state().set("counts", &all)?;
-            let refused = cx.state().update("counts", |_: Option<Value>| 1).await.unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
-            if args.contains_key("fails") {
-                Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
-            } else {
-                Ok(json!(all))
-            }
-        })
-    })
+    FunctionTool::new_async(
+        "count",
+        "Counts.",
+        |args: Map<String, Value>, cx: &mut ToolContext| {
+            Box::pin(async move {
+                let mut all = Vec::new();
+                for key in ["user:n", "n", "temp:n", "user:n", "n", "temp:n"] {
+                    all.push(cx.state().update(key, one_more).await?);
+                }
+                cx.state().set("counts", &all)?;
+                let refused = cx
+                    .state()
+                    .update("counts", |_: Option<Value>| 1)
+                    .await
+                    .unwrap_err();
+                assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
+                if args.contains_key("fails") {
+                    Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
+                } else {
+                    Ok(json!(all))
+                }
+            })
+        },
+    )
     .writes::<u64>("user:n")
     .writes::<u64>("n")
     .writes::<Vec<u64>>("counts")
@@ -78,22 +90,53 @@ fn counts() -> FunctionTool {
 
 #[tokio::test]
 async fn an_update_in_a_tool_takes_effect_at_once_and_stays() {
-    let model =
-        ScriptedModel::new().call("count", json!({})).call("count", json!({"fails": true})).text("done");
-    let clerk = LlmAgent::builder("clerk").model(model).tool(counts()).build().unwrap();
-    let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
-    let outcome = runner.run(&Tree::new("w", vec![run(clerk)]), "go").await.unwrap();
-    assert_eq!((outcome.get("user:n").unwrap(), outcome.get("n").unwrap()), (Some(4), Some(4)));
+    let model = ScriptedModel::new()
+        .call("count", json!({}))
+        .call("count", json!({"fails": true}))
+        .text("done");
+    let clerk = LlmAgent::builder("clerk")
+        .model(model)
+        .tool(counts())
+        .build()
+        .unwrap();
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
+    let outcome = runner
+        .run(&Tree::new("w", vec![run(clerk)]), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (outcome.get("user:n").unwrap(), outcome.get("n").unwrap()),
+        (Some(4), Some(4))
+    );
     assert_eq!(
         outcome.get("counts").unwrap(),
         Some(json!([1, 1, 1, 2, 2, 2])),
         "a failed call keeps its updates, but not its set keys"
     );
-    for event in outcome.session().events().filter(|event| event.function_responses().count() > 0) {
-        assert_eq!(event.actions.state_delta.get("n"), None, "no event overwrites an update");
+    for event in outcome
+        .session()
+        .events()
+        .filter(|event| event.function_responses().count() > 0)
+    {
+        assert_eq!(
+            event.actions.state_delta.get("n"),
+            None,
+            "no event overwrites an update"
+        );
     }
-    let recorded =
-        |event: &Arc<Event>| Some(event.details.as_ref()?.custom_metadata.get(STATE_UPDATE_KEY)?.clone());
+    let recorded = |event: &Arc<Event>| {
+        Some(
+            event
+                .details
+                .as_ref()?
+                .custom_metadata
+                .get(STATE_UPDATE_KEY)?
+                .clone(),
+        )
+    };
     let recorded: Vec<_> = outcome.session().events().filter_map(recorded).collect();
     assert_eq!(recorded.len(), 12);
     assert_eq!(
@@ -113,7 +156,8 @@ async fn an_agent_in_a_tool_updates_the_session_around_it() {
             assert_eq!(cx.state().get("n")?, Some(n));
             let user: u64 = cx.state().update("user:n", one_more).await?;
             cx.state().update("temp:n", one_more).await?;
-            cx.emit(Event::new().with_text(format!("{n} {user}"))).await?;
+            cx.emit(Event::new().with_text(format!("{n} {user}")))
+                .await?;
             Ok(Flow::Continue)
         })
     });
@@ -122,12 +166,32 @@ async fn an_agent_in_a_tool_updates_the_session_around_it() {
         .call("adds", json!({"request": "a"}))
         .call("adds", json!({"request": "b"}))
         .text("done");
-    let author = LlmAgent::builder("author").model(asks).tool(AgentTool::new(adds)).build().unwrap();
-    let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
-    let outcome = runner.run(&Tree::new("w", vec![run(author)]), "go").await.unwrap();
-    assert_eq!((outcome.get("n").unwrap(), outcome.get("user:n").unwrap()), (Some(2), Some(2)));
-    let responses = outcome.session().events().filter(|event| event.function_responses().count() > 0);
-    assert!(responses.into_iter().all(|event| event.actions.state_delta.is_empty()));
+    let author = LlmAgent::builder("author")
+        .model(asks)
+        .tool(AgentTool::new(adds))
+        .build()
+        .unwrap();
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
+    let outcome = runner
+        .run(&Tree::new("w", vec![run(author)]), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (outcome.get("n").unwrap(), outcome.get("user:n").unwrap()),
+        (Some(2), Some(2))
+    );
+    let responses = outcome
+        .session()
+        .events()
+        .filter(|event| event.function_responses().count() > 0);
+    assert!(
+        responses
+            .into_iter()
+            .all(|event| event.actions.state_delta.is_empty())
+    );
 }
 
 async fn add(cx: &mut CallbackContext) -> Result<()> {
@@ -146,11 +210,26 @@ async fn add_before_tool(cx: &mut CallbackContext, _: &mut FunctionCall) -> Resu
 async fn callbacks_update_state_like_their_agent_or_call() {
     let model = ScriptedModel::new().call("count", json!({})).text("done");
     let clerk = LlmAgent::builder("clerk").model(model).tool(counts());
-    let clerk = clerk.before_agent(add).before_model(add_before_model).before_tool(add_before_tool);
+    let clerk = clerk
+        .before_agent(add)
+        .before_model(add_before_model)
+        .before_tool(add_before_tool);
     let clerk = clerk.after_agent(add).build().unwrap();
-    let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
-    let outcome = runner.run(&Tree::new("w", vec![run(clerk)]), "go").await.unwrap();
-    assert_eq!((outcome.get("app:n").unwrap(), outcome.get("user:n").unwrap()), (Some(5), Some(2)));
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
+    let outcome = runner
+        .run(&Tree::new("w", vec![run(clerk)]), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            outcome.get("app:n").unwrap(),
+            outcome.get("user:n").unwrap()
+        ),
+        (Some(5), Some(2))
+    );
 }
 
 /// Attempts to update state where no record exists.
@@ -160,9 +239,18 @@ impl Plugin for Tries {
     fn name(&self) -> &str {
         "tries"
     }
-    async fn on_user_message(&self, cx: &mut CallbackContext, _: &Content) -> Result<Option<Content>> {
+    async fn on_user_message(
+        &self,
+        cx: &mut CallbackContext,
+        _: &Content,
+    ) -> Result<Option<Content>> {
         let error = cx.state().update("user:n", one_more).await.unwrap_err();
-        assert!(error.to_string().contains("before the message of the user is committed"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("before the message of the user is committed"),
+            "{error}"
+        );
         Ok(None)
     }
     async fn before_run(&self, cx: &mut CallbackContext) -> Result<Option<Content>> {
@@ -177,9 +265,22 @@ impl Plugin for Tries {
 
 #[tokio::test]
 async fn a_plugin_updates_state_only_where_it_is_recorded() {
-    let runner: Runner = Runner::builder().engine(MemoryJournal::new()).plugin(Tries).build().unwrap();
-    let outcome = runner.run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
-    assert_eq!((outcome.get::<u64>("app:n").unwrap(), outcome.get::<u64>("n").unwrap()), (Some(1), None));
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .plugin(Tries)
+        .build()
+        .unwrap();
+    let outcome = runner
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (
+            outcome.get::<u64>("app:n").unwrap(),
+            outcome.get::<u64>("n").unwrap()
+        ),
+        (Some(1), None)
+    );
 }
 
 /// An element and an instance have separate keys that start empty, regardless of values that an
@@ -189,7 +290,10 @@ async fn an_update_starts_from_the_value_that_a_read_returns() {
     let adds = || updates::adds("a", &["note", "note"]);
     let inside = || each("e", "item", "items", vec![run(writes_note(adds()))]);
     let tree = Tree::new("w", vec![inside()]).lets("items", json!([0, 1, 2]));
-    let runner: Runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
     for _ in 0..2 {
         let outcome = runner.session("u", "s").run(&tree, "go").await.unwrap();
         assert_eq!(outcome.get("note").unwrap(), Some(json!([2, 2, 2])));

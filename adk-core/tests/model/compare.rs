@@ -39,7 +39,12 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
             Item::Leaf(expected) => match lines.split_first() {
                 Some((line, rest)) if line == expected => lines = rest,
                 None if may_break_off => return Ok(()),
-                other => return Err(format!("expected `{expected}`, got {:?}", other.map(|(line, _)| line))),
+                other => {
+                    return Err(format!(
+                        "expected `{expected}`, got {:?}",
+                        other.map(|(line, _)| line)
+                    ));
+                }
             },
             Item::Forgotten(items) => {
                 if may_break_off && compare(items, lines, true).is_ok() {
@@ -47,13 +52,19 @@ pub fn compare(items: &[Item], mut lines: &[String], may_break_off: bool) -> Res
                 }
             }
             Item::Branches { at, branches } => {
-                let count = lines.iter().take_while(|line| is_inside(line, at, &['/', '['])).count();
+                let count = lines
+                    .iter()
+                    .take_while(|line| is_inside(line, at, &['/', '[']))
+                    .count();
                 let (here, rest) = lines.split_at(count);
                 lines = rest;
                 let mut found = 0;
                 for branch in branches {
-                    let own: Vec<_> =
-                        here.iter().filter(|line| belongs_to(line, &branch.at)).cloned().collect();
+                    let own: Vec<_> = here
+                        .iter()
+                        .filter(|line| belongs_to(line, &branch.at))
+                        .cloned()
+                        .collect();
                     found += own.len();
                     compare(&branch.items, &own, may_break_off || branch.may_break_off)?;
                 }
@@ -74,7 +85,8 @@ fn belongs_to(line: &str, at: &str) -> bool {
 }
 
 fn is_inside(line: &str, at: &str, next: &[char]) -> bool {
-    line.strip_prefix(at).is_some_and(|rest| rest.starts_with(next))
+    line.strip_prefix(at)
+        .is_some_and(|rest| rest.starts_with(next))
 }
 
 /// Returns the lines in the order of a request: branches and elements one after the other, without
@@ -98,12 +110,18 @@ pub fn in_order<T: Clone>(items: &[Item], lines: &[(String, T)], parts: &Parts) 
                 }
             }
             Item::Branches { at, branches } => {
-                let count = lines.iter().take_while(|(line, _)| is_inside(line, at, &['/', '['])).count();
+                let count = lines
+                    .iter()
+                    .take_while(|(line, _)| is_inside(line, at, &['/', '[']))
+                    .count();
                 let (here, rest) = lines.split_at(count);
                 lines = rest;
                 for branch in branches.iter().filter(|branch| parts.count(at, &branch.at)) {
-                    let own: Vec<_> =
-                        here.iter().filter(|(line, _)| belongs_to(line, &branch.at)).cloned().collect();
+                    let own: Vec<_> = here
+                        .iter()
+                        .filter(|(line, _)| belongs_to(line, &branch.at))
+                        .cloned()
+                        .collect();
                     ordered.extend(in_order(&branch.items, &own, parts));
                 }
             }
@@ -120,12 +138,22 @@ pub struct Parts {
 
 impl Parts {
     pub fn from_log(log: &[Arc<Event>]) -> Self {
-        let left_out = log.iter().flat_map(|event| failed_parts(event)).map(str::to_owned).collect();
-        Self { won: winners(log), left_out }
+        let left_out = log
+            .iter()
+            .flat_map(|event| failed_parts(event))
+            .map(str::to_owned)
+            .collect();
+        Self {
+            won: winners(log),
+            left_out,
+        }
     }
 
     fn count(&self, block: &str, part: &str) -> bool {
-        let has_lost = self.won.get(block).is_some_and(|winner| part != format!("{block}/{winner}"));
+        let has_lost = self
+            .won
+            .get(block)
+            .is_some_and(|winner| part != format!("{block}/{winner}"));
         !has_lost && !self.left_out.contains(part)
     }
 }
@@ -133,7 +161,8 @@ impl Parts {
 /// Formats events, except those of the user and of the observing agents.
 pub fn to_lines(events: &[Arc<Event>]) -> Vec<String> {
     let is_seen = |event: &&Arc<Event>| {
-        !["user", BRIEF, BLIND, OBSERVER].contains(&&*event.author) && left_out(event, "cancelled").is_none()
+        !["user", BRIEF, BLIND, OBSERVER].contains(&&*event.author)
+            && left_out(event, "cancelled").is_none()
     };
     let lines = events.iter().filter(is_seen).map(|event| {
         let mut line = format!("{} {}", event.path, event.branch.as_deref().unwrap_or("-"));
@@ -144,8 +173,16 @@ pub fn to_lines(events: &[Arc<Event>]) -> Vec<String> {
                 _ => write!(line, " {key}={value}").unwrap(),
             }
         }
-        if let Some(FailedAttempt { attempt, of, again, .. }) = event.failed_attempt() {
-            write!(line, " failed {attempt} of {of}{}", if again { ", again" } else { "" }).unwrap();
+        if let Some(FailedAttempt {
+            attempt, of, again, ..
+        }) = event.failed_attempt()
+        {
+            write!(
+                line,
+                " failed {attempt} of {of}{}",
+                if again { ", again" } else { "" }
+            )
+            .unwrap();
         }
         if let Some(winner) = event.winner() {
             write!(line, " won by {winner}").unwrap();
@@ -199,8 +236,13 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             continue;
         }
         let path = event.path.to_string();
-        let delta =
-            || event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value)));
+        let delta = || {
+            event
+                .actions
+                .state_delta
+                .iter()
+                .map(|(key, value)| (key.to_string(), Value::clone(value)))
+        };
         match of_block(event) {
             Some('e') if is_element(event) => {
                 let item = delta().next().ok_or("an item")?.0;
@@ -214,24 +256,36 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
             }
             Some('e') => {
                 let block = blocks.entry(path.clone()).or_default();
-                block.left_out.extend(failed_parts(event).map(str::to_owned));
-                let is_of_lists = left_out(event, "failed").or(left_out(event, "cancelled")).is_none();
+                block
+                    .left_out
+                    .extend(failed_parts(event).map(str::to_owned));
+                let is_of_lists = left_out(event, "failed")
+                    .or(left_out(event, "cancelled"))
+                    .is_none();
                 for (key, list) in delta().filter(|_| is_of_lists) {
                     let name = key.rsplit('/').next().unwrap_or_default();
-                    let whole =
-                        (0..block.count).filter(|n| !block.left_out.contains(&format!("{path}[{n}]")));
-                    let values = whole.filter_map(|n| state.get(&format!("{}[{n}]/{name}", block.stored)));
+                    let whole = (0..block.count)
+                        .filter(|n| !block.left_out.contains(&format!("{path}[{n}]")));
+                    let values =
+                        whole.filter_map(|n| state.get(&format!("{}[{n}]/{name}", block.stored)));
                     let expected: Value = values.cloned().collect();
                     if list != expected {
-                        return Err(format!("{path}: {key} is {list}, but the elements have {expected}"));
+                        return Err(format!(
+                            "{path}: {key} is {list}, but the elements have {expected}"
+                        ));
                     }
                 }
             }
             _ if event.author.starts_with('a') => {
                 for (key, _) in delta() {
-                    let held = state.get(&key).map_or("nothing".to_owned(), Value::to_string);
+                    let held = state
+                        .get(&key)
+                        .map_or("nothing".to_owned(), Value::to_string);
                     if event.text() != held {
-                        return Err(format!("{path} read {} from {key}, which holds {held}", event.text()));
+                        return Err(format!(
+                            "{path} read {} from {key}, which holds {held}",
+                            event.text()
+                        ));
                     }
                 }
             }
@@ -240,7 +294,9 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
         if let Some(discards) = Discards::from_event(event) {
             let writes = |at: usize| {
                 let delta = log[at].actions.state_delta.iter();
-                delta.map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+                delta
+                    .map(|(key, value)| (key.to_string(), Value::clone(value)))
+                    .collect()
             };
             let undone = undone(&path, &log[..at], writes, &earlier, &discards);
             if undone != delta().collect() {
@@ -253,8 +309,13 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
         state.extend(delta());
         let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
         // A discarded `state` key holds null from now on.
-        let names = unwritten.into_iter().flatten().map(|key| key.as_str().unwrap());
-        names.filter(|name| !name.starts_with(KEPT)).for_each(|name| drop(state.remove(name)));
+        let names = unwritten
+            .into_iter()
+            .flatten()
+            .map(|key| key.as_str().unwrap());
+        names
+            .filter(|name| !name.starts_with(KEPT))
+            .for_each(|name| drop(state.remove(name)));
     }
     Ok(())
 }

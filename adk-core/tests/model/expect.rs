@@ -25,7 +25,10 @@ pub struct Failure {
 
 impl Failure {
     fn at(path: String, may_pass: bool) -> Ended {
-        Ended::Failed(Self { paths: vec![path], may_pass })
+        Ended::Failed(Self {
+            paths: vec![path],
+            may_pass,
+        })
     }
 }
 
@@ -41,26 +44,43 @@ struct Names {
 
 impl Names {
     fn key(&self, name: &str) -> String {
-        self.known.get(name).cloned().unwrap_or_else(|| format!("{}{name}", self.other))
+        self.known
+            .get(name)
+            .cloned()
+            .unwrap_or_else(|| format!("{}{name}", self.other))
     }
 
     /// Returns the names of a nested workflow, whose output is the key `to` here.
     fn workflow(&self, name: &str, output: Option<(&str, &str)>) -> Self {
         let inside = format!("{}{name}/", self.inside);
         let known = output.map(|(key, to)| (key.to_owned(), self.key(to)));
-        Self { known: known.into_iter().collect(), other: inside.clone(), inside }
+        Self {
+            known: known.into_iter().collect(),
+            other: inside.clone(),
+            inside,
+        }
     }
 
     fn element(&self, each: &str, at: usize, own: &BTreeSet<&str>) -> Self {
         let inside = format!("{}{each}[{at}]/", self.inside);
         let mut known = self.known.clone();
-        known.extend(own.iter().map(|key| ((*key).to_owned(), format!("{inside}{key}"))));
-        Self { known, other: self.other.clone(), inside }
+        known.extend(
+            own.iter()
+                .map(|key| ((*key).to_owned(), format!("{inside}{key}"))),
+        );
+        Self {
+            known,
+            other: self.other.clone(),
+            inside,
+        }
     }
 
     fn otherwise(&self, name: &str) -> Self {
         let mut own = self.clone();
-        own.known.insert(ERROR_KEY.to_owned(), format!("{}{name}/{ERROR_KEY}", self.inside));
+        own.known.insert(
+            ERROR_KEY.to_owned(),
+            format!("{}{name}/{ERROR_KEY}", self.inside),
+        );
         own
     }
 }
@@ -77,16 +97,32 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     fn inner(&self, shape: &'a Shape, path: &str) -> Self {
         let (names, branch) = (self.names.clone(), self.branch.clone());
-        Self { path: path.to_owned(), names, branch, seed: self.seed, won: self.won, shape }
+        Self {
+            path: path.to_owned(),
+            names,
+            branch,
+            seed: self.seed,
+            won: self.won,
+            shape,
+        }
     }
 
     fn forked(self, branch: String) -> Self {
-        let branch = self.branch.as_ref().map_or(branch.clone(), |outer| format!("{outer}.{branch}"));
-        Self { branch: Some(branch), ..self }
+        let branch = self
+            .branch
+            .as_ref()
+            .map_or(branch.clone(), |outer| format!("{outer}.{branch}"));
+        Self {
+            branch: Some(branch),
+            ..self
+        }
     }
 
     fn line(&self, path: &str, keys: &str) -> Item {
-        Item::Leaf(format!("{path} {}{keys}", self.branch.as_deref().unwrap_or("-")))
+        Item::Leaf(format!(
+            "{path} {}{keys}",
+            self.branch.as_deref().unwrap_or("-")
+        ))
     }
 }
 
@@ -98,8 +134,17 @@ pub fn workflow(
     events: &mut Vec<Item>,
     loops: &mut Vec<Item>,
 ) -> Ended {
-    let Shape::Workflow { name, inside, .. } = shape else { unreachable!() };
-    let place = Place { path: String::new(), names: Names::default(), branch: None, seed, won, shape };
+    let Shape::Workflow { name, inside, .. } = shape else {
+        unreachable!()
+    };
+    let place = Place {
+        path: String::new(),
+        names: Names::default(),
+        branch: None,
+        seed,
+        won,
+        shape,
+    };
     steps(inside, &place, name, events, loops)
 }
 
@@ -122,7 +167,12 @@ fn steps(
 fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
     let path = |name: &str| format!("{}/{name}", at.path);
     match at.shape {
-        Shape::Agent { name, leave, renamed, .. } => {
+        Shape::Agent {
+            name,
+            leave,
+            renamed,
+            ..
+        } => {
             let (path, key) = (path(name), at.names.key(renamed.unwrap_or(name)));
             let plan = Plan::new(at.seed, &path, leave);
             events.extend((0..plan.events).map(|n| at.line(&path, &format!(" {key}={n}"))));
@@ -140,36 +190,70 @@ fn step(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended 
             Ended::Through
         }
         Shape::Sequence { name, inside } => steps(inside, at, &path(name), events, loops),
-        Shape::Workflow { name, inside, output, .. } => {
-            let output = output.as_ref().map(|output| (output.key, output.renamed.unwrap_or(output.key)));
-            let own = Place { names: at.names.workflow(name, output), ..at.inner(at.shape, "") };
+        Shape::Workflow {
+            name,
+            inside,
+            output,
+            ..
+        } => {
+            let output = output
+                .as_ref()
+                .map(|output| (output.key, output.renamed.unwrap_or(output.key)));
+            let own = Place {
+                names: at.names.workflow(name, output),
+                ..at.inner(at.shape, "")
+            };
             steps(inside, &own, &path(name), events, loops)
         }
         Shape::Break { target } => Ended::Exit(target.map(str::to_owned), "break".into()),
         Shape::Loop { name, .. } => repeat(at, name, &path(name), events, loops),
-        Shape::Match { name, writer, arms, .. } => {
+        Shape::Match {
+            name, writer, arms, ..
+        } => {
             let selected = What::Arm(arms.len()).value(at.seed, &path(writer));
             let arm = &arms[selected.as_u64().unwrap() as usize];
             steps(arm, at, &path(name), events, loops)
         }
         Shape::Try { .. } => attempts(at, events, loops),
-        Shape::Parallel { name, first, inside, .. } => {
+        Shape::Parallel {
+            name,
+            first,
+            inside,
+            ..
+        } => {
             let place = path(name);
             let branches = inside.iter().map(|shape| {
-                let own = at.inner(shape, &place).forked(format!("{name}.{}", shape.name()));
-                Part::run(format!("{place}/{}", shape.name()), Vec::new(), |events, loops| {
-                    step(&own, events, loops)
-                })
+                let own = at
+                    .inner(shape, &place)
+                    .forked(format!("{name}.{}", shape.name()));
+                Part::run(
+                    format!("{place}/{}", shape.name()),
+                    Vec::new(),
+                    |events, loops| step(&own, events, loops),
+                )
             });
             let branches: Vec<_> = branches.collect();
-            if *first { race(at, branches, events, loops) } else { together(at, branches, events, loops) }
+            if *first {
+                race(at, branches, events, loops)
+            } else {
+                together(at, branches, events, loops)
+            }
         }
         Shape::Each { .. } => elements(at, events, loops),
     }
 }
 
 fn attempts(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
-    let Shape::Try { name, most, all, inside, otherwise } = at.shape else { unreachable!() };
+    let Shape::Try {
+        name,
+        most,
+        all,
+        inside,
+        otherwise,
+    } = at.shape
+    else {
+        unreachable!()
+    };
     let place = format!("{}/{name}", at.path);
     let mut attempt = 1;
     loop {
@@ -191,7 +275,16 @@ fn attempts(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> En
         if !again {
             let names = at.names.otherwise(name);
             events.push(at.line(&here, &format!(" {}=*{failed}", names.key(ERROR_KEY))));
-            return steps(otherwise, &Place { names, ..at.inner(at.shape, "") }, &place, events, loops);
+            return steps(
+                otherwise,
+                &Place {
+                    names,
+                    ..at.inner(at.shape, "")
+                },
+                &place,
+                events,
+                loops,
+            );
         }
         events.push(at.line(&here, &format!("{failed}, again")));
         attempt += 1;
@@ -199,7 +292,17 @@ fn attempts(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> En
 }
 
 fn elements(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
-    let Shape::Each { name, item: own, writer, max, inside, .. } = at.shape else { unreachable!() };
+    let Shape::Each {
+        name,
+        item: own,
+        writer,
+        max,
+        inside,
+        ..
+    } = at.shape
+    else {
+        unreachable!()
+    };
     let place = format!("{}/{name}", at.path);
     let mut written = BTreeSet::new();
     inside.iter().for_each(|shape| shape.written(&mut written));
@@ -219,15 +322,23 @@ fn elements(at: &Place<'_>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> En
         let path = format!("{place}[{n}]");
         let names = at.names.element(name, n, &keys);
         let begins = format!(" {}={}", names.key(own), item(n));
-        let own = Place { names, ..at.inner(at.shape, &path) }.forked(format!("{name}[{n}]"));
+        let own = Place {
+            names,
+            ..at.inner(at.shape, &path)
+        }
+        .forked(format!("{name}[{n}]"));
         let begins = vec![own.line(&path, &begins)];
-        Part::run(path.clone(), begins, |events, loops| steps(inside, &own, &path, events, loops))
+        Part::run(path.clone(), begins, |events, loops| {
+            steps(inside, &own, &path, events, loops)
+        })
     });
     let ended = together(at, elements.collect(), events, loops);
     if let Ended::Through = ended
         && !written.is_empty()
     {
-        let lists = written.iter().map(|key| format!(" {}=*", at.names.key(key)));
+        let lists = written
+            .iter()
+            .map(|key| format!(" {}=*", at.names.key(key)));
         events.push(at.line(&place, &lists.collect::<String>()));
     }
     ended
@@ -249,7 +360,12 @@ impl Part {
     ) -> Self {
         let mut loops = Vec::new();
         let ended = run(&mut events, &mut loops);
-        Self { at, ended, events, loops }
+        Self {
+            at,
+            ended,
+            events,
+            loops,
+        }
     }
 
     fn fails(&self) -> bool {
@@ -258,20 +374,38 @@ impl Part {
 }
 
 fn failed_parts(parts: &[Part]) -> String {
-    parts.iter().filter(|part| part.fails()).map(|part| format!(" without {}", part.at)).collect()
+    parts
+        .iter()
+        .filter(|part| part.fails())
+        .map(|part| format!(" without {}", part.at))
+        .collect()
 }
 
 /// Joins parts whose relative order is free; at most one of them leaves.
-fn together(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
+fn together(
+    at: &Place<'_>,
+    parts: Vec<Part>,
+    events: &mut Vec<Item>,
+    loops: &mut Vec<Item>,
+) -> Ended {
     let name = at.shape.name();
     let (place, skips) = (format!("{}/{name}", at.path), name.starts_with(SKIP));
     let stays = |part: &Part| matches!(part.ended, Ended::Through) || skips && part.fails();
     let leaving = parts.iter().position(|part| !stays(part));
-    assert!(parts.iter().filter(|part| !stays(part)).count() < 2, "two branches leave");
+    assert!(
+        parts.iter().filter(|part| !stays(part)).count() < 2,
+        "two branches leave"
+    );
     let failed = failed_parts(&parts);
     // Siblings of the leaving part may be cancelled anywhere; the leaving part has emitted all its
     // events.
-    let mut ended = beside(&place, parts, |index| leaving.is_none_or(|one| one == index), events, loops);
+    let mut ended = beside(
+        &place,
+        parts,
+        |index| leaving.is_none_or(|one| one == index),
+        events,
+        loops,
+    );
     if let Some(leaving) = leaving {
         return ended.swap_remove(leaving);
     }
@@ -309,13 +443,30 @@ fn race(at: &Place<'_>, parts: Vec<Part>, events: &mut Vec<Item>, loops: &mut Ve
             may_pass,
         });
     };
-    let won = parts.iter().position(|part| part.at == format!("{place}/{winner}")).expect("a branch");
-    let Shape::Parallel { limit, .. } = at.shape else { unreachable!() };
+    let won = parts
+        .iter()
+        .position(|part| part.at == format!("{place}/{winner}"))
+        .expect("a branch");
+    let Shape::Parallel { limit, .. } = at.shape else {
+        unreachable!()
+    };
     let before = parts[..won].iter().filter(|part| !part.fails()).count();
-    assert!(limit.is_none_or(|limit| before < limit as usize), "{winner} of {place} has begun too early");
+    assert!(
+        limit.is_none_or(|limit| before < limit as usize),
+        "{winner} of {place} has begun too early"
+    );
     let mut ended = beside(&place, parts, |index| index == won, events, &mut own);
-    let Some(Item::Branches { at: block, mut branches }) = own.pop() else { unreachable!() };
-    loops.push(Item::Branches { at: block, branches: vec![branches.swap_remove(won)] });
+    let Some(Item::Branches {
+        at: block,
+        mut branches,
+    }) = own.pop()
+    else {
+        unreachable!()
+    };
+    loops.push(Item::Branches {
+        at: block,
+        branches: vec![branches.swap_remove(won)],
+    });
     events.push(at.line(&place, &format!(" won by {winner}")));
     ended.swap_remove(won)
 }
@@ -329,20 +480,51 @@ fn beside(
     loops: &mut Vec<Item>,
 ) -> Vec<Ended> {
     let (mut heard, mut closed, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, Part { at, ended, events, loops }) in parts.into_iter().enumerate() {
+    for (
+        index,
+        Part {
+            at,
+            ended,
+            events,
+            loops,
+        },
+    ) in parts.into_iter().enumerate()
+    {
         let may_break_off = !ends(index);
-        heard.push(Branch { at: at.clone(), items: events, may_break_off });
-        closed.push(Branch { at, items: loops, may_break_off });
+        heard.push(Branch {
+            at: at.clone(),
+            items: events,
+            may_break_off,
+        });
+        closed.push(Branch {
+            at,
+            items: loops,
+            may_break_off,
+        });
         all.push(ended);
     }
     for (branches, into) in [(heard, events), (closed, loops)] {
-        into.push(Item::Branches { at: place.to_owned(), branches });
+        into.push(Item::Branches {
+            at: place.to_owned(),
+            branches,
+        });
     }
     all
 }
 
-fn repeat(at: &Place<'_>, own: &str, path: &str, events: &mut Vec<Item>, loops: &mut Vec<Item>) -> Ended {
-    let Shape::Loop { max, until, inside, .. } = at.shape else { unreachable!() };
+fn repeat(
+    at: &Place<'_>,
+    own: &str,
+    path: &str,
+    events: &mut Vec<Item>,
+    loops: &mut Vec<Item>,
+) -> Ended {
+    let Shape::Loop {
+        max, until, inside, ..
+    } = at.shape
+    else {
+        unreachable!()
+    };
     let mut round = 1;
     let (reason, ended) = loop {
         let here = format!("{path}#{round}");

@@ -120,11 +120,32 @@ pub fn item(at: usize) -> Value {
 
 impl Shape {
     pub fn grow(seed: u64) -> Self {
-        let mut grower =
-            Grower { random: Random::new(seed), left: 24, names: 0, nested: 0, states: Vec::new() };
-        let fails = Some(Fails { depth: 0, one_in: 60, pass: false });
-        let inside = grower.inside(4, &Leave { fails, ..Leave::default() }, None);
-        Shape::Workflow { name: ROOT, inside, output: None, states: grower.states }
+        let mut grower = Grower {
+            random: Random::new(seed),
+            left: 24,
+            names: 0,
+            nested: 0,
+            states: Vec::new(),
+        };
+        let fails = Some(Fails {
+            depth: 0,
+            one_in: 60,
+            pass: false,
+        });
+        let inside = grower.inside(
+            4,
+            &Leave {
+                fails,
+                ..Leave::default()
+            },
+            None,
+        );
+        Shape::Workflow {
+            name: ROOT,
+            inside,
+            output: None,
+            states: grower.states,
+        }
     }
 
     pub fn name(&self) -> &'static str {
@@ -148,14 +169,23 @@ impl Shape {
             Self::Agent { name, renamed, .. } => drop(into.insert(renamed.unwrap_or(name))),
             Self::Write { key, .. } => drop(into.insert(key)),
             Self::Workflow { output, .. } => {
-                into.extend(output.iter().map(|output| output.renamed.unwrap_or(output.key)));
+                into.extend(
+                    output
+                        .iter()
+                        .map(|output| output.renamed.unwrap_or(output.key)),
+                );
             }
             Self::Sequence { inside, .. }
             | Self::Loop { inside, .. }
             | Self::Parallel { inside, .. }
             | Self::Each { inside, .. } => inside.iter().for_each(|shape| shape.written(into)),
-            Self::Try { inside, otherwise, .. } => {
-                inside.iter().chain(otherwise).for_each(|shape| shape.written(into));
+            Self::Try {
+                inside, otherwise, ..
+            } => {
+                inside
+                    .iter()
+                    .chain(otherwise)
+                    .for_each(|shape| shape.written(into));
             }
             Self::Match { arms, .. } => arms.iter().flatten().for_each(|shape| shape.written(into)),
             Self::Break { .. } => {}
@@ -183,14 +213,23 @@ impl Grower {
     }
 
     fn inside(&mut self, depth: u32, leave: &Leave, item: Item) -> Vec<Shape> {
-        (0..1 + self.random.below(3)).map(|_| self.node(depth, leave, item)).collect()
+        (0..1 + self.random.below(3))
+            .map(|_| self.node(depth, leave, item))
+            .collect()
     }
 
     fn node(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         self.left = self.left.saturating_sub(1);
-        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(22) };
+        let kind = if depth == 0 || self.left == 0 {
+            0
+        } else {
+            self.random.below(22)
+        };
         match kind {
-            3 | 4 => Shape::Sequence { name: self.name("s"), inside: self.inside(depth - 1, leave, item) },
+            3 | 4 => Shape::Sequence {
+                name: self.name("s"),
+                inside: self.inside(depth - 1, leave, item),
+            },
             5..=7 => self.repeat(depth - 1, leave, item),
             8 | 9 => self.parallel(depth - 1, leave, item),
             10 => self.workflow(depth - 1, leave),
@@ -201,7 +240,9 @@ impl Grower {
             16 if !leave.inner().is_empty() => {
                 let loops = leave.inner();
                 let at = self.random.below(loops.len() as u64 + 1) as usize;
-                Shape::Break { target: loops.get(at).map(|around| around.name) }
+                Shape::Break {
+                    target: loops.get(at).map(|around| around.name),
+                }
             }
             _ => {
                 let renamed = self.random.one_in(4).then(|| self.key());
@@ -211,7 +252,12 @@ impl Grower {
     }
 
     fn agent(&mut self, leave: &Leave, renamed: Option<&'static str>, item: Item) -> Shape {
-        Shape::Agent { name: self.name("a"), leave: leave.clone(), renamed, item }
+        Shape::Agent {
+            name: self.name("a"),
+            leave: leave.clone(),
+            renamed,
+            item,
+        }
     }
 
     /// Returns a key for an agent, possibly a `state` key that outlives the run.
@@ -227,14 +273,27 @@ impl Grower {
     fn repeat(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let name = self.name("l");
         let mut inner = leave.clone();
-        inner.loops.push(Loop { name, depth: leave.depth });
+        inner.loops.push(Loop {
+            name,
+            depth: leave.depth,
+        });
         let mut inside = self.inside(depth, &inner, item);
         let until = self.random.one_in(3).then(|| self.name("key"));
         if let Some(key) = until {
-            inside.push(Shape::Write { name: self.name("j"), key, what: What::Done });
+            inside.push(Shape::Write {
+                name: self.name("j"),
+                key,
+                what: What::Done,
+            });
         }
-        let max = (until.is_none() || self.random.one_in(2)).then(|| 1 + self.random.below(3) as u32);
-        Shape::Loop { name, max, until, inside }
+        let max =
+            (until.is_none() || self.random.one_in(2)).then(|| 1 + self.random.below(3) as u32);
+        Shape::Loop {
+            name,
+            max,
+            until,
+            inside,
+        }
     }
 
     fn parallel(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
@@ -243,7 +302,10 @@ impl Grower {
         let count = 1 + self.random.below(4);
         let leaves = self.random.below(count);
         let inside = (0..count).map(|at| {
-            let mut own = Leave { depth: leave.depth, ..Leave::default() };
+            let mut own = Leave {
+                depth: leave.depth,
+                ..Leave::default()
+            };
             if at == leaves {
                 own.clone_from(leave);
             }
@@ -253,16 +315,27 @@ impl Grower {
             self.node(depth, &own, item)
         });
         let inside = inside.collect();
-        Shape::Parallel { name, limit: self.limit(), first: false, inside }
+        Shape::Parallel {
+            name,
+            limit: self.limit(),
+            first: false,
+            inside,
+        }
     }
 
     /// Grows branches that may all leave, because one of them wins. They may write one key, which
     /// is read after them.
     fn race(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let skips = self.random.one_in(4);
-        let (name, key) = (self.name(if skips { SKIP_RACE } else { "r" }), self.name("k"));
+        let (name, key) = (
+            self.name(if skips { SKIP_RACE } else { "r" }),
+            self.name("k"),
+        );
         let count = 1 + self.random.below(4);
-        let mut all = Leave { fails: leave.fails.map(|fails| Fails { one_in: 3, ..fails }), ..leave.clone() };
+        let mut all = Leave {
+            fails: leave.fails.map(|fails| Fails { one_in: 3, ..fails }),
+            ..leave.clone()
+        };
         let inside = (0..count).map(|at| {
             // If failures are not allowed here, the last branch does not fail.
             if skips || leave.fails.is_none() {
@@ -271,14 +344,32 @@ impl Grower {
             let mut inside = vec![self.node(depth, &all, item)];
             if self.random.one_in(2) {
                 let at = self.random.below(2) as usize;
-                inside.insert(at, Shape::Write { name: self.name("j"), key, what: What::Number });
+                inside.insert(
+                    at,
+                    Shape::Write {
+                        name: self.name("j"),
+                        key,
+                        what: What::Number,
+                    },
+                );
             }
-            Shape::Sequence { name: self.name("s"), inside }
+            Shape::Sequence {
+                name: self.name("s"),
+                inside,
+            }
         });
         let inside = inside.collect();
-        let race = Shape::Parallel { name, limit: self.limit(), first: true, inside };
+        let race = Shape::Parallel {
+            name,
+            limit: self.limit(),
+            first: true,
+            inside,
+        };
         let reads = self.agent(leave, Some(key), item);
-        Shape::Sequence { name: self.name("s"), inside: vec![race, reads] }
+        Shape::Sequence {
+            name: self.name("s"),
+            inside: vec![race, reads],
+        }
     }
 
     fn tried(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
@@ -287,59 +378,147 @@ impl Grower {
         let (fails, otherwise) = match leave.fails {
             // Without an `else`, the enclosing block gets the error.
             Some(fails) if self.random.one_in(2) => (Fails { one_in: 6, ..fails }, Vec::new()),
-            _ => (self.fails(leave.depth), self.inside(depth, leave, Some(ERROR_KEY))),
+            _ => (
+                self.fails(leave.depth),
+                self.inside(depth, leave, Some(ERROR_KEY)),
+            ),
         };
-        let inside = self.inside(depth, &Leave { fails: Some(fails), ..leave.clone() }, item);
-        Shape::Try { name, most, all, inside, otherwise }
+        let inside = self.inside(
+            depth,
+            &Leave {
+                fails: Some(fails),
+                ..leave.clone()
+            },
+            item,
+        );
+        Shape::Try {
+            name,
+            most,
+            all,
+            inside,
+            otherwise,
+        }
     }
 
     /// Returns how agents fail in a block that handles failures.
     fn fails(&mut self, depth: usize) -> Fails {
-        Fails { depth, one_in: 6, pass: self.random.one_in(2) }
+        Fails {
+            depth,
+            one_in: 6,
+            pass: self.random.one_in(2),
+        }
     }
 
     fn limit(&mut self) -> Option<u32> {
-        self.random.one_in(3).then(|| 1 + self.random.below(3) as u32)
+        self.random
+            .one_in(3)
+            .then(|| 1 + self.random.below(3) as u32)
     }
 
     fn select(&mut self, depth: u32, leave: &Leave, item: Item) -> Shape {
         let (name, key, writer) = (self.name("m"), self.name("key"), self.name("j"));
-        let arms = (0..1 + self.random.below(3))
-            .map(|_| if self.random.one_in(4) { Vec::new() } else { self.inside(depth, leave, item) });
+        let arms = (0..1 + self.random.below(3)).map(|_| {
+            if self.random.one_in(4) {
+                Vec::new()
+            } else {
+                self.inside(depth, leave, item)
+            }
+        });
         let arms: Vec<_> = arms.collect();
-        let write = Shape::Write { name: writer, key, what: What::Arm(arms.len()) };
-        let inside = vec![write, Shape::Match { name, key, writer, arms }];
-        Shape::Sequence { name: self.name("s"), inside }
+        let write = Shape::Write {
+            name: writer,
+            key,
+            what: What::Arm(arms.len()),
+        };
+        let inside = vec![
+            write,
+            Shape::Match {
+                name,
+                key,
+                writer,
+                arms,
+            },
+        ];
+        Shape::Sequence {
+            name: self.name("s"),
+            inside,
+        }
     }
 
     fn each(&mut self, depth: u32, leave: &Leave) -> Shape {
         let skips = self.random.one_in(4);
         let name = self.name(if skips { SKIP_EACH } else { "e" });
         let (list, writer, item) = (self.name("key"), self.name("j"), self.name("i"));
-        let mut inner = Leave { depth: leave.depth + 1, ..leave.clone() };
+        let mut inner = Leave {
+            depth: leave.depth + 1,
+            ..leave.clone()
+        };
         if skips {
             inner.fails = Some(self.fails(inner.depth));
         }
         let inside = self.inside(depth, &inner, Some(item));
-        let write = Shape::Write { name: writer, key: list, what: What::List };
+        let write = Shape::Write {
+            name: writer,
+            key: list,
+            what: What::List,
+        };
         // Only one of all enclosing elements could be allowed to fail, and its error is permanent.
-        let may_fail = leave.fails.is_some_and(|fails| fails.depth == leave.depth && !fails.pass);
-        let over = if may_fail && self.random.one_in(4) { Over::Fail } else { Over::Cut };
+        let may_fail = leave
+            .fails
+            .is_some_and(|fails| fails.depth == leave.depth && !fails.pass);
+        let over = if may_fail && self.random.one_in(4) {
+            Over::Fail
+        } else {
+            Over::Cut
+        };
         let max = self.limit().map(|max| (max, over));
-        let each = Shape::Each { name, item, list, writer, max, limit: self.limit(), inside };
-        Shape::Sequence { name: self.name("s"), inside: vec![write, each] }
+        let each = Shape::Each {
+            name,
+            item,
+            list,
+            writer,
+            max,
+            limit: self.limit(),
+            inside,
+        };
+        Shape::Sequence {
+            name: self.name("s"),
+            inside: vec![write, each],
+        }
     }
 
     fn workflow(&mut self, depth: u32, leave: &Leave) -> Shape {
         let name = self.name("w");
         self.nested += 1;
-        let mut inside = self.inside(depth, &Leave { loops: Vec::new(), ..leave.clone() }, None);
+        let mut inside = self.inside(
+            depth,
+            &Leave {
+                loops: Vec::new(),
+                ..leave.clone()
+            },
+            None,
+        );
         self.nested -= 1;
         let output = self.random.one_in(2).then(|| {
             let key = self.name("o");
-            inside.insert(0, Shape::Write { name: self.name("j"), key, what: What::Number });
-            Output { key, renamed: self.random.one_in(2).then(|| self.name("k")) }
+            inside.insert(
+                0,
+                Shape::Write {
+                    name: self.name("j"),
+                    key,
+                    what: What::Number,
+                },
+            );
+            Output {
+                key,
+                renamed: self.random.one_in(2).then(|| self.name("k")),
+            }
         });
-        Shape::Workflow { name, inside, output, states: Vec::new() }
+        Shape::Workflow {
+            name,
+            inside,
+            output,
+            states: Vec::new(),
+        }
     }
 }

@@ -47,7 +47,9 @@ impl Random {
         Self(seed)
     }
     pub fn at(seed: u64, path: &str) -> Self {
-        Self(path.bytes().fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
+        Self(path.bytes().fold(seed, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        }))
     }
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -103,7 +105,11 @@ pub struct Loop {
 impl Leave {
     /// Returns the loops in the same element.
     pub fn inner(&self) -> &[Loop] {
-        let outside = self.loops.iter().take_while(|around| around.depth < self.depth).count();
+        let outside = self
+            .loops
+            .iter()
+            .take_while(|around| around.depth < self.depth)
+            .count();
         &self.loops[outside..]
     }
 }
@@ -113,9 +119,17 @@ impl Plan {
         let mut random = Random::at(seed, path);
         let events = random.below(4) as u32;
         // Only the first of all elements leaves.
-        let elements: Vec<_> = path.split('[').skip(1).map(|rest| rest.starts_with("0]")).collect();
+        let elements: Vec<_> = path
+            .split('[')
+            .skip(1)
+            .map(|rest| rest.starts_with("0]"))
+            .collect();
         let leaves = |depth: usize| elements.iter().skip(depth).all(|first| *first);
-        let innermost = leave.loops.last().filter(|around| leaves(around.depth)).map(|_| Flow::Exit);
+        let innermost = leave
+            .loops
+            .last()
+            .filter(|around| leaves(around.depth))
+            .map(|_| Flow::Exit);
         let by_name = leave.loops.iter().filter(|around| leaves(around.depth));
         let by_name = by_name.map(|around| Flow::ExitTo(around.name.into()));
         let exits: Vec<_> = innermost.into_iter().chain(by_name).collect();
@@ -124,9 +138,16 @@ impl Plan {
             _ if !random.one_in(6) => Flow::Continue,
             n => exits[random.below(n) as usize].clone(),
         };
-        let fails = leave.fails.filter(|fails| leaves(fails.depth) && random.one_in(fails.one_in));
+        let fails = leave
+            .fails
+            .filter(|fails| leaves(fails.depth) && random.one_in(fails.one_in));
         let fails = fails.map(|fails| fails.pass);
-        Self { events, flow, fails, random }
+        Self {
+            events,
+            flow,
+            fails,
+            random,
+        }
     }
 
     /// Yields or not: in this task, in another thread, or for some time.
@@ -148,7 +169,11 @@ fn ended(outcome: &Outcome<()>) -> Vec<String> {
         LoopEndReason::Escalated { by } => format!("by {by}"),
         other => format!("{other:?}"),
     };
-    outcome.loops.iter().map(|end| format!("{} {} {}", end.path, end.rounds, reason(&end.reason))).collect()
+    outcome
+        .loops
+        .iter()
+        .map(|end| format!("{} {} {}", end.path, end.rounds, reason(&end.reason)))
+        .collect()
 }
 
 /// The result of a run.
@@ -180,7 +205,12 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
     let logged: Vec<_> = session.events().cloned().collect();
     let fail = |why: String| Err(format!("seed {seed}: {why}\n{shape:#?}"));
     let delivered: Vec<_> = first.0.iter().chain(&second.0).cloned().collect();
-    if !(delivered.len() == logged.len() && delivered.iter().zip(&logged).all(|(a, b)| Arc::ptr_eq(a, b))) {
+    if !(delivered.len() == logged.len()
+        && delivered
+            .iter()
+            .zip(&logged)
+            .all(|(a, b)| Arc::ptr_eq(a, b)))
+    {
         return fail(format!(
             "delivered and logged events differ:\n{:#?}\n{:#?}",
             to_lines(&delivered),
@@ -191,7 +221,9 @@ fn check(seed: u64, runtime: &Runtime, happened: &mut Happened) -> Result<(), St
         return fail("ids or times run backwards".into());
     }
     happened.events += delivered.len();
-    to_lines(&delivered).iter().for_each(|line| happened.see(line));
+    to_lines(&delivered)
+        .iter()
+        .for_each(|line| happened.see(line));
     if let Err(why) = as_sent(&shape, seed, &first, &model) {
         return fail(format!("requests: {why}"));
     }
@@ -215,7 +247,14 @@ struct Happened {
 
 /// Marks of a race, of attempts, of failed parts, of an `each` over its `max`, and of a `state`
 /// key.
-const WORDS: [&str; 6] = [" won by ", ", again", "=* failed ", " without root/", " without 1", " kept"];
+const WORDS: [&str; 6] = [
+    " won by ",
+    ", again",
+    "=* failed ",
+    " without root/",
+    " without 1",
+    " kept",
+];
 
 impl Happened {
     fn see(&mut self, line: &str) {
@@ -226,15 +265,27 @@ impl Happened {
 }
 
 /// Checks that the agents at the end of a run received its events in source order.
-fn as_sent(shape: &Shape, seed: u64, (delivered, ..): &Ran, model: &ScriptedModel) -> Result<(), String> {
-    let Some(run) = delivered.first().map(|event| event.invocation_id) else { return Ok(()) };
+fn as_sent(
+    shape: &Shape,
+    seed: u64,
+    (delivered, ..): &Ran,
+    model: &ScriptedModel,
+) -> Result<(), String> {
+    let Some(run) = delivered.first().map(|event| event.invocation_id) else {
+        return Ok(());
+    };
     let sent = |agent: &str| {
         let all = model.requests_of(agent);
         let asked = all.into_iter().find(|request| request.info.run_id == run)?;
         Some(asked.contents.iter().map(message_text).collect::<Vec<_>>())
     };
-    let Some(whole) = sent(OBSERVER) else { return Ok(()) };
-    let own: Vec<_> = delivered.iter().filter(|event| !to_lines(&[(*event).clone()]).is_empty()).collect();
+    let Some(whole) = sent(OBSERVER) else {
+        return Ok(());
+    };
+    let own: Vec<_> = delivered
+        .iter()
+        .filter(|event| !to_lines(&[(*event).clone()]).is_empty())
+        .collect();
     let lines: Vec<_> = to_lines(delivered).into_iter().zip(own).collect();
     let (mut events, mut loops) = (Vec::new(), Vec::new());
     expect::workflow(shape, seed, &winners(delivered), &mut events, &mut loops);
@@ -244,11 +295,19 @@ fn as_sent(shape: &Shape, seed: u64, (delivered, ..): &Ran, model: &ScriptedMode
     expected.extend(spoken.map(|event| format!("{}: {}", event.author, event.text())));
     let last = expected.last().cloned();
     if sent(BRIEF) != Some(Vec::from_iter(last)) || sent(BLIND) != Some(Vec::new()) {
-        return Err(format!("{:?} and {:?} of {expected:#?}", sent(BRIEF), sent(BLIND)));
+        return Err(format!(
+            "{:?} and {:?} of {expected:#?}",
+            sent(BRIEF),
+            sent(BLIND)
+        ));
     }
     expected.push(format!("{BRIEF}: seen"));
     expected.push(format!("{BLIND}: seen"));
-    if whole == expected { Ok(()) } else { Err(format!("{whole:#?}, not {expected:#?}")) }
+    if whole == expected {
+        Ok(())
+    } else {
+        Err(format!("{whole:#?}, not {expected:#?}"))
+    }
 }
 
 /// Returns a message of the user, or the quoted text of another agent.
@@ -270,14 +329,23 @@ fn as_expected(
 ) -> Result<(), String> {
     let (mut events, mut loops) = (Vec::new(), Vec::new());
     let expected = expect::workflow(shape, seed, &winners(&delivered), &mut events, &mut loops);
-    compare(&events, &to_lines(&delivered), false)
-        .map_err(|why| format!("events: {why}\n{:#?}\nexpected {events:#?}", to_lines(&delivered)))?;
-    replay(&delivered, state).map_err(|why| format!("values: {why}\n{:#?}", to_lines(&delivered)))?;
+    compare(&events, &to_lines(&delivered), false).map_err(|why| {
+        format!(
+            "events: {why}\n{:#?}\nexpected {events:#?}",
+            to_lines(&delivered)
+        )
+    })?;
+    replay(&delivered, state)
+        .map_err(|why| format!("values: {why}\n{:#?}", to_lines(&delivered)))?;
     match (expected, end, error) {
-        (Ended::Through, RunEnd::Finished(outcome), None) => compare(&loops, &ended(&outcome), false)
-            .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome))),
+        (Ended::Through, RunEnd::Finished(outcome), None) => {
+            compare(&loops, &ended(&outcome), false)
+                .map_err(|why| format!("loops: {why}\n{:#?}\nexpected {loops:#?}", ended(&outcome)))
+        }
         (Ended::Failed(Failure { paths, .. }), RunEnd::Failed, Some(error))
-            if error.path().is_some_and(|at| paths.contains(&at.to_string())) =>
+            if error
+                .path()
+                .is_some_and(|at| paths.contains(&at.to_string())) =>
         {
             Ok(())
         }
@@ -293,8 +361,14 @@ fn run_all(seeds: Range<u64>, runtime: &Runtime) {
         }
     }
     let Happened { events, lines } = happened;
-    println!("{events} events of {} trees as expected, {lines:?} with {WORDS:?}", seeds.end - seeds.start);
-    assert!(seeds.end - seeds.start < 1_000 || lines.iter().all(|count| *count > 50), "{lines:?}");
+    println!(
+        "{events} events of {} trees as expected, {lines:?} with {WORDS:?}",
+        seeds.end - seeds.start
+    );
+    assert!(
+        seeds.end - seeds.start < 1_000 || lines.iter().all(|count| *count > 50),
+        "{lines:?}"
+    );
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -315,14 +389,23 @@ fn random_trees_run_as_the_recursive_interpreter_predicts() {
 
 #[test]
 fn random_trees_run_the_same_when_other_threads_wake_branches() {
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     run_all(seeds(100_000, 1_000), &runtime);
 }
 
 #[test]
 fn the_comparison_detects_missing_duplicate_and_misplaced_events() {
     let leaf = |text: &str| Item::Leaf(text.to_owned());
-    let lines = |text: &str| text.split(',').filter(|l| !l.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let lines = |text: &str| {
+        text.split(',')
+            .filter(|l| !l.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let branch = |at: &str, may_break_off| Branch {
         at: at.to_owned(),
         items: vec![leaf(&format!("{at} 1")), leaf(&format!("{at} 2"))],
@@ -332,10 +415,17 @@ fn the_comparison_detects_missing_duplicate_and_misplaced_events() {
         at: "p".into(),
         branches: vec![branch("p/a", false), branch("p/b", cancelled)],
     };
-    for (right, cancelled) in
-        [("x,p/a 1,p/b 1,p/b 2,p/a 2,y", false), ("x,p/a 1,p/b 1,p/a 2,y", true), ("x,p/a 1,p/a 2,y", true)]
-    {
-        compare(&[leaf("x"), two(cancelled), leaf("y")], &lines(right), false).unwrap();
+    for (right, cancelled) in [
+        ("x,p/a 1,p/b 1,p/b 2,p/a 2,y", false),
+        ("x,p/a 1,p/b 1,p/a 2,y", true),
+        ("x,p/a 1,p/a 2,y", true),
+    ] {
+        compare(
+            &[leaf("x"), two(cancelled), leaf("y")],
+            &lines(right),
+            false,
+        )
+        .unwrap();
     }
     for wrong in [
         "x,p/a 1,p/b 1,p/a 2,y",

@@ -20,8 +20,14 @@ pub fn tree(shape: &Shape, seed: u64) -> Tree {
 
 /// Builds the tree with observing agents at the end, which call a model and see earlier events.
 pub fn observed(shape: &Shape, seed: u64) -> Tree {
-    let agent =
-        |name, include| support::run(LlmAgent::builder(name).include_contents(include).build().unwrap());
+    let agent = |name, include| {
+        support::run(
+            LlmAgent::builder(name)
+                .include_contents(include)
+                .build()
+                .unwrap(),
+        )
+    };
     let agents = vec![
         agent(BRIEF, IncludeContents::None),
         agent(BLIND, IncludeContents::Prompt),
@@ -31,10 +37,24 @@ pub fn observed(shape: &Shape, seed: u64) -> Tree {
 }
 
 fn ending_with(shape: &Shape, seed: u64, last: Vec<Node>) -> Tree {
-    let Shape::Workflow { name, inside, output, states } = shape else { unreachable!() };
+    let Shape::Workflow {
+        name,
+        inside,
+        output,
+        states,
+    } = shape
+    else {
+        unreachable!()
+    };
     let inside: Vec<_> = nodes(inside, seed).into_iter().chain(last).collect();
-    let outputs = output.iter().map(|output| KeySpec::new(output.key, "u64")).collect();
-    let states = states.iter().map(|key| KeySpec::new(key, "u32").optional(true)).collect();
+    let outputs = output
+        .iter()
+        .map(|output| KeySpec::new(output.key, "u64"))
+        .collect();
+    let states = states
+        .iter()
+        .map(|key| KeySpec::new(key, "u32").optional(true))
+        .collect();
     Tree::with_keys(name, &[], Box::leak(outputs), inside).states(Box::leak(states))
 }
 
@@ -44,43 +64,92 @@ fn nodes(shapes: &[Shape], seed: u64) -> Vec<Node> {
 
 fn node(shape: &Shape, seed: u64) -> Node {
     match shape {
-        Shape::Agent { name, leave, renamed, item } => {
+        Shape::Agent {
+            name,
+            leave,
+            renamed,
+            item,
+        } => {
             let agent = agent(name, *item, seed, leave.clone());
             match renamed {
-                Some(key) => support::renamed(name, agent, Box::leak(Box::new([(*name, *key)])), list(key)),
+                Some(key) => {
+                    support::renamed(name, agent, Box::leak(Box::new([(*name, *key)])), list(key))
+                }
                 None => support::run(agent),
             }
         }
         Shape::Write { name, key, what } => {
             let what = *what;
-            support::run(support::put(name, key, move |cx| what.value(seed, &cx.path().to_string())))
+            support::run(support::put(name, key, move |cx| {
+                what.value(seed, &cx.path().to_string())
+            }))
         }
         Shape::Sequence { name, inside } => support::sequence(name, nodes(inside, seed)),
-        Shape::Loop { name, max, until, inside } => {
-            Node::Block(name, StepKind::Loop { max: *max, until: *until }, nodes(inside, seed))
-        }
-        Shape::Parallel { name, limit, first, inside } => {
-            let kind = StepKind::Parallel { max_concurrency: *limit, first: *first };
+        Shape::Loop {
+            name,
+            max,
+            until,
+            inside,
+        } => Node::Block(
+            name,
+            StepKind::Loop {
+                max: *max,
+                until: *until,
+            },
+            nodes(inside, seed),
+        ),
+        Shape::Parallel {
+            name,
+            limit,
+            first,
+            inside,
+        } => {
+            let kind = StepKind::Parallel {
+                max_concurrency: *limit,
+                first: *first,
+            };
             Node::Block(name, kind, nodes(inside, seed))
         }
-        Shape::Try { name, most, all, inside, otherwise } => {
+        Shape::Try {
+            name,
+            most,
+            all,
+            inside,
+            otherwise,
+        } => {
             let limits = Attempts::new(Some(*most));
             let limits = if *all { limits.all() } else { limits };
             support::attempts(name, limits, nodes(inside, seed), nodes(otherwise, seed))
         }
-        Shape::Match { name, key, arms, .. } => {
-            support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect())
-        }
-        Shape::Each { name, item, list, max, limit, inside, .. } => {
+        Shape::Match {
+            name, key, arms, ..
+        } => support::select(name, key, arms.iter().map(|arm| nodes(arm, seed)).collect()),
+        Shape::Each {
+            name,
+            item,
+            list,
+            max,
+            limit,
+            inside,
+            ..
+        } => {
             let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
-            let kind = StepKind::Each { item, list, max, over, max_concurrency: *limit };
+            let kind = StepKind::Each {
+                item,
+                list,
+                max,
+                over,
+                max_concurrency: *limit,
+            };
             Node::Block(name, kind, nodes(inside, seed))
         }
         Shape::Break { target } => Node::Break(*target),
-        Shape::Workflow { name, output, .. } => match output.as_ref().and_then(|output| output.renamed) {
-            Some(key) => support::renamed(name, tree(shape, seed), &[], list(key)),
-            None => support::run(tree(shape, seed)),
-        },
+        Shape::Workflow { name, output, .. } => {
+            match output.as_ref().and_then(|output| output.renamed) {
+                Some(key) => support::renamed(name, tree(shape, seed), &[], list(key)),
+                None => support::run(tree(shape, seed)),
+            }
+        }
     }
 }
 
@@ -98,15 +167,31 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
             if own == Some(ERROR_KEY) {
                 assert!(cx.state().get::<String>(ERROR_KEY)?.is_some(), "{path}");
             } else if let Some(own) = own {
-                let place = path.rsplit(']').nth(1).and_then(|rest| rest.rsplit('[').next()).unwrap();
-                assert_eq!(cx.state().value(own).as_deref(), Some(&item(place.parse().unwrap())), "{path}");
+                let place = path
+                    .rsplit(']')
+                    .nth(1)
+                    .and_then(|rest| rest.rsplit('[').next())
+                    .unwrap();
+                assert_eq!(
+                    cx.state().value(own).as_deref(),
+                    Some(&item(place.parse().unwrap())),
+                    "{path}"
+                );
             }
             let mut plan = Plan::new(seed, &path, &leave);
             for n in 0..plan.events {
                 plan.disturb().await;
-                let held = cx.state().value(name).map_or("nothing".to_owned(), |value| value.to_string());
-                cx.emit(Event::new().with_text(held).with_state(name, n)).await?;
-                assert_eq!(cx.state().get::<u32>(name)?, Some(n), "the next line sees the state");
+                let held = cx
+                    .state()
+                    .value(name)
+                    .map_or("nothing".to_owned(), |value| value.to_string());
+                cx.emit(Event::new().with_text(held).with_state(name, n))
+                    .await?;
+                assert_eq!(
+                    cx.state().get::<u32>(name)?,
+                    Some(n),
+                    "the next line sees the state"
+                );
             }
             plan.disturb().await;
             match plan.fails {
@@ -117,6 +202,9 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
         })
     });
     let writes = Box::leak(Box::new([KeySpec::new(name, "u32").optional(true)]));
-    agent.meta = agent.meta.exits(Box::leak(exits.into_boxed_slice())).writes(writes);
+    agent.meta = agent
+        .meta
+        .exits(Box::leak(exits.into_boxed_slice()))
+        .writes(writes);
     agent
 }

@@ -1,6 +1,10 @@
 //! Common tests of artifact stores, through their trait, and of the artifacts of runs on durable
 //! engines. Other crates run them on their stores.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 use super::survival::Place;
 use super::{By, Tree, by, run};
@@ -25,17 +29,26 @@ pub struct Stores {
 impl Stores {
     /// Wraps a store that implements both.
     pub fn from_store<S: SessionStore + ArtifactStore + Clone>(store: &S) -> Self {
-        Self { artifacts: Arc::new(store.clone()), sessions: Arc::new(store.clone()) }
+        Self {
+            artifacts: Arc::new(store.clone()),
+            sessions: Arc::new(store.clone()),
+        }
     }
 
     async fn session(&self, user: &str, id: &str) -> SessionKey {
         let key = SessionKey::new("artifacts", user, id);
-        self.sessions.create(key.clone(), StateDelta::default()).await.unwrap();
+        self.sessions
+            .create(key.clone(), StateDelta::default())
+            .await
+            .unwrap();
         key
     }
 
     async fn save(&self, key: &SessionKey, name: &str, text: &str) -> u32 {
-        self.artifacts.save(key, name, Part::text(text)).await.unwrap()
+        self.artifacts
+            .save(key, name, Part::text(text))
+            .await
+            .unwrap()
     }
 
     async fn text(&self, key: &SessionKey, name: &str, version: Option<u32>) -> Option<String> {
@@ -70,7 +83,10 @@ async fn versions(stores: &Stores) {
         assert_eq!(stores.text(&key, "a", None).await.as_deref(), Some(text));
     }
     assert_eq!(stores.save(&key, "b", "other").await, 0);
-    assert_eq!(stores.text(&key, "a", Some(0)).await.as_deref(), Some("zero"));
+    assert_eq!(
+        stores.text(&key, "a", Some(0)).await.as_deref(),
+        Some("zero")
+    );
     for version in [3, u32::MAX] {
         assert_eq!(stores.text(&key, "a", Some(version)).await, None);
     }
@@ -95,7 +111,10 @@ async fn versions(stores: &Stores) {
 async fn scopes(stores: &Stores) {
     let early = SessionKey::new("artifacts", "scopes", "none");
     assert_eq!(stores.save(&early, "user:photo", "of the user").await, 0);
-    let (one, two) = (stores.session("scopes", "one").await, stores.session("scopes", "two").await);
+    let (one, two) = (
+        stores.session("scopes", "one").await,
+        stores.session("scopes", "two").await,
+    );
     let other = stores.session("scopes2", "one").await;
     assert_eq!(stores.save(&one, "user:photo", "again").await, 1);
     for (key, text) in [(&one, "one"), (&two, "two"), (&other, "other")] {
@@ -107,7 +126,10 @@ async fn scopes(stores: &Stores) {
         all.sort_unstable();
         assert_eq!(stores.list(key).await, all);
         assert_eq!(stores.text(key, "notes", None).await.as_deref(), Some(text));
-        assert_eq!(stores.text(key, "user:photo", None).await.as_deref(), Some("again"));
+        assert_eq!(
+            stores.text(key, "user:photo", None).await.as_deref(),
+            Some("again")
+        );
     }
     assert_eq!(stores.list(&other).await, ["notes", "other"]);
     assert_eq!(stores.text(&other, "user:photo", None).await, None);
@@ -118,7 +140,9 @@ async fn scopes(stores: &Stores) {
 
 /// Names have no special characters.
 async fn names(stores: &Stores, has_nul: bool) {
-    let key = stores.session("names/../o'neil; --", "a/b \u{1F408} \"q\" \\").await;
+    let key = stores
+        .session("names/../o'neil; --", "a/b \u{1F408} \"q\" \\")
+        .await;
     let long = "long/".repeat(200);
     let mut all = vec![
         "",
@@ -152,8 +176,15 @@ async fn names(stores: &Stores, has_nul: bool) {
     if has_nul {
         all.push("a\0b")
     } else {
-        let error = stores.artifacts.save(&key, "a\0b", Part::text("x")).await.unwrap_err();
-        assert!(error.message().contains("NUL") && error.help().is_some(), "{error}");
+        let error = stores
+            .artifacts
+            .save(&key, "a\0b", Part::text("x"))
+            .await
+            .unwrap_err();
+        assert!(
+            error.message().contains("NUL") && error.help().is_some(),
+            "{error}"
+        );
     }
     for name in &all {
         assert_eq!(stores.save(&key, name, name).await, 0, "{name:?}");
@@ -171,16 +202,39 @@ async fn parts(stores: &Stores) {
     let mut random = Random(7);
     let all: Vec<_> = (0..105).map(|n| random.part(n)).collect();
     for (n, part) in all.iter().enumerate() {
-        assert_eq!(stores.artifacts.save(&key, "part", part.clone()).await.unwrap() as usize, n);
+        assert_eq!(
+            stores
+                .artifacts
+                .save(&key, "part", part.clone())
+                .await
+                .unwrap() as usize,
+            n
+        );
     }
     for (n, part) in all.iter().enumerate() {
-        let found = stores.artifacts.load(&key, "part", u32::try_from(n).ok()).await.unwrap().unwrap();
+        let found = stores
+            .artifacts
+            .load(&key, "part", u32::try_from(n).ok())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(found, *part);
-        assert_eq!(format!("{found:?}"), format!("{part:?}"), "keys keep their order");
+        assert_eq!(
+            format!("{found:?}"),
+            format!("{part:?}"),
+            "keys keep their order"
+        );
     }
     let large = Part::inline_data("image/png", vec![0xa5; 4 << 20]);
-    stores.artifacts.save(&key, "large", large.clone()).await.unwrap();
-    assert_eq!(stores.artifacts.load(&key, "large", None).await.unwrap(), Some(large));
+    stores
+        .artifacts
+        .save(&key, "large", large.clone())
+        .await
+        .unwrap();
+    assert_eq!(
+        stores.artifacts.load(&key, "large", None).await.unwrap(),
+        Some(large)
+    );
 }
 
 /// Values that are nested too deep to be read are refused before any write.
@@ -189,7 +243,10 @@ pub async fn refuses_depth(stores: &Stores) {
     let deep = (0..200).fold(json!(1), |inside, _| json!([inside]));
     let part = Part::Other(Box::new(Map::from_iter([("deep".to_owned(), deep)])));
     let error = stores.artifacts.save(&key, "deep", part).await.unwrap_err();
-    assert!(error.help().is_some_and(|help| help.contains("less deep")), "{error}");
+    assert!(
+        error.help().is_some_and(|help| help.contains("less deep")),
+        "{error}"
+    );
     assert_eq!(stores.list(&key).await, [""; 0]);
 }
 
@@ -209,14 +266,23 @@ pub async fn together(stores: Vec<Stores>) {
     }
     saved.sort_unstable();
     for (version, (found, n)) in saved.into_iter().enumerate() {
-        assert_eq!(found as usize, version, "each number is used once, without gaps");
-        assert_eq!(stores[0].text(&key, "a", Some(found)).await, Some(n.to_string()));
+        assert_eq!(
+            found as usize, version,
+            "each number is used once, without gaps"
+        );
+        assert_eq!(
+            stores[0].text(&key, "a", Some(found)).await,
+            Some(n.to_string())
+        );
     }
 }
 
 /// Files are deleted with their session, except user files; a missing session has no files.
 pub async fn goes_with_the_session(stores: &Stores) {
-    let (key, other) = (stores.session("goes", "s").await, stores.session("goes", "t").await);
+    let (key, other) = (
+        stores.session("goes", "s").await,
+        stores.session("goes", "t").await,
+    );
     for key in [&key, &other] {
         stores.save(key, "a", "of the session").await;
     }
@@ -224,8 +290,16 @@ pub async fn goes_with_the_session(stores: &Stores) {
     assert!(stores.sessions.delete(&key).await.unwrap());
     assert_eq!(stores.list(&key).await, ["user:a"]);
     assert_eq!(stores.list(&other).await, ["a", "user:a"]);
-    let error = stores.artifacts.save(&key, "a", Part::text("late")).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Store(adk_core::StoreErrorKind::Missing), "{error}");
+    let error = stores
+        .artifacts
+        .save(&key, "a", Part::text("late"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Store(adk_core::StoreErrorKind::Missing),
+        "{error}"
+    );
     stores.session("goes", "s").await;
     assert_eq!(stores.list(&key).await, ["user:a"]);
     assert_eq!(stores.save(&key, "a", "anew").await, 0);
@@ -236,14 +310,31 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
     fn text(&mut self) -> String {
-        let pieces =
-            ["", "a", "\0", "\n", "\"", "\\", "\u{1F408}", "e\u{301}", "{", "\u{feff}", "\u{2028}", "\r"];
-        (0..self.below(6)).map(|_| pieces[self.below(12) as usize]).collect()
+        let pieces = [
+            "",
+            "a",
+            "\0",
+            "\n",
+            "\"",
+            "\\",
+            "\u{1F408}",
+            "e\u{301}",
+            "{",
+            "\u{feff}",
+            "\u{2028}",
+            "\r",
+        ];
+        (0..self.below(6))
+            .map(|_| pieces[self.below(12) as usize])
+            .collect()
     }
 
     fn maybe(&mut self) -> Option<String> {
@@ -259,7 +350,9 @@ impl Random {
             4 => json!([0.1, -0.0, 1e16, 1e300, 5e-324, 1.5][self.below(6) as usize]),
             5 => json!(self.text()),
             // Any float; floats that JSON cannot express become null.
-            6 => json!(f64::from_bits(self.below(1 << 31) << 33 | self.below(1 << 31))),
+            6 => json!(f64::from_bits(
+                self.below(1 << 31) << 33 | self.below(1 << 31)
+            )),
             7 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
             _ => Value::Object(self.fields(depth - 1)),
         }
@@ -267,15 +360,30 @@ impl Random {
 
     /// Fields may also have the names of other kinds of parts.
     fn fields(&mut self, depth: u64) -> Map<String, Value> {
-        let names = ["z", "a", "text", "thought", "inlineData", "functionCall", "file_data", "other", "\0"];
-        (0..self.below(4)).map(|_| (names[self.below(9) as usize].to_owned(), self.value(depth))).collect()
+        let names = [
+            "z",
+            "a",
+            "text",
+            "thought",
+            "inlineData",
+            "functionCall",
+            "file_data",
+            "other",
+            "\0",
+        ];
+        (0..self.below(4))
+            .map(|_| (names[self.below(9) as usize].to_owned(), self.value(depth)))
+            .collect()
     }
 
     /// Makes parts of each kind in turn.
     fn part(&mut self, n: usize) -> Part {
         match n % 7 {
             0 => Part::Text(self.text()),
-            1 => Part::from(Thought { text: self.text(), signature: self.maybe() }),
+            1 => Part::from(Thought {
+                text: self.text(),
+                signature: self.maybe(),
+            }),
             2 => Part::from(FunctionCall {
                 id: self.text(),
                 name: self.text(),
@@ -283,15 +391,22 @@ impl Random {
                 signature: self.maybe(),
                 malformed: self.maybe(),
             }),
-            3 => {
-                Part::from(FunctionResponse { id: self.text(), name: self.text(), response: self.fields(3) })
-            }
+            3 => Part::from(FunctionResponse {
+                id: self.text(),
+                name: self.text(),
+                response: self.fields(3),
+            }),
             4 => Part::from(Blob {
                 mime_type: self.text(),
-                data: (0..self.below(300)).map(|_| self.below(256) as u8).collect(),
+                data: (0..self.below(300))
+                    .map(|_| self.below(256) as u8)
+                    .collect(),
                 display_name: self.maybe(),
             }),
-            5 => Part::from(FileData { file_uri: self.text(), mime_type: self.text() }),
+            5 => Part::from(FileData {
+                file_uri: self.text(),
+                mime_type: self.text(),
+            }),
             _ => Part::Other(Box::new(self.fields(3))),
         }
     }
@@ -302,7 +417,9 @@ fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
             cx.artifacts().save("draft.txt", Part::text("kept")).await?;
-            cx.emit(Event::new().with_text("saved")).await.map(|_| Flow::Continue)
+            cx.emit(Event::new().with_text("saved"))
+                .await
+                .map(|_| Flow::Continue)
         })
     })
 }
@@ -312,37 +429,74 @@ fn loads() -> By {
     by("loads", |cx| {
         Box::pin(async move {
             let part = cx.artifacts().load("draft.txt").await?;
-            let text = part.and_then(|part| part.as_text().map(str::to_owned)).unwrap_or_default();
-            cx.emit(Event::new().with_text(text)).await.map(|_| Flow::Continue)
+            let text = part
+                .and_then(|part| part.as_text().map(str::to_owned))
+                .unwrap_or_default();
+            cx.emit(Event::new().with_text(text))
+                .await
+                .map(|_| Flow::Continue)
         })
     })
 }
 
 /// Builds a tree that waits for a person between the two.
 fn drafting() -> Tree {
-    Tree::new("w", vec![run(saves()), run(Await::builder::<bool>("approved").build()), run(loads())])
+    Tree::new(
+        "w",
+        vec![
+            run(saves()),
+            run(Await::builder::<bool>("approved").build()),
+            run(loads()),
+        ],
+    )
 }
 
 /// A durable engine without an artifact store refuses to save and names what is missing.
 pub async fn refuses<S: SessionStore + Engine + Clone>(store: S) {
     let runner = super::survival::runner(&store);
-    let error = runner.session("u", "s").run(&drafting(), "go").await.unwrap_err();
+    let error = runner
+        .session("u", "s")
+        .run(&drafting(), "go")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "{error}");
-    assert!(error.message().contains("`draft.txt`") && error.message().contains("durable"), "{error}");
-    assert!(error.help().is_some_and(|help| help.contains(".store(store)")), "{error}");
+    assert!(
+        error.message().contains("`draft.txt`") && error.message().contains("durable"),
+        "{error}"
+    );
+    assert!(
+        error
+            .help()
+            .is_some_and(|help| help.contains(".store(store)")),
+        "{error}"
+    );
     let session = runner.session("u", "s");
     assert_eq!(session.artifacts().await.unwrap(), [""; 0]);
     let error = session.load_artifact("draft.txt").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::NoArtifactStore, "the existence of the file is unknown: {error}");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::NoArtifactStore,
+        "the existence of the file is unknown: {error}"
+    );
     // An explicit store in memory is accepted.
-    let runner = builder(&store).artifact_store(MemoryArtifacts::new()).build().unwrap();
-    let error = runner.session("u", "t").run(&drafting(), "go").await.unwrap_err();
+    let runner = builder(&store)
+        .artifact_store(MemoryArtifacts::new())
+        .build()
+        .unwrap();
+    let error = runner
+        .session("u", "t")
+        .run(&drafting(), "go")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused, "{error}");
 }
 
 fn builder<S: SessionStore + Engine + Clone>(store: &S) -> RunnerBuilder<NoProvider> {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    Runner::builder().app_name("app").session_store(sessions).engine(store.clone())
+    Runner::builder()
+        .app_name("app")
+        .session_store(sessions)
+        .engine(store.clone())
 }
 
 /// A resumed run in another process finds its saved artifacts. `artifacts` opens the artifact store
@@ -350,19 +504,27 @@ fn builder<S: SessionStore + Engine + Clone>(store: &S) -> RunnerBuilder<NoProvi
 pub async fn lasts<P: Place>(place: &P, artifacts: impl Fn(P::Store) -> Arc<dyn ArtifactStore>) {
     let open = async || {
         let store = place.open().await;
-        builder(&store).artifact_store(artifacts(store)).build().unwrap()
+        builder(&store)
+            .artifact_store(artifacts(store))
+            .build()
+            .unwrap()
     };
     let (runner, tree) = (open().await, drafting());
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!("the run does not wait")
+    };
     drop(runner);
 
     let runner = open().await;
     runner.answer(&waiting[0].id, true).await.unwrap();
     let outcome = runner.resume(&tree, waiting[0].run_id).await.unwrap();
     assert_eq!(outcome.session().events().last().unwrap().text(), "kept");
-    assert_eq!(runner.session("u", "s").artifacts().await.unwrap(), ["draft.txt"]);
+    assert_eq!(
+        runner.session("u", "s").artifacts().await.unwrap(),
+        ["draft.txt"]
+    );
 }

@@ -11,8 +11,9 @@ use tokio::sync::Notify;
 
 /// Builds a tree that waits for a value from outside.
 fn waits() -> Tree {
-    let waits =
-        by("waits", |cx| Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) }));
+    let waits = by("waits", |cx| {
+        Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) })
+    });
     Tree::new("waits", vec![run(waits)])
 }
 
@@ -33,11 +34,19 @@ fn speaks(gate: &Arc<Notify>) -> Tree {
             Ok(Flow::Continue)
         })
     });
-    Tree::new("speaks", vec![parallel("p", vec![run(speaks), run(hangs())])])
+    Tree::new(
+        "speaks",
+        vec![parallel("p", vec![run(speaks), run(hangs())])],
+    )
 }
 
 async fn status(runner: &Runner, run: RunId) -> RunStatus {
-    runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0).status
+    runner
+        .runs(&RunFilter::of_run(run))
+        .await
+        .unwrap()
+        .remove(0)
+        .status
 }
 
 /// Starts a run that waits, and returns its id.
@@ -47,13 +56,18 @@ async fn paused(runner: &Runner, user: &str) -> RunId {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("it waits") };
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!("it waits")
+    };
     waiting[0].run_id
 }
 
 fn is_cancelled(error: &Error, run: RunId) {
     assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
-    assert!(error.message().contains(&run.to_string()) && !error.is_retryable(), "{error}");
+    assert!(
+        error.message().contains(&run.to_string()) && !error.is_retryable(),
+        "{error}"
+    );
 }
 
 /// A waiting run is cancelled at once, for every program, and stays cancelled.
@@ -63,10 +77,17 @@ pub async fn ends_waiting_runs(place: &impl Opens) {
     let id = paused(&here, "ann").await;
     let wait = there.waiting().await.unwrap().remove(0).id;
     for runner in [&there, &here, &there] {
-        assert_eq!(runner.cancel(id).await.unwrap(), RunStatus::Cancelled, "cancel is idempotent");
+        assert_eq!(
+            runner.cancel(id).await.unwrap(),
+            RunStatus::Cancelled,
+            "cancel is idempotent"
+        );
     }
     assert_eq!(here.waiting().await.unwrap(), []);
-    assert_eq!(here.answer(&wait, true).await.unwrap_err().kind(), ErrorKind::UnknownWait);
+    assert_eq!(
+        here.answer(&wait, true).await.unwrap_err().kind(),
+        ErrorKind::UnknownWait
+    );
     is_cancelled(&here.resume(&waits(), id).await.unwrap_err(), id);
     is_cancelled(&there.resume(&waits(), id).await.unwrap_err(), id);
     assert_eq!(status(&here, id).await, RunStatus::Cancelled);
@@ -97,7 +118,13 @@ pub async fn ends_at_the_next_commit(place: &impl Opens) {
     // The session is still usable.
     let more = Tree::new("more", vec![run(say("more"))]);
     session.run(&more, "go on").await.unwrap();
-    let texts: Vec<_> = session.open().await.unwrap().events().map(|event| event.text()).collect();
+    let texts: Vec<_> = session
+        .open()
+        .await
+        .unwrap()
+        .events()
+        .map(|event| event.text())
+        .collect();
     assert_eq!(texts, ["go", "one", "go on", "more"]);
 }
 
@@ -126,11 +153,26 @@ pub async fn reports_status(place: &impl Opens) {
     let failed = runner.runs(&RunFilter::failed()).await.unwrap().remove(0);
     assert_eq!(runner.cancel(failed.run_id).await.unwrap(), failed.status);
     let unknown: RunId = "e-01890000-0000-7000-8000-000000000000".parse().unwrap();
-    assert_eq!(runner.cancel(unknown).await.unwrap_err().kind(), ErrorKind::UnknownRun);
+    assert_eq!(
+        runner.cancel(unknown).await.unwrap_err().kind(),
+        ErrorKind::UnknownRun
+    );
     let mut ann = vec![paused(&runner, "ann").await, paused(&runner, "ann").await];
     let bob = paused(&runner, "bob").await;
     ann.sort_by(|one, other| other.cmp(one));
-    assert_eq!(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap(), ann);
-    assert_eq!(runner.cancel_where(&RunFilter::unfinished().user("ann")).await.unwrap(), []);
+    assert_eq!(
+        runner
+            .cancel_where(&RunFilter::any().user("ann"))
+            .await
+            .unwrap(),
+        ann
+    );
+    assert_eq!(
+        runner
+            .cancel_where(&RunFilter::unfinished().user("ann"))
+            .await
+            .unwrap(),
+        []
+    );
     assert_eq!(status(&runner, bob).await, RunStatus::Paused);
 }

@@ -10,13 +10,21 @@ pub type State = BTreeMap<String, Value>;
 
 /// Returns a property of the parts that a block discarded or skipped, from its event.
 pub fn left_out<'a>(event: &'a Event, what: &str) -> Option<&'a Value> {
-    event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?.get(what)
+    event
+        .details
+        .as_ref()?
+        .custom_metadata
+        .get(LEFT_OUT_KEY)?
+        .get(what)
 }
 
 /// Returns the paths of the failed parts of a block.
 pub fn failed_parts(event: &Event) -> impl Iterator<Item = &str> {
     let failed = left_out(event, "failed").and_then(Value::as_array);
-    failed.into_iter().flatten().filter_map(|part| part["path"].as_str())
+    failed
+        .into_iter()
+        .flatten()
+        .filter_map(|part| part["path"].as_str())
 }
 
 /// The parts of a block whose writes are discarded, from the last event of the block.
@@ -39,7 +47,9 @@ impl<'a> Discards<'a> {
     fn has(&self, block: &str, part: &str) -> bool {
         match self {
             Self::AllBut(winner) => {
-                part.strip_prefix(block).and_then(|rest| rest.strip_prefix('/')) != Some(winner)
+                part.strip_prefix(block)
+                    .and_then(|rest| rest.strip_prefix('/'))
+                    != Some(winner)
             }
             Self::These(these) => these.contains(part),
         }
@@ -58,8 +68,12 @@ pub fn undone(
 ) -> State {
     let part = |event: &Event| {
         let path = event.path.to_string();
-        let rest = path.strip_prefix(block).filter(|rest| rest.starts_with(['/', '[']))?;
-        let end = rest[1..].find(['/', '#', '@', '[']).map_or(rest.len(), |end| end + 1);
+        let rest = path
+            .strip_prefix(block)
+            .filter(|rest| rest.starts_with(['/', '[']))?;
+        let end = rest[1..]
+            .find(['/', '#', '@', '['])
+            .map_or(rest.len(), |end| end + 1);
         Some(format!("{block}{}", &rest[..end]))
     };
     let mut last: BTreeMap<String, (Value, bool)> = BTreeMap::new();
@@ -74,8 +88,15 @@ pub fn undone(
             let held = last
                 .entry(key.clone())
                 .or_insert_with(|| (earlier[at].get(&key).cloned().unwrap_or_default(), false));
-            if is_discarded { held.1 = true } else { *held = (value, false) }
+            if is_discarded {
+                held.1 = true
+            } else {
+                *held = (value, false)
+            }
         }
     }
-    last.into_iter().filter(|(_, held)| held.1).map(|(key, held)| (key, held.0)).collect()
+    last.into_iter()
+        .filter(|(_, held)| held.1)
+        .map(|(key, held)| (key, held.0))
+        .collect()
 }

@@ -23,7 +23,10 @@ fn key(app: &str, scope: &str, key: &str) -> RequestKey {
 
 /// A key has one binding for its lifetime, for each app and scope, visible to every program.
 pub async fn binds(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     let long = "k".repeat(255);
     let odd = "o'neil; --\u{1F408} \"\\";
     // Each row: key, proposed binding, lifetime, and resulting binding.
@@ -37,10 +40,20 @@ pub async fn binds(place: &impl Opens) {
         (key("a", "", &long), ("five", "y"), DAY, ("five", "y")),
         (key("a", odd, odd), (odd, odd), DAY, (odd, odd)),
         // A key whose lifetime is over is free.
-        (key("a", "s", "short"), ("one", "x"), Duration::ZERO, ("one", "x")),
+        (
+            key("a", "s", "short"),
+            ("one", "x"),
+            Duration::ZERO,
+            ("one", "x"),
+        ),
         (key("a", "s", "short"), ("two", "y"), DAY, ("two", "y")),
         (key("a", "s", "short"), ("three", "z"), DAY, ("two", "y")),
-        (key("a", "s", "forever"), ("one", "x"), Duration::MAX, ("one", "x")),
+        (
+            key("a", "s", "forever"),
+            ("one", "x"),
+            Duration::MAX,
+            ("one", "x"),
+        ),
         (key("a", "s", "forever"), ("two", "x"), DAY, ("one", "x")),
     ]
     .into_iter()
@@ -48,7 +61,10 @@ pub async fn binds(place: &impl Opens) {
     {
         let runner = if nth % 2 == 0 { &here } else { &there };
         let proposed = KeyBinding::new(proposed.0, proposed.1);
-        let got = keys(runner).bind(&key, &proposed, None, lifetime).await.unwrap();
+        let got = keys(runner)
+            .bind(&key, &proposed, None, lifetime)
+            .await
+            .unwrap();
         assert_eq!((&*got.target, &*got.digest), bound, "request {nth}");
     }
 }
@@ -69,24 +85,42 @@ pub async fn rebinds(place: &impl Opens) {
         (None, &three, &two),
         (Some("two"), &two, &two),
     ] {
-        assert_eq!(keys.bind(&key, proposed, replaces, DAY).await.unwrap(), *bound, "{replaces:?}");
+        assert_eq!(
+            keys.bind(&key, proposed, replaces, DAY).await.unwrap(),
+            *bound,
+            "{replaces:?}"
+        );
     }
 }
 
 /// Exactly one of concurrent requests gets the key.
 pub async fn binds_once(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     let mut all = JoinSet::new();
     for nth in 0..16 {
-        let runner = if nth % 2 == 0 { here.clone() } else { there.clone() };
+        let runner = if nth % 2 == 0 {
+            here.clone()
+        } else {
+            there.clone()
+        };
         all.spawn(async move {
             let proposed = KeyBinding::new(nth.to_string(), "x");
-            let bound = keys(&runner).bind(&key("a", "s", "k"), &proposed, None, DAY).await.unwrap();
+            let bound = keys(&runner)
+                .bind(&key("a", "s", "k"), &proposed, None, DAY)
+                .await
+                .unwrap();
             (bound == proposed, bound)
         });
     }
     let all = all.join_all().await;
-    assert_eq!(all.iter().filter(|(is_first, _)| *is_first).count(), 1, "{all:?}");
+    assert_eq!(
+        all.iter().filter(|(is_first, _)| *is_first).count(),
+        1,
+        "{all:?}"
+    );
     assert!(all.iter().all(|(_, bound)| *bound == all[0].1), "{all:?}");
 }
 
@@ -96,10 +130,19 @@ pub async fn forgets(place: &impl Opens, count: impl AsyncFn() -> usize) {
     let keys = keys(&runner);
     let bound = KeyBinding::new("run", "digest");
     for nth in 0..40 {
-        keys.bind(&key("a", "s", &format!("short {nth}")), &bound, None, Duration::ZERO).await.unwrap();
+        keys.bind(
+            &key("a", "s", &format!("short {nth}")),
+            &bound,
+            None,
+            Duration::ZERO,
+        )
+        .await
+        .unwrap();
     }
     for nth in 0..3 {
-        keys.bind(&key("a", "s", &format!("long {nth}")), &bound, None, DAY).await.unwrap();
+        keys.bind(&key("a", "s", &format!("long {nth}")), &bound, None, DAY)
+            .await
+            .unwrap();
     }
     assert_eq!(count().await, 3);
 }
@@ -123,13 +166,19 @@ fn pays(paid: &Arc<AtomicU32>, gate: &Arc<Semaphore>) -> Arc<Tree> {
 fn is_refused<T: std::fmt::Debug>(ended: adk_core::Result<T>) {
     let error = ended.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
-    assert!(error.to_string().contains("exists already; help: "), "{error}");
+    assert!(
+        error.to_string().contains("exists already; help: "),
+        "{error}"
+    );
 }
 
 /// A second run with a stored id is refused, from every program and in every session: before,
 /// during and after the first run, which is unaffected.
 pub async fn begins_once(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     let config = RunConfig::default().turns(SessionTurns::Share);
     for second in [&here, &there] {
         for session in ["same", "other"] {
@@ -154,7 +203,10 @@ pub async fn begins_once(place: &impl Opens) {
             first.finish().await.unwrap();
             is_refused(begin(second, session).await);
             let now = there.runs(&RunFilter::of_run(id)).await.unwrap().remove(0);
-            assert_eq!((now.status, &*now.session.id), (RunStatus::Finished, "same"));
+            assert_eq!(
+                (now.status, &*now.session.id),
+                (RunStatus::Finished, "same")
+            );
             assert_eq!(paid.load(SeqCst), 1);
         }
     }
@@ -162,7 +214,10 @@ pub async fn begins_once(place: &impl Opens) {
 
 /// Exactly one of concurrent runs with one id is executed.
 pub async fn begins_once_of_many(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     for turns in [SessionTurns::Share, SessionTurns::Queue] {
         let (paid, gate) = (Arc::default(), Arc::new(Semaphore::new(100)));
         let (tree, id) = (pays(&paid, &gate), RunId::new());
@@ -171,10 +226,20 @@ pub async fn begins_once_of_many(place: &impl Opens) {
             let runner = if nth % 2 == 0 { &here } else { &there };
             let session = if nth % 4 < 2 { "one" } else { "two" };
             let request = runner.session("u", session).run(tree.clone(), "go");
-            all.spawn(request.config(RunConfig::default().turns(turns)).run_id(id).into_future());
+            all.spawn(
+                request
+                    .config(RunConfig::default().turns(turns))
+                    .run_id(id)
+                    .into_future(),
+            );
         }
-        let (ended, refused): (Vec<_>, Vec<_>) = all.join_all().await.into_iter().partition(Result::is_ok);
-        assert_eq!((ended.len(), refused.len(), paid.load(SeqCst)), (1, 7, 1), "{refused:?}");
+        let (ended, refused): (Vec<_>, Vec<_>) =
+            all.join_all().await.into_iter().partition(Result::is_ok);
+        assert_eq!(
+            (ended.len(), refused.len(), paid.load(SeqCst)),
+            (1, 7, 1),
+            "{refused:?}"
+        );
         refused.into_iter().for_each(is_refused);
     }
 }

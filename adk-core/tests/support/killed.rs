@@ -30,12 +30,21 @@ impl Model for Talks {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let (path, turn) = (request.info.path.to_string(), request.info.turn);
         notes(&self.0, &format!("{path} model {turn}"));
-        let responses = request.contents.iter().flat_map(Content::function_responses);
-        let responses = Value::from_iter(responses.map(|answer| json!(answer.response))).to_string();
+        let responses = request
+            .contents
+            .iter()
+            .flat_map(Content::function_responses);
+        let responses =
+            Value::from_iter(responses.map(|answer| json!(answer.response))).to_string();
         let pieces = ["it is ".to_owned(), "said ".to_owned(), responses];
-        let reply = Reply::new().text(pieces.concat()).pieces(pieces).every(Duration::from_millis(1));
+        let reply = Reply::new()
+            .text(pieces.concat())
+            .pieces(pieces)
+            .every(Duration::from_millis(1));
         let reply = match turn {
-            0 => reply.call("add", json!({"n": 1})).call("add", json!({"n": 20})),
+            0 => reply
+                .call("add", json!({"n": 1}))
+                .call("add", json!({"n": 20})),
             _ => reply,
         };
         ScriptedModel::new().reply(reply).generate(request)
@@ -44,23 +53,46 @@ impl Model for Talks {
 
 fn clerk(world: &Path) -> LlmAgent {
     let to = world.to_owned();
-    let add = FunctionTool::new("add", "Adds.", move |args: Map<String, Value>, cx: &mut ToolContext| {
-        let n = args["n"].as_u64().unwrap_or_default();
-        let sum = cx.state().get::<u64>("sum").ok().flatten().unwrap_or_default() + n;
-        notes(&to, &format!("{} tool {n} of {}", cx.path(), sum - n));
-        let _ = cx.state().set("sum", sum);
-        format!("{n} is added")
-    });
+    let add = FunctionTool::new(
+        "add",
+        "Adds.",
+        move |args: Map<String, Value>, cx: &mut ToolContext| {
+            let n = args["n"].as_u64().unwrap_or_default();
+            let sum = cx
+                .state()
+                .get::<u64>("sum")
+                .ok()
+                .flatten()
+                .unwrap_or_default()
+                + n;
+            notes(&to, &format!("{} tool {n} of {}", cx.path(), sum - n));
+            let _ = cx.state().set("sum", sum);
+            format!("{n} is added")
+        },
+    );
     let add = add.writes::<u64>("sum");
-    LlmAgent::builder("clerk").model(Talks(world.to_owned())).tool(add).output_key("report").build().unwrap()
+    LlmAgent::builder("clerk")
+        .model(Talks(world.to_owned()))
+        .tool(add)
+        .output_key("report")
+        .build()
+        .unwrap()
 }
 
 /// Builds a workflow of agents with calls and model replies, and of questions: one in each round,
 /// and two concurrent ones.
 fn asking(world: &Path) -> Tree {
     let one = |name| run(calls(name, world.to_owned()));
-    let ask = |key| run(Await::builder::<bool>(key).question("Is it enough?").build());
-    let round = vec![one("a"), parallel("p", vec![one("b"), run(clerk(world)), one("c")]), ask("yes")];
+    let ask = |key| {
+        run(Await::builder::<bool>(key)
+            .question("Is it enough?")
+            .build())
+    };
+    let round = vec![
+        one("a"),
+        parallel("p", vec![one("b"), run(clerk(world)), one("c")]),
+        ask("yes"),
+    ];
     let both = parallel("q", vec![ask("left"), one("d"), ask("right")]);
     Tree::new("w", vec![repeat("outer", Some(3), round), both, one("e")])
 }
@@ -74,12 +106,21 @@ pub(super) async fn go_on<S: SessionStore + Engine + Clone>(store: S) {
     if there.is_none_or(|session| session.len == 0) {
         println!("\nbegun");
         let ended = handle.run(&asking(&world), "go").await;
-        assert!(ended.is_err_and(|error| error.kind() == ErrorKind::Paused), "it asks");
+        assert!(
+            ended.is_err_and(|error| error.kind() == ErrorKind::Paused),
+            "it asks"
+        );
     } else {
         // A store that cannot detect dead processes waits until the lease expires.
         let is_driven = async || {
-            let runs = store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap();
-            runs.iter().any(|run| run.status == RunStatus::Running && !run.is_ready)
+            let runs = store
+                .registry()
+                .unwrap()
+                .runs("app", &RunFilter::unfinished())
+                .await
+                .unwrap();
+            runs.iter()
+                .any(|run| run.status == RunStatus::Running && !run.is_ready)
         };
         while is_driven().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -114,14 +155,21 @@ async fn reference(world: &Path) -> (BTreeMap<String, Vec<String>>, Vec<String>)
     }
     let there = handle.get(&EventFilter::new()).await.unwrap().unwrap();
     let calls = std::fs::read_to_string(world).unwrap();
-    (by_branch(&there.events), calls.lines().map(str::to_owned).collect())
+    (
+        by_branch(&there.events),
+        calls.lines().map(str::to_owned).collect(),
+    )
 }
 
 /// Answers one question as a person. Returns whether there was one.
 async fn answer(runner: &Runner) -> bool {
     let open = runner.waiting().await.unwrap();
     match open.last() {
-        Some(waiting) => runner.answer(&waiting.id, true).await.map(|()| true).unwrap(),
+        Some(waiting) => runner
+            .answer(&waiting.id, true)
+            .await
+            .map(|()| true)
+            .unwrap(),
         None => false,
     }
 }
@@ -159,28 +207,51 @@ pub async fn ends_the_same(place: &impl Place, wanted: usize) {
         kills += attempts;
         let store = place.open().await;
         let runner = knows(&store, asking(&world));
-        assert!(runner.recover().await.unwrap().is_empty(), "no work remains");
-        assert!(store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap().is_empty());
+        assert!(
+            runner.recover().await.unwrap().is_empty(),
+            "no work remains"
+        );
+        assert!(
+            store
+                .registry()
+                .unwrap()
+                .runs("app", &RunFilter::unfinished())
+                .await
+                .unwrap()
+                .is_empty()
+        );
         assert!(runner.waiting().await.unwrap().is_empty());
-        let there = runner.session("u", &session).get(&EventFilter::new()).await.unwrap().unwrap();
+        let there = runner
+            .session("u", &session)
+            .get(&EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(by_branch(&there.events), expected, "after {attempts} kills");
         assert!(there.events.iter().all(|event| !event.partial));
         let made = std::fs::read_to_string(&world).unwrap();
         let mut times: HashMap<&str, usize> = HashMap::new();
-        made.lines().for_each(|line| *times.entry(line).or_default() += 1);
+        made.lines()
+            .for_each(|line| *times.entry(line).or_default() += 1);
         assert!(names.iter().all(|name| times.contains_key(&**name)) && times.len() == names.len());
         // Repeated calls were in flight at a kill: at most one in each of two branches, and two
         // tools in the third.
         let again: usize = times.values().map(|n| n - 1).sum();
-        assert!(again <= 4 * attempts, "{again} calls were repeated after {attempts} kills");
+        assert!(
+            again <= 4 * attempts,
+            "{again} calls were repeated after {attempts} kills"
+        );
     }
     println!("{kills} kills, {answers} answers between them");
     assert!(answers >= 5);
 }
 
 fn attempt(place: &impl Place, world: &Path, session: &str, after: Duration) -> Attempt {
-    let mut child =
-        start(place, "go on").env("ADK_WORLD", world).env("ADK_SESSION", session).spawn().unwrap();
+    let mut child = start(place, "go on")
+        .env("ADK_WORLD", world)
+        .env("ADK_SESSION", session)
+        .spawn()
+        .unwrap();
     let (mut ended, mut killer) = (Attempt::Killed, None);
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         match line.as_deref() {
@@ -210,7 +281,11 @@ fn by_branch(events: &[Arc<Event>]) -> BTreeMap<String, Vec<String>> {
             .map(|(key, value)| (key.to_string(), value.to_string()))
             .collect();
         let responses = event.function_responses().count();
-        all.entry(branch).or_default().push(format!("{} {} {state:?} {responses}", event.path, event.text()));
+        all.entry(branch).or_default().push(format!(
+            "{} {} {state:?} {responses}",
+            event.path,
+            event.text()
+        ));
     }
     all
 }

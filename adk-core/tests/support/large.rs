@@ -23,7 +23,12 @@ pub struct Size {
 }
 
 /// 1,000,000 events.
-pub const MILLION: Size = Size { sessions: 9_000, long: 100_000, waits: 2_000, cut: 1_000 };
+pub const MILLION: Size = Size {
+    sessions: 9_000,
+    long: 100_000,
+    waits: 2_000,
+    cut: 1_000,
+};
 
 impl Size {
     /// Returns the number of events.
@@ -48,7 +53,10 @@ pub async fn begin<S: SessionStore + Engine + Clone>(store: &S, size: Size) {
     let (runner, tree) = (knows(store, cut(false)), Arc::new(cut(false)));
     for n in 0..size.cut {
         for runner in [runner.clone(), runner.for_app(format!("t{n}"))] {
-            let mut stream = runner.session("u", format!("cut{n}")).run(tree.clone(), "go").stream();
+            let mut stream = runner
+                .session("u", format!("cut{n}"))
+                .run(tree.clone(), "go")
+                .stream();
             for _ in 0..2 {
                 stream.next().await.unwrap().unwrap();
             }
@@ -81,18 +89,37 @@ pub async fn measure<S: SessionStore + Engine + Clone>(
     reads(name, store, &key, size, foreign).await;
     lists(name, store, &key).await;
     let runner = knows(store, cut(true));
-    let waiting = runner.waiting_of(&RunFilter::unfinished().limit(9)).await.unwrap();
+    let waiting = runner
+        .waiting_of(&RunFilter::unfinished().limit(9))
+        .await
+        .unwrap();
     let mut waits = waiting.iter();
-    timed(name, "answer", async || runner.answer(&waits.next().unwrap().id, true).await.unwrap()).await;
+    timed(name, "answer", async || {
+        runner
+            .answer(&waits.next().unwrap().id, true)
+            .await
+            .unwrap()
+    })
+    .await;
     let mut waits = waiting.iter();
     let tree = Arc::new(asks(None));
-    let mut resume =
-        async || runner.resume(tree.clone(), waits.next().unwrap().run_id).await.map(drop).unwrap();
+    let mut resume = async || {
+        runner
+            .resume(tree.clone(), waits.next().unwrap().run_id)
+            .await
+            .map(drop)
+            .unwrap()
+    };
     timed(name, "resume to the end", &mut resume).await;
     let mut n = 9;
     let delete = async || {
         n += 1;
-        assert!(store.delete(&SessionKey::new("app", "u1", format!("b{n}"))).await.unwrap());
+        assert!(
+            store
+                .delete(&SessionKey::new("app", "u1", format!("b{n}")))
+                .await
+                .unwrap()
+        );
     };
     timed(name, "delete of a session of 100 events", delete).await;
 }
@@ -101,17 +128,42 @@ pub async fn measure<S: SessionStore + Engine + Clone>(
 pub async fn whole<S: SessionStore + Engine + Clone>(name: &str, store: &S, size: Size) {
     let begin = Instant::now();
     let all = store.list("app", None).await.unwrap();
-    println!("{name}: all {} sessions: {:.2?}", all.len(), begin.elapsed());
+    println!(
+        "{name}: all {} sessions: {:.2?}",
+        all.len(),
+        begin.elapsed()
+    );
     let begin = Instant::now();
-    let all = store.waits().unwrap().waiting("app", &RunFilter::unfinished()).await.unwrap();
+    let all = store
+        .waits()
+        .unwrap()
+        .waiting("app", &RunFilter::unfinished())
+        .await
+        .unwrap();
     println!("{name}: all {} waits: {:.2?}", all.len(), begin.elapsed());
     let begin = Instant::now();
     let all = knows(store, cut(true)).recover().await.unwrap();
-    assert!(all.len() == 2 * size.cut && all.iter().all(|run| run.result.is_ok()), "{all:?}");
-    println!("{name}: {} runs recovered: {:.2?}", all.len(), begin.elapsed());
+    assert!(
+        all.len() == 2 * size.cut && all.iter().all(|run| run.result.is_ok()),
+        "{all:?}"
+    );
+    println!(
+        "{name}: {} runs recovered: {:.2?}",
+        all.len(),
+        begin.elapsed()
+    );
     let begin = Instant::now();
-    assert!(store.delete(&SessionKey::new("app", "long", "long")).await.unwrap());
-    println!("{name}: delete of a session of {} events: {:.2?}", size.long, begin.elapsed());
+    assert!(
+        store
+            .delete(&SessionKey::new("app", "long", "long"))
+            .await
+            .unwrap()
+    );
+    println!(
+        "{name}: delete of a session of {} events: {:.2?}",
+        size.long,
+        begin.elapsed()
+    );
 }
 
 async fn reads<S: SessionStore + Engine + Clone>(
@@ -122,10 +174,19 @@ async fn reads<S: SessionStore + Engine + Clone>(
     foreign: impl AsyncFn(),
 ) {
     let short = SessionKey::new("app", "u1", "b10");
-    for (what, key) in [("open the long session", key), ("open a session of 100 events", &short)] {
-        timed(name, what, async || assert!(store.get(key).await.unwrap().is_some())).await;
+    for (what, key) in [
+        ("open the long session", key),
+        ("open a session of 100 events", &short),
+    ] {
+        timed(name, what, async || {
+            assert!(store.get(key).await.unwrap().is_some())
+        })
+        .await;
     }
-    let (page, middle) = (|first| EventFilter::new().places(first..first + 100), size.long as usize / 2);
+    let (page, middle) = (
+        |first| EventFilter::new().places(first..first + 100),
+        size.long as usize / 2,
+    );
     let late = UNIX_EPOCH + Duration::from_secs(FIRST + size.events() - 50);
     for (what, filter, many) in [
         ("state alone", EventFilter::new().last(0), 0),
@@ -133,10 +194,21 @@ async fn reads<S: SessionStore + Engine + Clone>(
         ("the first 100", page(0), 100),
         ("100 in the middle", page(middle), 100),
         ("since the last 50", EventFilter::new().since(late), 50),
-        ("20 of the last 50", EventFilter::new().since(late).last(20), 20),
-        ("the last 20 since the beginning", EventFilter::new().since(UNIX_EPOCH).last(20), 20),
+        (
+            "20 of the last 50",
+            EventFilter::new().since(late).last(20),
+            20,
+        ),
+        (
+            "the last 20 since the beginning",
+            EventFilter::new().since(UNIX_EPOCH).last(20),
+            20,
+        ),
     ] {
-        let read = timed(name, what, async || store.read(key, &filter).await.unwrap().unwrap()).await;
+        let read = timed(name, what, async || {
+            store.read(key, &filter).await.unwrap().unwrap()
+        })
+        .await;
         assert_eq!(read.events.len(), many, "{what}");
     }
     for what in ["list", "read"] {
@@ -147,12 +219,19 @@ async fn reads<S: SessionStore + Engine + Clone>(
             if what == "list" {
                 assert_eq!(store.list("app", Some("long")).await.unwrap().len(), 1);
             } else {
-                let read = store.read(key, &EventFilter::new().last(20)).await.unwrap().unwrap();
+                let read = store
+                    .read(key, &EventFilter::new().last(20))
+                    .await
+                    .unwrap()
+                    .unwrap();
                 assert_eq!(read.events.len(), 20);
             }
             times.push(begin.elapsed());
         }
-        println!("{name}: {what} after an event of another program: {:.2?}", median(times));
+        println!(
+            "{name}: {what} after an event of another program: {:.2?}",
+            median(times)
+        );
     }
 }
 
@@ -162,29 +241,61 @@ async fn lists<S: SessionStore + Engine + Clone>(name: &str, store: &S, key: &Se
     let registry = store.registry().unwrap();
     for (what, filter, many) in [
         ("the newest 20 runs", RunFilter::any().limit(20), 20),
-        ("10 runs of a user", RunFilter::any().user("u0").limit(20), 10),
-        ("the newest 20 runs of the long session", RunFilter::any().session(key).limit(20), 20),
+        (
+            "10 runs of a user",
+            RunFilter::any().user("u0").limit(20),
+            10,
+        ),
+        (
+            "the newest 20 runs of the long session",
+            RunFilter::any().session(key).limit(20),
+            20,
+        ),
         ("failed runs", RunFilter::failed().limit(20), 0),
         ("cancelled runs", RunFilter::cancelled().limit(20), 0),
-        ("20 that were cut off", RunFilter::ready().oldest_first().limit(20), 20),
+        (
+            "20 that were cut off",
+            RunFilter::ready().oldest_first().limit(20),
+            20,
+        ),
     ] {
-        let runs = timed(name, what, async || registry.runs("app", &filter).await.unwrap()).await;
+        let runs = timed(name, what, async || {
+            registry.runs("app", &filter).await.unwrap()
+        })
+        .await;
         assert_eq!(runs.len(), many, "{what}");
     }
     let waits = store.waits().unwrap();
     for (what, filter, many) in [
         ("20 waits", RunFilter::unfinished().limit(20), 20),
-        ("waits of a user without any", RunFilter::unfinished().user("long"), 0),
-        ("waits of a session", RunFilter::unfinished().session(&SessionKey::new("app", "u", "s7")), 1),
+        (
+            "waits of a user without any",
+            RunFilter::unfinished().user("long"),
+            0,
+        ),
+        (
+            "waits of a session",
+            RunFilter::unfinished().session(&SessionKey::new("app", "u", "s7")),
+            1,
+        ),
     ] {
-        let found = timed(name, what, async || waits.waiting("app", &filter).await.unwrap()).await;
+        let found = timed(name, what, async || {
+            waits.waiting("app", &filter).await.unwrap()
+        })
+        .await;
         assert_eq!(found.len(), many, "{what}");
     }
-    timed(name, "deadlines", async || waits.due("app", u64::MAX, 256).await.unwrap()).await;
+    timed(name, "deadlines", async || {
+        waits.due("app", u64::MAX, 256).await.unwrap()
+    })
+    .await;
     let ready = RunFilter::ready().oldest_first().limit(20);
-    let found =
-        timed(name, "ready runs of tenants", async || registry.runs_of_tenants("app", &ready).await.unwrap());
+    let found = timed(name, "ready runs of tenants", async || {
+        registry.runs_of_tenants("app", &ready).await.unwrap()
+    });
     assert_eq!(found.await.len(), 20);
-    timed(name, "deadlines of tenants", async || waits.due_of_tenants("app", u64::MAX, 256).await.unwrap())
-        .await;
+    timed(name, "deadlines of tenants", async || {
+        waits.due_of_tenants("app", u64::MAX, 256).await.unwrap()
+    })
+    .await;
 }

@@ -23,7 +23,13 @@ impl<P: Place> Opens for P {
     async fn runner(&self, model: ScriptedModel) -> Runner {
         let store = self.open().await;
         let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-        Runner::builder().app_name("app").model(model).session_store(sessions).engine(store).build().unwrap()
+        Runner::builder()
+            .app_name("app")
+            .model(model)
+            .session_store(sessions)
+            .engine(store)
+            .build()
+            .unwrap()
     }
 }
 
@@ -33,14 +39,28 @@ fn no_model() -> ScriptedModel {
 
 /// Runs a tree in a session.
 async fn go(opens: &impl Opens, id: &str, tree: &Tree) -> Result<(), Error> {
-    opens.runner(no_model()).await.session("u", id).run(tree, "go").await.map(drop)
+    opens
+        .runner(no_model())
+        .await
+        .session("u", id)
+        .run(tree, "go")
+        .await
+        .map(drop)
 }
 
 /// Checks that a session can be read from its beginning and used. Returns its events.
 async fn still_works(opens: &impl Opens, id: &str) -> Vec<Arc<Event>> {
-    go(opens, id, &Tree::new("after", vec![run(say("after"))])).await.unwrap();
-    let found =
-        opens.runner(no_model()).await.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap();
+    go(opens, id, &Tree::new("after", vec![run(say("after"))]))
+        .await
+        .unwrap();
+    let found = opens
+        .runner(no_model())
+        .await
+        .session("u", id)
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((found.events.len(), found.first), (found.len, 0));
     assert_eq!(found.events.last().unwrap().text(), "after");
     found.events
@@ -67,12 +87,21 @@ fn agents(depth: usize) -> Vec<(&'static str, By)> {
         ("state key `k`", agent!(set, |cx| cx.state().set("k", set)?)),
         (
             "state key `k`",
-            agent!(call, |cx| cx.emit_call(async move { Ok(Event::new().with_state("k", call)) }).await?),
+            agent!(call, |cx| cx
+                .emit_call(async move { Ok(Event::new().with_state("k", call)) })
+                .await?),
         ),
-        ("step `s`", agent!(step, |cx| cx.step("s", async move { Ok(step) }).await?)),
+        (
+            "step `s`",
+            agent!(step, |cx| cx.step("s", async move { Ok(step) }).await?),
+        ),
     ];
     for (what, event) in deep_events(depth) {
-        let event = Event { author: "".into(), id: Default::default(), ..event };
+        let event = Event {
+            author: "".into(),
+            id: Default::default(),
+            ..event
+        };
         all.push((what, agent!(event, |cx| cx.emit(event).await?)));
     }
     all
@@ -90,7 +119,9 @@ pub async fn agents_obey_the_limit(opens: &impl Opens) {
     for depth in [MAX_DEPTH + 1, 5_000] {
         for (n, (what, agent)) in agents(depth).into_iter().enumerate() {
             let id = format!("deep{depth}-{n}");
-            let error = go(opens, &id, &Tree::new("w", vec![run(agent)])).await.unwrap_err();
+            let error = go(opens, &id, &Tree::new("w", vec![run(agent)]))
+                .await
+                .unwrap_err();
             is_too_deep(&error, what);
             assert_eq!(error.path().unwrap().to_string(), "w/a", "{error}");
             let events = still_works(opens, &id).await;
@@ -105,12 +136,27 @@ pub async fn beginnings_obey_the_limit(opens: &impl Opens) {
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (5_000, false)] {
         let runner = opens.runner(no_model()).await;
         let session = |what: &str| runner.session("u", format!("{what}{depth}"));
-        let message =
-            Content::new(Role::User, vec![Part::text("go"), Part::Other(Box::new(nested_object(depth)))]);
-        let said = session("message").run(&tree, "go").message(message).await.map(drop);
-        let set = session("state").run(&tree, "go").state("user:k", nested(depth)).await.map(drop);
-        let created =
-            session("create").create([("app:k", nested(depth))].into_iter().collect()).await.map(drop);
+        let message = Content::new(
+            Role::User,
+            vec![
+                Part::text("go"),
+                Part::Other(Box::new(nested_object(depth))),
+            ],
+        );
+        let said = session("message")
+            .run(&tree, "go")
+            .message(message)
+            .await
+            .map(drop);
+        let set = session("state")
+            .run(&tree, "go")
+            .state("user:k", nested(depth))
+            .await
+            .map(drop);
+        let created = session("create")
+            .create([("app:k", nested(depth))].into_iter().collect())
+            .await
+            .map(drop);
         let lets = Tree::new("w", vec![run(say("a"))]).lets("k", nested(depth));
         let begun = session("let").run(&lets, "go").await.map(drop);
         for (what, result) in [
@@ -124,7 +170,12 @@ pub async fn beginnings_obey_the_limit(opens: &impl Opens) {
                 result => assert!(result.is_ok() && fits, "{what} of {depth}: {result:?}"),
             }
         }
-        let sessions = opens.runner(no_model()).await.sessions(Some("u")).await.unwrap();
+        let sessions = opens
+            .runner(no_model())
+            .await
+            .sessions(Some("u"))
+            .await
+            .unwrap();
         assert!(
             sessions
                 .iter()
@@ -137,16 +188,32 @@ pub async fn beginnings_obey_the_limit(opens: &impl Opens) {
 
 /// Tests answers of people: a deep one is refused, and its question stays open.
 pub async fn answers_obey_the_limit(opens: &impl Opens) {
-    let tree = || Tree::new("w", vec![run(Await::builder::<Value>("k").question("What?").build())]);
+    let tree = || {
+        Tree::new(
+            "w",
+            vec![run(Await::builder::<Value>("k").question("What?").build())],
+        )
+    };
     let runner = opens.runner(no_model()).await;
-    assert_eq!(go(opens, "s", &tree()).await.unwrap_err().kind(), ErrorKind::Paused);
+    assert_eq!(
+        go(opens, "s", &tree()).await.unwrap_err().kind(),
+        ErrorKind::Paused
+    );
     let waiting = runner.waiting().await.unwrap().remove(0);
     for depth in [MAX_DEPTH + 1, 5_000] {
         let error = runner.answer(&waiting.id, nested(depth)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
         let said = error.to_string();
-        assert!(said.contains(&format!("nested {depth} levels deep, above the limit of 100")), "{said}");
-        assert!(error.help().is_some_and(|help| help.contains("still open")), "{said}");
+        assert!(
+            said.contains(&format!(
+                "nested {depth} levels deep, above the limit of 100"
+            )),
+            "{said}"
+        );
+        assert!(
+            error.help().is_some_and(|help| help.contains("still open")),
+            "{said}"
+        );
         assert!(runner.waiting().await.unwrap().contains(&waiting));
     }
     runner.answer(&waiting.id, nested(MAX_DEPTH)).await.unwrap();
@@ -167,10 +234,14 @@ fn gives(depth: usize) -> FunctionTool {
 
 /// Makes a tool that takes any value, and sets it on request.
 fn takes() -> FunctionTool {
-    FunctionTool::new("takes", "Takes a value.", |args: BTreeMap<String, Value>, cx| {
-        cx.state().set("taken", &args["x"])?;
-        Ok::<_, Error>("taken")
-    })
+    FunctionTool::new(
+        "takes",
+        "Takes a value.",
+        |args: BTreeMap<String, Value>, cx| {
+            cx.state().set("taken", &args["x"])?;
+            Ok::<_, Error>("taken")
+        },
+    )
     .writes::<Value>("taken")
 }
 
@@ -183,12 +254,29 @@ async fn tool_result(
     call: (&str, Value),
 ) -> (Value, Vec<Arc<Event>>) {
     let model = ScriptedModel::new().call(call.0, call.1).text("done");
-    let agent = LlmAgent::builder("m").instruction("Go.").tool(tool).build().unwrap();
+    let agent = LlmAgent::builder("m")
+        .instruction("Go.")
+        .tool(tool)
+        .build()
+        .unwrap();
     let tree = Tree::new("w", vec![run(agent)]);
-    opens.runner(model.clone()).await.session("u", id).run(&tree, "go").await.unwrap();
-    assert_eq!(model.left("m"), 0, "the model received the error and continued");
+    opens
+        .runner(model.clone())
+        .await
+        .session("u", id)
+        .run(&tree, "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        model.left("m"),
+        0,
+        "the model received the error and continued"
+    );
     let events = still_works(opens, id).await;
-    let response = events.iter().find_map(|event| event.function_responses().next()).unwrap();
+    let response = events
+        .iter()
+        .find_map(|event| event.function_responses().next())
+        .unwrap();
     (Value::Object(response.response.clone()), events)
 }
 
@@ -198,34 +286,58 @@ pub async fn tools_obey_the_limit(opens: &impl Opens) {
     let object = |depth| Value::Object(nested_object(depth));
     let (answer, events) = tool_result(opens, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
     assert_eq!(answer, json!({"result": nested(MAX_DEPTH)}));
-    assert!(events.iter().any(|event| event.actions.state_delta.get("seen").is_some()));
+    assert!(
+        events
+            .iter()
+            .any(|event| event.actions.state_delta.get("seen").is_some())
+    );
     let (answer, _) = tool_result(opens, "fitting", takes(), ("takes", object(MAX_DEPTH))).await;
     assert_eq!(answer, json!({"result": "taken"}));
     for depth in [MAX_DEPTH + 1, 5_000] {
-        let (answer, events) =
-            tool_result(opens, &format!("gives{depth}"), gives(depth), ("gives", json!({}))).await;
+        let (answer, events) = tool_result(
+            opens,
+            &format!("gives{depth}"),
+            gives(depth),
+            ("gives", json!({})),
+        )
+        .await;
         let said = answer["error"].as_str().unwrap();
         assert!(
-            said.contains("the result of `gives`") && said.contains(&format!("nested {depth} levels")),
+            said.contains("the result of `gives`")
+                && said.contains(&format!("nested {depth} levels")),
             "{said}"
         );
         assert!(
-            events.iter().all(|event| event.actions.state_delta.get("seen").is_none()),
+            events
+                .iter()
+                .all(|event| event.actions.state_delta.get("seen").is_none()),
             "the tool has failed"
         );
 
-        let (answer, events) =
-            tool_result(opens, &format!("takes{depth}"), takes(), ("takes", object(depth))).await;
+        let (answer, events) = tool_result(
+            opens,
+            &format!("takes{depth}"),
+            takes(),
+            ("takes", object(depth)),
+        )
+        .await;
         let said = answer["error"].as_str().unwrap();
         assert!(
-            said.contains("`takes`") && said.contains("100") && said.contains(&format!("{depth} levels")),
+            said.contains("`takes`")
+                && said.contains("100")
+                && said.contains(&format!("{depth} levels")),
             "{said}"
         );
         assert!(
-            events.iter().all(|event| event.actions.state_delta.get("taken").is_none()),
+            events
+                .iter()
+                .all(|event| event.actions.state_delta.get("taken").is_none()),
             "the tool did not run"
         );
-        let call = events.iter().find_map(|event| event.function_calls().next()).unwrap();
+        let call = events
+            .iter()
+            .find_map(|event| event.function_calls().next())
+            .unwrap();
         assert!(
             call.args.is_empty() && call.malformed.is_some(),
             "the call is not treated as one without arguments"
@@ -236,32 +348,53 @@ pub async fn tools_obey_the_limit(opens: &impl Opens) {
 /// Tests outputs of models, as text and by their tool.
 pub async fn outputs_obey_the_limit(opens: &impl Opens) {
     let agent = |tool: Option<FunctionTool>| {
-        let agent = LlmAgent::builder("m").instruction("Go.").output_key("out").output_type::<Value>();
+        let agent = LlmAgent::builder("m")
+            .instruction("Go.")
+            .output_key("out")
+            .output_type::<Value>();
         Tree::new(
             "w",
-            vec![run(tool.into_iter().fold(agent, |agent, tool| agent.tool(tool)).build().unwrap())],
+            vec![run(tool
+                .into_iter()
+                .fold(agent, |agent, tool| agent.tool(tool))
+                .build()
+                .unwrap())],
         )
     };
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (125, false)] {
         let id = format!("text{depth}");
-        let runner = opens.runner(ScriptedModel::new().json(nested(depth)).repeat_last()).await;
+        let runner = opens
+            .runner(ScriptedModel::new().json(nested(depth)).repeat_last())
+            .await;
         match runner.session("u", &*id).run(&agent(None), "go").await {
-            Ok(outcome) => assert!(fits && outcome.get::<Value>("out").unwrap() == Some(nested(depth))),
+            Ok(outcome) => {
+                assert!(fits && outcome.get::<Value>("out").unwrap() == Some(nested(depth)))
+            }
             Err(error) => {
                 assert!(error.kind() == ErrorKind::OutputInvalid && !fits, "{error}");
                 let said = error.to_string();
-                assert!(said.contains("`out`") && said.contains(&format!("nested {depth} levels")), "{said}");
+                assert!(
+                    said.contains("`out`") && said.contains(&format!("nested {depth} levels")),
+                    "{said}"
+                );
             }
         }
         still_works(opens, &id).await;
     }
     // The answer is the argument `response` of the tool.
-    let answer = |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
-    let model = ScriptedModel::new().reply(answer(MAX_DEPTH)).reply(answer(110)).reply(answer(MAX_DEPTH - 1));
+    let answer =
+        |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
+    let model = ScriptedModel::new()
+        .reply(answer(MAX_DEPTH))
+        .reply(answer(110))
+        .reply(answer(MAX_DEPTH - 1));
     let runner = opens.runner(model.clone()).await;
     let tree = agent(Some(gives(1)));
     let outcome = runner.session("u", "tool").run(&tree, "go").await.unwrap();
-    assert_eq!(outcome.get::<Value>("out").unwrap(), Some(nested(MAX_DEPTH - 1)));
+    assert_eq!(
+        outcome.get::<Value>("out").unwrap(),
+        Some(nested(MAX_DEPTH - 1))
+    );
     assert_eq!(model.left("m"), 0);
     still_works(opens, "tool").await;
 }
@@ -277,19 +410,28 @@ pub async fn ids_obey_the_limit(opens: &impl Opens) {
         let handle = runner.session(&*key.user, &*key.id);
         let ran = handle.run(&tree, "go").await.map(drop);
         let opened = handle.open().await.map(drop);
-        let created = handle.create([("app:k", json!(1))].into_iter().collect()).await.map(drop);
+        let created = handle
+            .create([("app:k", json!(1))].into_iter().collect())
+            .await
+            .map(drop);
         for result in [ran, opened, created] {
             let error = result.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
             assert!(error.to_string().contains(said), "{error}");
         }
         assert_eq!(model.left("m"), 1, "no model call was made");
-        assert!(handle.get(&EventFilter::new()).await.unwrap().is_none() && !handle.delete().await.unwrap());
+        assert!(
+            handle.get(&EventFilter::new()).await.unwrap().is_none()
+                && !handle.delete().await.unwrap()
+        );
         assert!(runner.sessions(None).await.unwrap().is_empty());
     }
     still_works(opens, &"\u{1F408}".repeat(128)).await;
     for app in ["x".repeat(129), "a\0b".to_owned()] {
-        let error = Runner::<adk_core::model::NoProvider>::builder().app_name(app).build().unwrap_err();
+        let error = Runner::<adk_core::model::NoProvider>::builder()
+            .app_name(app)
+            .build()
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
     }
 }

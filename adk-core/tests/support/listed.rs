@@ -21,17 +21,29 @@ fn counting() -> ScriptedModel {
 /// Builds a tree that calls a model, waits for a person, and calls a model again.
 fn talks() -> Tree {
     let asks = |name: &'static str| run(LlmAgent::builder(name).build().unwrap());
-    let waits =
-        by("waits", |cx| Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) }));
+    let waits = by("waits", |cx| {
+        Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) })
+    });
     Tree::new("talks", vec![asks("first"), run(waits), asks("second")])
 }
 
 async fn info(runner: &Runner, run: RunId) -> RunInfo {
-    runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0)
+    runner
+        .runs(&RunFilter::of_run(run))
+        .await
+        .unwrap()
+        .remove(0)
 }
 
 fn usage_of(info: &RunInfo) -> Option<(u64, u64, u64)> {
-    info.usage.map(|Usage { calls, input_tokens, output_tokens, .. }| (calls, input_tokens, output_tokens))
+    info.usage.map(
+        |Usage {
+             calls,
+             input_tokens,
+             output_tokens,
+             ..
+         }| (calls, input_tokens, output_tokens),
+    )
 }
 
 /// Times and usage continue over a pause and in another program.
@@ -43,8 +55,14 @@ pub async fn reports_times_and_usage(place: &impl Opens) {
     let mut stream = session.run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
     let running = info(&there, id).await;
-    assert_eq!((&running.status, usage_of(&running), running.ended()), (&RunStatus::Running, None, None));
-    assert!(begun <= running.created && running.created <= running.updated, "{running:?}");
+    assert_eq!(
+        (&running.status, usage_of(&running), running.ended()),
+        (&RunStatus::Running, None, None)
+    );
+    assert!(
+        begun <= running.created && running.created <= running.updated,
+        "{running:?}"
+    );
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
@@ -54,21 +72,37 @@ pub async fn reports_times_and_usage(place: &impl Opens) {
         (&paused.status, usage_of(&paused), paused.ended()),
         (&RunStatus::Paused, Some((1, 10, 2)), None)
     );
-    assert!(paused.created == running.created && paused.updated >= running.updated, "{paused:?}");
+    assert!(
+        paused.created == running.created && paused.updated >= running.updated,
+        "{paused:?}"
+    );
     let wait = there.waiting().await.unwrap().remove(0).id;
     there.answer(&wait, false).await.unwrap();
     there.resume(&tree, id).await.unwrap();
     let ended = info(&here, id).await;
-    assert_eq!((&ended.status, usage_of(&ended)), (&RunStatus::Finished, Some((2, 40, 6))), "as a whole");
-    assert!(ended.created == running.created && ended.updated > paused.updated, "{ended:?}");
+    assert_eq!(
+        (&ended.status, usage_of(&ended)),
+        (&RunStatus::Finished, Some((2, 40, 6))),
+        "as a whole"
+    );
+    assert!(
+        ended.created == running.created && ended.updated > paused.updated,
+        "{ended:?}"
+    );
     assert!(ended.ended() == Some(ended.updated) && ended.updated <= now_micros());
-    assert_eq!((ended.session, &*ended.workflow), (session.key().clone(), "talks"));
+    assert_eq!(
+        (ended.session, &*ended.workflow),
+        (session.key().clone(), "talks")
+    );
 }
 
 /// A run that was cancelled in the middle reports its usage, whether its own program or another one
 /// cancelled it.
 pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
-    let (here, there) = (place.runner(counting()).await, place.runner(counting()).await);
+    let (here, there) = (
+        place.runner(counting()).await,
+        place.runner(counting()).await,
+    );
     for by_itself in [true, false] {
         let gate = Arc::new(Notify::new());
         let speaks = {
@@ -90,9 +124,15 @@ pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
         let runner = if by_itself { &here } else { &there };
         runner.cancel(id).await.unwrap();
         gate.notify_one();
-        assert_eq!(stream.next().await.unwrap().unwrap_err().kind(), ErrorKind::Cancelled);
+        assert_eq!(
+            stream.next().await.unwrap().unwrap_err().kind(),
+            ErrorKind::Cancelled
+        );
         let info = info(&there, id).await;
-        assert_eq!((&info.status, info.ended()), (&RunStatus::Cancelled, Some(info.updated)));
+        assert_eq!(
+            (&info.status, info.ended()),
+            (&RunStatus::Cancelled, Some(info.updated))
+        );
         let tokens = if by_itself { (1, 10, 2) } else { (1, 30, 4) };
         assert_eq!(usage_of(&info), Some(tokens));
     }
@@ -102,31 +142,72 @@ pub async fn reports_usage_of_cancelled_runs(place: &impl Opens) {
 pub async fn turns_pages(place: &impl Opens) {
     let runner = place.runner(counting()).await;
     let says = Tree::new("says", vec![run(say("a"))]);
-    let fails = Tree::new("fails", vec![run(by("fails", |_| Box::pin(async { Err(Error::other("no")) })))]);
+    let fails = Tree::new(
+        "fails",
+        vec![run(by("fails", |_| {
+            Box::pin(async { Err(Error::other("no")) })
+        }))],
+    );
     let [mut finished, mut failed, mut paused, mut cancelled] = [const { Vec::<RunId>::new() }; 4];
     for user in ["ann", "bob"] {
-        finished.push(runner.new_session(user).run(&says, "go").await.unwrap().run_id);
-        runner.new_session(user).run(&fails, "go").await.unwrap_err();
+        finished.push(
+            runner
+                .new_session(user)
+                .run(&says, "go")
+                .await
+                .unwrap()
+                .run_id,
+        );
+        runner
+            .new_session(user)
+            .run(&fails, "go")
+            .await
+            .unwrap_err();
         failed.push(runner.runs(&RunFilter::failed().limit(1)).await.unwrap()[0].run_id);
-        runner.new_session(user).run(&talks(), "go").await.unwrap_err();
+        runner
+            .new_session(user)
+            .run(&talks(), "go")
+            .await
+            .unwrap_err();
         paused.push(runner.waiting().await.unwrap()[0].run_id);
-        cancelled.extend(runner.cancel_where(&RunFilter::any().user("ann")).await.unwrap());
+        cancelled.extend(
+            runner
+                .cancel_where(&RunFilter::any().user("ann"))
+                .await
+                .unwrap(),
+        );
     }
     assert_eq!(cancelled, [paused.remove(0)], "the run of the first user");
     let list = async |filter: &RunFilter| -> Vec<RunId> {
-        runner.runs(filter).await.unwrap().into_iter().map(|run| run.run_id).collect()
+        runner
+            .runs(filter)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|run| run.run_id)
+            .collect()
     };
     for (filter, mut runs) in [
         (RunFilter::finished(), finished.clone()),
         (RunFilter::failed(), failed.clone()),
         (RunFilter::unfinished(), paused.clone()),
         (RunFilter::cancelled(), cancelled.clone()),
-        (RunFilter::any(), [&*finished, &failed, &paused, &cancelled].concat()),
-        (RunFilter::any().user("bob"), vec![finished[1], failed[1], paused[0]]),
+        (
+            RunFilter::any(),
+            [&*finished, &failed, &paused, &cancelled].concat(),
+        ),
+        (
+            RunFilter::any().user("bob"),
+            vec![finished[1], failed[1], paused[0]],
+        ),
         (RunFilter::any().workflows(["says"]), finished.clone()),
     ] {
         runs.sort();
-        assert_eq!(list(&filter.clone().oldest_first()).await, runs, "{filter:?}");
+        assert_eq!(
+            list(&filter.clone().oldest_first()).await,
+            runs,
+            "{filter:?}"
+        );
         runs.reverse();
         assert_eq!(list(&filter).await, runs, "the newest first: {filter:?}");
         for filter in [filter.clone().limit(2), filter.oldest_first().limit(2)] {
@@ -149,6 +230,9 @@ pub async fn turns_pages(place: &impl Opens) {
         panic!("the run has not failed")
     };
     assert!(error.contains("no"), "{error}");
-    assert_eq!(usage_of(&info(&runner, cancelled[0]).await), Some((1, 10, 2)));
+    assert_eq!(
+        usage_of(&info(&runner, cancelled[0]).await),
+        Some((1, 10, 2))
+    );
     assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
 }

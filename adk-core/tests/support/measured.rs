@@ -37,9 +37,17 @@ impl Times {
 
 /// Measures events per second with `runs` concurrent runs and about `events` events, and the time
 /// of an `emit`. Each event has 500 bytes of text and sets a key.
-pub async fn appends<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize, events: usize) {
+pub async fn appends<S: SessionStore + Engine + Clone>(
+    name: &str,
+    store: &S,
+    runs: usize,
+    events: usize,
+) {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(sessions)
+        .engine(store.clone());
     let runner: Runner = builder.build().unwrap();
     let text = "x".repeat(500);
     let waits = Arc::new(Times::new());
@@ -48,16 +56,27 @@ pub async fn appends<S: SessionStore + Engine + Clone>(name: &str, store: &S, ru
         let (text, into) = (text.clone(), into.clone());
         Box::pin(async move {
             let begin = Instant::now();
-            cx.emit(Event::new().with_text(text).with_state("draft", 1)).await?;
+            cx.emit(Event::new().with_text(text).with_state("draft", 1))
+                .await?;
             into.add(begin.elapsed());
             Ok(Flow::Continue)
         })
     });
     let each = u32::try_from(events / runs.max(4)).unwrap().max(100);
-    let tree = Arc::new(Tree::new("w", vec![repeat("l", Some(each), vec![run(says)])]));
+    let tree = Arc::new(Tree::new(
+        "w",
+        vec![repeat("l", Some(each), vec![run(says)])],
+    ));
     let begin = Instant::now();
     let tasks: Vec<_> = (0..runs)
-        .map(|n| tokio::spawn(runner.session("u", format!("s{n}")).run(tree.clone(), "go").into_future()))
+        .map(|n| {
+            tokio::spawn(
+                runner
+                    .session("u", format!("s{n}"))
+                    .run(tree.clone(), "go")
+                    .into_future(),
+            )
+        })
         .collect();
     for task in tasks {
         task.await.unwrap().unwrap();
@@ -72,12 +91,15 @@ pub async fn appends<S: SessionStore + Engine + Clone>(name: &str, store: &S, ru
 /// bad line in the middle, and a delete.
 pub async fn session<S: SessionStore + Engine + Clone>(store: &S, many: u64) {
     let key = |id: &str| SessionKey::new("app", "u", id);
-    let timed = |what: &str, begin: Instant| println!("{what} of {many} events: {:.3?}", begin.elapsed());
+    let timed =
+        |what: &str, begin: Instant| println!("{what} of {many} events: {:.3?}", begin.elapsed());
     store.create(key("s"), StateDelta::default()).await.unwrap();
     let text = "x".repeat(500);
     let begin = Instant::now();
     for first in (0..many).step_by(10_000) {
-        let page = (first..(first + 10_000).min(many)).map(|n| stored(n, &text)).collect();
+        let page = (first..(first + 10_000).min(many))
+            .map(|n| stored(n, &text))
+            .collect();
         store.append(&key("s"), page).await.unwrap();
     }
     timed("append", begin);
@@ -87,7 +109,10 @@ pub async fn session<S: SessionStore + Engine + Clone>(store: &S, many: u64) {
     let middle = usize::try_from(many / 2).unwrap();
     for (what, filter) in [
         ("last 20", EventFilter::new().last(20)),
-        ("a page in the middle", EventFilter::new().places(middle..middle + 100)),
+        (
+            "a page in the middle",
+            EventFilter::new().places(middle..middle + 100),
+        ),
         ("state alone", EventFilter::new().last(0)),
     ] {
         let begin = Instant::now();
@@ -95,10 +120,17 @@ pub async fn session<S: SessionStore + Engine + Clone>(store: &S, many: u64) {
         timed(what, begin);
     }
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(sessions)
+        .engine(store.clone());
     let runner: Runner = builder.build().unwrap();
     let begin = Instant::now();
-    runner.session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    runner
+        .session("u", "s")
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
     timed("a run of two events at the end", begin);
     let begin = Instant::now();
     session.load(0..session.len()).await.unwrap();
@@ -113,11 +145,15 @@ pub async fn session<S: SessionStore + Engine + Clone>(store: &S, many: u64) {
     assert!(export(store, &key("s"), push).await.unwrap());
     timed("export", begin);
     let begin = Instant::now();
-    import(store, key("t"), lines.iter().cloned().map(Ok)).await.unwrap();
+    import(store, key("t"), lines.iter().cloned().map(Ok))
+        .await
+        .unwrap();
     timed("import", begin);
     lines[middle] = "{\"author\": 1}".to_owned();
     let begin = Instant::now();
-    let error = import(store, key("v"), lines.into_iter().map(Ok)).await.unwrap_err();
+    let error = import(store, key("v"), lines.into_iter().map(Ok))
+        .await
+        .unwrap_err();
     timed("import with a bad line in the middle", begin);
     println!("  {error}");
     assert!(store.get(&key("v")).await.unwrap().is_none());

@@ -1,5 +1,9 @@
 //! Common tests of memory services, through their trait. Other crates run them on their services.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 use super::store::stored;
 use adk_core::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
@@ -20,12 +24,18 @@ pub struct Remembering {
 impl Remembering {
     /// Wraps a store that implements both.
     pub fn from_store<S: SessionStore + MemoryService + Clone>(store: &S) -> Self {
-        Self { memory: Arc::new(store.clone()), sessions: Arc::new(store.clone()) }
+        Self {
+            memory: Arc::new(store.clone()),
+            sessions: Arc::new(store.clone()),
+        }
     }
 
     async fn session(&self, user: &str, id: &str) -> SessionKey {
         let key = SessionKey::new("memory", user, id);
-        self.sessions.create(key.clone(), StateDelta::default()).await.unwrap();
+        self.sessions
+            .create(key.clone(), StateDelta::default())
+            .await
+            .unwrap();
         key
     }
 
@@ -35,15 +45,25 @@ impl Remembering {
     }
 
     async fn add(&self, key: &SessionKey) {
-        self.memory.add_session_to_memory(&*self.sessions, key).await.unwrap();
+        self.memory
+            .add_session_to_memory(&*self.sessions, key)
+            .await
+            .unwrap();
     }
 
     async fn search(&self, user: &str, query: &str) -> Vec<MemoryEntry> {
-        self.memory.search_memory("memory", user, query).await.unwrap()
+        self.memory
+            .search_memory("memory", user, query)
+            .await
+            .unwrap()
     }
 
     async fn texts(&self, user: &str, query: &str) -> Vec<String> {
-        self.search(user, query).await.iter().map(|entry| entry.content.text()).collect()
+        self.search(user, query)
+            .await
+            .iter()
+            .map(|entry| entry.content.text())
+            .collect()
     }
 }
 
@@ -61,26 +81,65 @@ async fn new_events(service: &Remembering) {
     let key = service.session("new", "s").await;
     service.add(&key).await;
     assert_eq!(service.memory.added_until(&key).await.unwrap(), None);
-    service.say(&key, vec![stored(1, "I have a cat"), stored(2, "It sleeps")]).await;
+    service
+        .say(
+            &key,
+            vec![stored(1, "I have a cat"), stored(2, "It sleeps")],
+        )
+        .await;
     service.add(&key).await;
     assert_eq!(service.texts("new", "cat").await, ["I have a cat"]);
     service.say(&key, vec![stored(3, "My cat is old")]).await;
     let mark = service.memory.added_until(&key).await.unwrap().unwrap();
-    assert_eq!((mark.events, &*mark.last), (3, &*stored(3, "").id.to_string()));
-    assert_eq!(service.texts("new", "old cat").await, ["My cat is old", "I have a cat"]);
+    assert_eq!(
+        (mark.events, &*mark.last),
+        (3, &*stored(3, "").id.to_string())
+    );
+    assert_eq!(
+        service.texts("new", "old cat").await,
+        ["My cat is old", "I have a cat"]
+    );
     // Another process has read the same events, and adds them later.
     let entry = MemoryEntry::of_event(&stored(1, "I have a cat")).unwrap();
-    service.memory.add_events_to_memory(&key, vec![entry], mark).await.unwrap();
+    service
+        .memory
+        .add_events_to_memory(&key, vec![entry], mark)
+        .await
+        .unwrap();
     assert_eq!(service.texts("new", "cat").await.len(), 2);
 
     assert!(service.sessions.delete(&key).await.unwrap());
-    let error = service.memory.add_session_to_memory(&*service.sessions, &key).await.unwrap_err();
-    assert_eq!(error.kind(), adk_core::ErrorKind::Store(StoreErrorKind::Missing), "{error}");
+    let error = service
+        .memory
+        .add_session_to_memory(&*service.sessions, &key)
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.kind(),
+        adk_core::ErrorKind::Store(StoreErrorKind::Missing),
+        "{error}"
+    );
     // A new session with the same key is another session, regardless of its length.
     let key = service.session("new", "s").await;
-    service.say(&key, (10..14).map(|n| stored(n, &format!("cat number {n}"))).collect()).await;
+    service
+        .say(
+            &key,
+            (10..14)
+                .map(|n| stored(n, &format!("cat number {n}")))
+                .collect(),
+        )
+        .await;
     assert_eq!(service.texts("new", "cat").await.len(), 6);
-    assert_eq!(service.memory.added_until(&key).await.unwrap().unwrap().events, 4);
+    assert_eq!(
+        service
+            .memory
+            .added_until(&key)
+            .await
+            .unwrap()
+            .unwrap()
+            .events,
+        4
+    );
 }
 
 /// Words are found unchanged, in any case and script; a query has no special syntax.
@@ -94,7 +153,15 @@ async fn words(service: &Remembering) {
         "nul \0 inside, 100% \\ of {it}",
         "of of of of of of of of of of",
     ];
-    service.say(&key, all.iter().enumerate().map(|(n, text)| stored(n as u64 + 1, text)).collect()).await;
+    service
+        .say(
+            &key,
+            all.iter()
+                .enumerate()
+                .map(|(n, text)| stored(n as u64 + 1, text))
+                .collect(),
+        )
+        .await;
     for (query, at) in [
         ("zürich?", 0),
         ("neill", 0),
@@ -106,21 +173,53 @@ async fn words(service: &Remembering) {
         ("\"inside\0", 4),
     ] {
         assert_eq!(
-            service.texts("words", query).await.first().map(|text| &**text),
+            service
+                .texts("words", query)
+                .await
+                .first()
+                .map(|text| &**text),
             Some(all[at]),
             "{query:?}"
         );
     }
-    for query in ["", " ", "*", "\"", "zurich dogs", "\0", "ston", "stones", "' OR 1=1 --1"] {
-        assert!(!service.texts("words", query).await.iter().any(|text| text == all[0]), "{query:?}");
+    for query in [
+        "",
+        " ",
+        "*",
+        "\"",
+        "zurich dogs",
+        "\0",
+        "ston",
+        "stones",
+        "' OR 1=1 --1",
+    ] {
+        assert!(
+            !service
+                .texts("words", query)
+                .await
+                .iter()
+                .any(|text| text == all[0]),
+            "{query:?}"
+        );
     }
     let long = "wörd".repeat(2_000);
     let many: String = (0..9_000).map(|n| format!("w{n}x ")).collect();
-    service.say(&key, vec![stored(20, &long), stored(21, &many)]).await;
+    service
+        .say(&key, vec![stored(20, &long), stored(21, &many)])
+        .await;
     assert_eq!(service.texts("words", &long).await, [long]);
     assert_eq!(service.texts("words", &many).await, [many]);
     // Entries with more words of the query come first.
-    service.say(&key, vec![stored(30, "blue"), stored(31, "blue green"), stored(32, "green red blue")]).await;
+    service
+        .say(
+            &key,
+            vec![
+                stored(30, "blue"),
+                stored(31, "blue green"),
+                stored(32, "green red blue"),
+            ],
+        )
+        .await;
     let found = service.texts("words", "red green blue").await;
     assert_eq!(found, ["green red blue", "blue green", "blue"]);
 }
@@ -129,14 +228,31 @@ async fn words(service: &Remembering) {
 async fn scopes(service: &Remembering) {
     for (user, id) in [("one", "s"), ("one", "t"), ("two", "s")] {
         let key = service.session(user, id).await;
-        service.say(&key, vec![stored(1, &format!("{user} {id} secretword"))]).await;
+        service
+            .say(&key, vec![stored(1, &format!("{user} {id} secretword"))])
+            .await;
     }
     let mut one = service.texts("one", "secretword").await;
     one.sort();
     assert_eq!(one, ["one s secretword", "one t secretword"]);
-    assert_eq!(service.texts("two", "secretword").await, ["two s secretword"]);
-    for (app, user) in [("memor", "one"), ("memory", "on"), ("memoryo", "ne"), ("secretword", "x")] {
-        assert!(service.memory.search_memory(app, user, "secretword").await.unwrap().is_empty());
+    assert_eq!(
+        service.texts("two", "secretword").await,
+        ["two s secretword"]
+    );
+    for (app, user) in [
+        ("memor", "one"),
+        ("memory", "on"),
+        ("memoryo", "ne"),
+        ("secretword", "x"),
+    ] {
+        assert!(
+            service
+                .memory
+                .search_memory(app, user, "secretword")
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 }
 
@@ -144,10 +260,21 @@ async fn scopes(service: &Remembering) {
 async fn text_only(service: &Remembering) {
     let key = service.session("text", "s").await;
     let args = Map::from_iter([("token".to_owned(), json!("hidden"))]);
-    let call = FunctionCall { name: "hidden".to_owned(), args: args.clone(), ..FunctionCall::default() };
-    let result = FunctionResponse { id: String::new(), name: "hidden".to_owned(), response: args };
+    let call = FunctionCall {
+        name: "hidden".to_owned(),
+        args: args.clone(),
+        ..FunctionCall::default()
+    };
+    let result = FunctionResponse {
+        id: String::new(),
+        name: "hidden".to_owned(),
+        response: args,
+    };
     let parts = vec![
-        Part::from(Thought { text: "hidden".to_owned(), signature: None }),
+        Part::from(Thought {
+            text: "hidden".to_owned(),
+            signature: None,
+        }),
         Part::text("the visible"),
         Part::from(call.clone()),
         Part::inline_data("text/plain", *b"hidden"),
@@ -158,29 +285,58 @@ async fn text_only(service: &Remembering) {
     said.timestamp = 1_764_157_005_000_001;
     let silent = [Part::from(call), Part::from(result), Part::text(" \n")];
     let silent = (2..).zip(silent).map(|(n, part)| {
-        stored(n, "").with_content(Content::new(Role::User, vec![part])).with_state("key", "hidden")
+        stored(n, "")
+            .with_content(Content::new(Role::User, vec![part]))
+            .with_state("key", "hidden")
     });
-    service.say(&key, [said.clone()].into_iter().chain(silent).collect()).await;
+    service
+        .say(&key, [said.clone()].into_iter().chain(silent).collect())
+        .await;
     assert_eq!(service.texts("text", "hidden key token").await, [""; 0]);
     let mut wanted = MemoryEntry::new(
         said.id.to_string(),
-        Content::new(Role::Model, vec![Part::text("the visible"), Part::text(" part")]),
+        Content::new(
+            Role::Model,
+            vec![Part::text("the visible"), Part::text(" part")],
+        ),
     );
     wanted.author = "clerk".to_owned();
     wanted.timestamp = "2025-11-26T11:36:45Z".to_owned();
     assert_eq!(service.search("text", "VISIBLE").await, [wanted]);
-    assert_eq!(service.memory.added_until(&key).await.unwrap().unwrap().events, 4);
+    assert_eq!(
+        service
+            .memory
+            .added_until(&key)
+            .await
+            .unwrap()
+            .unwrap()
+            .events,
+        4
+    );
 }
 
 /// A long session is added page by page, and a search returns a limited number of entries.
 async fn long_sessions(service: &Remembering) {
     let key = service.session("long", "s").await;
-    let some = |range: std::ops::Range<u64>| range.map(|n| stored(n, &format!("line line{n}"))).collect();
+    let some =
+        |range: std::ops::Range<u64>| range.map(|n| stored(n, &format!("line line{n}"))).collect();
     service.say(&key, some(1..1_204)).await;
     service.say(&key, some(1_204..1_206)).await;
-    assert_eq!(service.memory.added_until(&key).await.unwrap().unwrap().events, 1_205);
+    assert_eq!(
+        service
+            .memory
+            .added_until(&key)
+            .await
+            .unwrap()
+            .unwrap()
+            .events,
+        1_205
+    );
     for n in [1, 499, 500, 501, 1_000, 1_203, 1_204, 1_205] {
-        assert_eq!(service.texts("long", &format!("line{n}")).await, [format!("line line{n}")]);
+        assert_eq!(
+            service.texts("long", &format!("line{n}")).await,
+            [format!("line line{n}")]
+        );
     }
     assert_eq!(service.search("long", "line").await.len(), MAX_MEMORIES);
 }
@@ -188,11 +344,20 @@ async fn long_sessions(service: &Remembering) {
 /// Concurrent additions of one session add each event once.
 pub async fn together(one: &Remembering, two: &Remembering) {
     let key = one.session("together", "s").await;
-    one.sessions.append(&key, (1..600).map(|n| stored(n, &format!("thing{n}"))).collect()).await.unwrap();
+    one.sessions
+        .append(
+            &key,
+            (1..600).map(|n| stored(n, &format!("thing{n}"))).collect(),
+        )
+        .await
+        .unwrap();
     tokio::join!(one.add(&key), two.add(&key), two.add(&key));
     for n in [1, 250, 599] {
         assert_eq!(two.texts("together", &format!("thing{n}")).await.len(), 1);
     }
-    let mark = MemoryMark { events: 599, last: stored(599, "").id.to_string() };
+    let mark = MemoryMark {
+        events: 599,
+        last: stored(599, "").id.to_string(),
+    };
     assert_eq!(one.memory.added_until(&key).await.unwrap(), Some(mark));
 }

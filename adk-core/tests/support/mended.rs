@@ -56,14 +56,26 @@ fn handles(world: &World) -> By {
             let own = world.clone();
             let first = cx.step("first", async move {
                 own.paid.fetch_add(1, SeqCst);
-                if own.mended.load(SeqCst) { Ok(1) } else { Err(Error::other("no first")) }
+                if own.mended.load(SeqCst) {
+                    Ok(1)
+                } else {
+                    Err(Error::other("no first"))
+                }
             });
-            let took = if first.await.is_ok() { "the first" } else { "the second" };
+            let took = if first.await.is_ok() {
+                "the first"
+            } else {
+                "the second"
+            };
             cx.emit(Event::new().with_text(took)).await?;
             let own = world.clone();
             let second = cx.step("second", async move {
                 own.tried.fetch_add(1, SeqCst);
-                if own.mended.load(SeqCst) { Ok(2) } else { Err(Error::other("no second")) }
+                if own.mended.load(SeqCst) {
+                    Ok(2)
+                } else {
+                    Err(Error::other("no second"))
+                }
             });
             second.await?;
             cx.emit(Event::new().with_text("ended")).await?;
@@ -74,13 +86,20 @@ fn handles(world: &World) -> By {
 
 async fn texts<S: SessionStore>(store: &S, session: &str) -> Vec<String> {
     let key = SessionKey::new("app", "u", session);
-    let all = store.read(&key, &EventFilter::new()).await.unwrap().unwrap();
+    let all = store
+        .read(&key, &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
     all.events.iter().map(|event| event.text()).collect()
 }
 
 fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    let builder = Runner::builder().app_name("app").session_store(sessions).engine(store.clone());
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(sessions)
+        .engine(store.clone());
     builder.workflow::<Tree>(tree).build().unwrap()
 }
 
@@ -108,16 +127,25 @@ pub async fn retries_after_a_fix(place: &impl Place) {
             let error = handle.run(&tree(), "go").await.unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             // The failed run is listed with its error, and nothing resumes it automatically.
-            let failed = runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap();
+            let failed = runner
+                .runs(&RunFilter::failed().session(handle.key()))
+                .await
+                .unwrap();
             assert_eq!(failed.len(), 1);
             assert!(!failed[0].is_ready);
-            let RunStatus::Failed(why) = &failed[0].status else { panic!("{failed:?}") };
+            let RunStatus::Failed(why) = &failed[0].status else {
+                panic!("{failed:?}")
+            };
             assert!(why.contains("an operator must fix this"), "{why}");
             assert!(runner.recover().await.unwrap().is_empty());
             let id = failed[0].run_id;
             // Before the fix, a retry fails again.
             let again = runner.retry(id).await.unwrap().result.unwrap_err();
-            assert_eq!((again.kind(), world.tried.load(SeqCst)), (kind, 2), "{again}");
+            assert_eq!(
+                (again.kind(), world.tried.load(SeqCst)),
+                (kind, 2),
+                "{again}"
+            );
             world.mended.store(true, SeqCst);
             if by_retry {
                 assert!(runner.retry(id).await.unwrap().result.unwrap().is_empty());
@@ -126,7 +154,13 @@ pub async fn retries_after_a_fix(place: &impl Place) {
             }
             assert_eq!((world.paid.load(SeqCst), world.tried.load(SeqCst)), (1, 3));
             assert_eq!(texts(&store, &session).await, ["go", "paid", "called"]);
-            assert!(runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap().is_empty());
+            assert!(
+                runner
+                    .runs(&RunFilter::failed().session(handle.key()))
+                    .await
+                    .unwrap()
+                    .is_empty()
+            );
         }
     }
     // A handled error is a result: the run takes the same path again.
@@ -134,13 +168,23 @@ pub async fn retries_after_a_fix(place: &impl Place) {
     let tree = || Tree::new("w", vec![run(handles(&world))]);
     let store = place.open().await;
     let runner = knows(&store, tree());
-    runner.session("u", "handled").run(&tree(), "go").await.unwrap_err();
+    runner
+        .session("u", "handled")
+        .run(&tree(), "go")
+        .await
+        .unwrap_err();
     let id = runner.runs(&RunFilter::failed()).await.unwrap()[0].run_id;
     world.mended.store(true, SeqCst);
     runner.resume(&tree(), id).await.unwrap();
     assert_eq!((world.paid.load(SeqCst), world.tried.load(SeqCst)), (1, 2));
-    assert_eq!(texts(&store, "handled").await, ["go", "the second", "ended"]);
+    assert_eq!(
+        texts(&store, "handled").await,
+        ["go", "the second", "ended"]
+    );
     let unknown = runner.retry("e-01890000-0000-7000-8000-000000000000".parse().unwrap());
     assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
-    assert!(runner_of("elsewhere", &store).retry(id).await.is_err(), "another app does not see the run");
+    assert!(
+        runner_of("elsewhere", &store).retry(id).await.is_err(),
+        "another app does not see the run"
+    );
 }

@@ -1,6 +1,10 @@
 //! Trees that are wired by hand like those of `workflow!`, so that the runtime is tested without
 //! the macros.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 pub mod artifacts;
 pub mod cancelled;
@@ -29,11 +33,12 @@ use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
 use adk_core::Workflow;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step, StepKind,
-    ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step,
+    StepKind, ToolMeta,
 };
 use adk_core::{
-    AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result, Runner,
+    AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
+    Runner,
 };
 use serde_json::Value;
 
@@ -49,7 +54,10 @@ pub fn by<F>(name: &'static str, body: F) -> By
 where
     F: for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync + 'static,
 {
-    By { meta: AgentMeta::custom(name).may_exit(true), body: Box::new(body) }
+    By {
+        meta: AgentMeta::custom(name).may_exit(true),
+        body: Box::new(body),
+    }
 }
 
 /// Makes an agent that emits its name.
@@ -82,7 +90,9 @@ where
         let event = Event::new().with_state(key, value(cx));
         Box::pin(async move { cx.emit(event).await.map(|_| Flow::Continue) })
     });
-    agent.meta = agent.meta.writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
+    agent.meta = agent
+        .meta
+        .writes(Box::leak(Box::new([KeySpec::new(key, "Value")])));
     agent
 }
 
@@ -95,7 +105,11 @@ pub async fn trace(tree: &Tree) -> Vec<String> {
         match event {
             Ok(event) if event.author == "user" => {}
             Ok(event) => {
-                let keys = event.actions.state_delta.iter().map(|(key, value)| format!(" {key}={value}"));
+                let keys = event
+                    .actions
+                    .state_delta
+                    .iter()
+                    .map(|(key, value)| format!(" {key}={value}"));
                 all.push(event.path.to_string() + &keys.collect::<String>());
             }
             Err(error) => all.push(error.to_string()),
@@ -155,15 +169,36 @@ pub fn repeat(name: &'static str, max: Option<u32>, inside: Vec<Node>) -> Node {
 }
 
 pub fn until(name: &'static str, key: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Loop { max: None, until: Some(key) }, inside)
+    Node::Block(
+        name,
+        StepKind::Loop {
+            max: None,
+            until: Some(key),
+        },
+        inside,
+    )
 }
 
 pub fn parallel(name: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Parallel { max_concurrency: None, first: false }, inside)
+    Node::Block(
+        name,
+        StepKind::Parallel {
+            max_concurrency: None,
+            first: false,
+        },
+        inside,
+    )
 }
 
 pub fn limited(name: &'static str, limit: u32, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Parallel { max_concurrency: Some(limit), first: false }, inside)
+    Node::Block(
+        name,
+        StepKind::Parallel {
+            max_concurrency: Some(limit),
+            first: false,
+        },
+        inside,
+    )
 }
 
 pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> Node {
@@ -173,13 +208,24 @@ pub fn select(name: &'static str, key: &'static str, arms: Vec<Vec<Node>>) -> No
 pub fn each(name: &'static str, item: &'static str, list: &'static str, inside: Vec<Node>) -> Node {
     Node::Block(
         name,
-        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: None },
+        StepKind::Each {
+            item,
+            list,
+            max: None,
+            over: Over::Fail,
+            max_concurrency: None,
+        },
         inside,
     )
 }
 
 /// Makes a `try`, with its `else` unless that is empty.
-pub fn attempts(name: &'static str, limits: Attempts, body: Vec<Node>, otherwise: Vec<Node>) -> Node {
+pub fn attempts(
+    name: &'static str,
+    limits: Attempts,
+    body: Vec<Node>,
+    otherwise: Vec<Node>,
+) -> Node {
     let mut inside = body;
     if !otherwise.is_empty() {
         inside.push(Node::Block("", StepKind::Else, otherwise));
@@ -188,7 +234,14 @@ pub fn attempts(name: &'static str, limits: Attempts, body: Vec<Node>, otherwise
 }
 
 pub fn first(name: &'static str, inside: Vec<Node>) -> Node {
-    Node::Block(name, StepKind::Parallel { max_concurrency: None, first: true }, inside)
+    Node::Block(
+        name,
+        StepKind::Parallel {
+            max_concurrency: None,
+            first: true,
+        },
+        inside,
+    )
 }
 
 type Value0 = (&'static str, Value);
@@ -208,7 +261,12 @@ pub struct Tree {
 
 impl Tree {
     pub fn new(name: &'static str, body: Vec<Node>) -> Self {
-        Self::with_keys(name, const { &[InputSpec::new("topic", "String", false)] }, &[], body)
+        Self::with_keys(
+            name,
+            const { &[InputSpec::new("topic", "String", false)] },
+            &[],
+            body,
+        )
     }
 
     pub fn with_keys(
@@ -220,8 +278,10 @@ impl Tree {
         let (mut steps, mut agents) = (Vec::new(), Vec::new());
         flatten(body, &mut steps, &mut agents);
         let steps: &'static [Step<'static>] = Box::leak(steps.into_boxed_slice());
-        let reads: Vec<_> =
-            inputs.iter().map(|i| KeySpec::new(i.name, i.ty).optional(i.has_default)).collect();
+        let reads: Vec<_> = inputs
+            .iter()
+            .map(|i| KeySpec::new(i.name, i.ty).optional(i.has_default))
+            .collect();
         let meta = AgentMeta::new(AgentKind::Workflow, name)
             .description("Serves a test.")
             .reads(Box::leak(reads.into_boxed_slice()))
@@ -294,13 +354,24 @@ impl Tree {
 /// The prefix of the names of blocks that skip failed parts.
 pub const SKIP: &str = "skip";
 
-fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Option<Box<dyn DynAgent>>>) {
+fn flatten(
+    nodes: Vec<Node>,
+    steps: &mut Vec<Step<'static>>,
+    agents: &mut Vec<Option<Box<dyn DynAgent>>>,
+) {
     for node in nodes {
         let at = steps.len();
         match node {
             Node::Run(name, agent, renames) => {
                 let meta = copied(agent.meta());
-                let step = Step::new(name, StepKind::Agent { meta, instance: false }, at);
+                let step = Step::new(
+                    name,
+                    StepKind::Agent {
+                        meta,
+                        instance: false,
+                    },
+                    at,
+                );
                 steps.push(step.renames(renames));
                 agents.push(Some(agent));
             }
@@ -308,7 +379,11 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
                 steps.push(Step::new(name, StepKind::Match { key }, at).skippable(true));
                 agents.push(None);
                 for arm in arms {
-                    flatten(vec![Node::Block("", StepKind::Arm { pattern: "_" }, arm)], steps, agents);
+                    flatten(
+                        vec![Node::Block("", StepKind::Arm { pattern: "_" }, arm)],
+                        steps,
+                        agents,
+                    );
                 }
                 steps[at].end = steps.len();
                 steps.push(Step::new("", StepKind::End, steps.len()));
@@ -320,7 +395,11 @@ fn flatten(nodes: Vec<Node>, steps: &mut Vec<Step<'static>>, agents: &mut Vec<Op
             }
             Node::Block(name, kind, inside) => {
                 // The flow of these trees is not checked, so any block may be skipped.
-                let on_error = if name.starts_with(SKIP) { OnError::Skip } else { OnError::Fail };
+                let on_error = if name.starts_with(SKIP) {
+                    OnError::Skip
+                } else {
+                    OnError::Fail
+                };
                 steps.push(Step::new(name, kind, at).skippable(true).on_error(on_error));
                 agents.push(None);
                 let branches = matches!(kind, StepKind::Parallel { .. });
@@ -351,14 +430,18 @@ fn copied(own: &AgentMeta<'_>) -> &'static AgentMeta<'static> {
         Box::leak(text.to_owned().into_boxed_str())
     }
     fn keys(keys: &[KeySpec<'_>]) -> &'static [KeySpec<'static>] {
-        let keys = keys.iter().map(|key| KeySpec::new(text(key.name), text(key.ty)).optional(key.optional));
+        let keys = keys
+            .iter()
+            .map(|key| KeySpec::new(text(key.name), text(key.ty)).optional(key.optional));
         Box::leak(keys.collect())
     }
     let tools = own.tools.iter().map(|tool| match tool.agent {
         Some(agent) => ToolMeta::of_agent(copied(agent)),
         None => ToolMeta::new(text(tool.name), "").writes(keys(tool.writes)),
     });
-    let meta = AgentMeta::new(own.kind, text(own.name)).reads(keys(own.reads)).writes(keys(own.writes));
+    let meta = AgentMeta::new(own.kind, text(own.name))
+        .reads(keys(own.reads))
+        .writes(keys(own.writes));
     let mut meta = own.accepts.into_iter().fold(meta, AgentMeta::accepts);
     meta.schema = own.schema;
     Box::leak(Box::new(meta.tools(Box::leak(tools.collect()))))
@@ -375,22 +458,37 @@ impl StepTable for Tree {
         self.agents.get(step)?.as_deref()
     }
     fn target(&self, name: &str) -> Option<&dyn DynAgent> {
-        self.targets.iter().map(|agent| &**agent).find(|agent| agent.meta().name == name)
+        self.targets
+            .iter()
+            .map(|agent| &**agent)
+            .find(|agent| agent.meta().name == name)
     }
     fn callbacks(&self, step: usize) -> Option<&AgentCallbacks> {
         let name = self.spec.steps[step].name;
-        self.blocks.iter().find(|(block, _)| *block == name).map(|(_, callbacks)| callbacks)
+        self.blocks
+            .iter()
+            .find(|(block, _)| *block == name)
+            .map(|(_, callbacks)| callbacks)
     }
     fn is_unchecked(&self) -> bool {
         self.unchecked
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         assert!(!self.panics, "the test requests a panic");
-        self.lets.iter().try_for_each(|(key, value)| keys.set(key, value))
+        self.lets
+            .iter()
+            .try_for_each(|(key, value)| keys.set(key, value))
     }
     fn select(&self, _: usize, value: &Value) -> Result<usize> {
-        let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
-        number.ok_or_else(|| Error::new(ErrorKind::KeyType, format!("expected a number, got {value}")))
+        let number = value
+            .as_u64()
+            .and_then(|number| usize::try_from(number).ok());
+        number.ok_or_else(|| {
+            Error::new(
+                ErrorKind::KeyType,
+                format!("expected a number, got {value}"),
+            )
+        })
     }
     fn form(&self, form: &mut Form) {
         for (key, value) in &self.defaults {

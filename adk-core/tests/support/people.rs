@@ -5,7 +5,9 @@ use super::survival::{Place, knows, runner, runner_of};
 use super::{By, Tree, by, exit, parallel, repeat, run, say};
 use adk_core::engine::{Engine as _, RunFilter, RunStatus};
 use adk_core::session::{EventFilter, SessionKey, SessionStore as _};
-use adk_core::{AnsweredBy, Answerer, ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting};
+use adk_core::{
+    AnsweredBy, Answerer, ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting,
+};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +26,9 @@ pub async fn pause(place: &impl Place, tree: fn() -> Tree) -> Vec<Waiting> {
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!("the run does not wait")
+    };
     waiting
 }
 
@@ -37,55 +41,119 @@ pub fn two() -> Tree {
     let ask = |key| run(Await::builder::<bool>(key).question("Yes or no?").build());
     let round = parallel("p", vec![ask("lost"), run(exit("leaver"))]);
     let both = parallel("q", vec![ask("a"), ask("b")]);
-    Tree::new("w", vec![repeat("l", Some(2), vec![round]), both, run(say("end"))])
+    Tree::new(
+        "w",
+        vec![repeat("l", Some(2), vec![round]), both, run(say("end"))],
+    )
 }
 
 /// Each question is answered once, by any process.
 pub async fn answers(place: &impl Place) {
     let waiting = pause(place, two).await;
-    let summary =
-        |one: &Waiting| (one.path.to_string(), one.question.clone(), one.schema.clone(), one.deadline);
-    let question = |path: &str| (path.to_owned(), "Yes or no?".to_owned(), waiting[0].schema.clone(), None);
-    assert_eq!(waiting.iter().map(summary).collect::<Vec<_>>(), [question("w/q/a"), question("w/q/b")]);
+    let summary = |one: &Waiting| {
+        (
+            one.path.to_string(),
+            one.question.clone(),
+            one.schema.clone(),
+            one.deadline,
+        )
+    };
+    let question = |path: &str| {
+        (
+            path.to_owned(),
+            "Yes or no?".to_owned(),
+            waiting[0].schema.clone(),
+            None,
+        )
+    };
+    assert_eq!(
+        waiting.iter().map(summary).collect::<Vec<_>>(),
+        [question("w/q/a"), question("w/q/b")]
+    );
     assert_eq!(waiting[0].schema["type"], json!("boolean"));
     assert!(waiting[0].run_id == waiting[1].run_id && waiting[0].id != waiting[1].id);
     let other = process(place, two).await;
     assert_eq!(other.waiting().await.unwrap(), waiting);
 
-    assert_eq!(kind(other.answer(&waiting[1].id, "yes").await), ErrorKind::AnswerInvalid);
-    assert_eq!(kind(other.answer("e-1/w/a:await@0", true).await), ErrorKind::UnknownWait);
+    assert_eq!(
+        kind(other.answer(&waiting[1].id, "yes").await),
+        ErrorKind::AnswerInvalid
+    );
+    assert_eq!(
+        kind(other.answer("e-1/w/a:await@0", true).await),
+        ErrorKind::UnknownWait
+    );
     let stranger = runner_of("elsewhere", &place.open().await);
-    assert_eq!(kind(stranger.answer(&waiting[1].id, true).await), ErrorKind::UnknownWait);
-    assert!(other.recover().await.unwrap().is_empty(), "nothing has changed");
+    assert_eq!(
+        kind(stranger.answer(&waiting[1].id, true).await),
+        ErrorKind::UnknownWait
+    );
+    assert!(
+        other.recover().await.unwrap().is_empty(),
+        "nothing has changed"
+    );
     other.answer(&waiting[1].id, true).await.unwrap();
-    assert_eq!(kind(other.answer(&waiting[1].id, false).await), ErrorKind::Answered);
-    assert_eq!(kind(stranger.answer(&waiting[1].id, true).await), ErrorKind::UnknownWait);
+    assert_eq!(
+        kind(other.answer(&waiting[1].id, false).await),
+        ErrorKind::Answered
+    );
+    assert_eq!(
+        kind(stranger.answer(&waiting[1].id, true).await),
+        ErrorKind::UnknownWait
+    );
     drop((other, stranger));
 
     let third = process(place, two).await;
     let open = third.recover().await.unwrap().remove(0).result.unwrap();
     assert_eq!(open, waiting[..1], "the other still waits");
-    assert!(third.recover().await.unwrap().is_empty(), "a used answer does not wake the run again");
+    assert!(
+        third.recover().await.unwrap().is_empty(),
+        "a used answer does not wake the run again"
+    );
     // Exactly one of two concurrent answers wins.
-    let (no, yes) = tokio::join!(third.answer(&waiting[0].id, false), third.answer(&waiting[0].id, true));
+    let (no, yes) = tokio::join!(
+        third.answer(&waiting[0].id, false),
+        third.answer(&waiting[0].id, true)
+    );
     let won = yes.is_ok();
     assert!(no.is_ok() != won);
     assert_eq!(kind(if won { no } else { yes }), ErrorKind::Answered);
-    assert!(third.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    assert!(
+        third
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
     let tree = two();
     let outcome = third.resume(&tree, waiting[0].run_id).await.unwrap();
-    let answers: (Option<bool>, Option<bool>) = (outcome.get("a").unwrap(), outcome.get("b").unwrap());
+    let answers: (Option<bool>, Option<bool>) =
+        (outcome.get("a").unwrap(), outcome.get("b").unwrap());
     assert_eq!(answers, (Some(won), Some(true)));
     assert!(third.waiting().await.unwrap().is_empty());
 }
 
 /// Builds a tree with questions for a role, for another user, and for the user who started the run.
 fn addressed() -> Tree {
-    let staff = Await::builder::<bool>("staff").by(AnsweredBy::Role("staff".into())).build();
-    let other = Await::builder::<bool>("other").by(AnsweredBy::Other).build();
+    let staff = Await::builder::<bool>("staff")
+        .by(AnsweredBy::Role("staff".into()))
+        .build();
+    let other = Await::builder::<bool>("other")
+        .by(AnsweredBy::Other)
+        .build();
     Tree::new(
         "w",
-        vec![parallel("p", vec![run(staff), run(other), run(Await::builder::<bool>("own").build())])],
+        vec![parallel(
+            "p",
+            vec![
+                run(staff),
+                run(other),
+                run(Await::builder::<bool>("own").build()),
+            ],
+        )],
     )
 }
 
@@ -93,9 +161,20 @@ fn addressed() -> Tree {
 pub async fn callers(place: &impl Place) {
     let waiting = pause(place, addressed).await;
     let by: Vec<_> = waiting.iter().map(|wait| wait.by.clone()).collect();
-    assert_eq!(by, [Some(AnsweredBy::Role("staff".into())), Some(AnsweredBy::Other), None]);
+    assert_eq!(
+        by,
+        [
+            Some(AnsweredBy::Role("staff".into())),
+            Some(AnsweredBy::Other),
+            None
+        ]
+    );
     let runner = process(place, addressed).await;
-    assert_eq!(runner.waiting().await.unwrap(), waiting, "the store keeps who may answer");
+    assert_eq!(
+        runner.waiting().await.unwrap(),
+        waiting,
+        "the store keeps who may answer"
+    );
     let [own, bob] = ["u", "bob"].map(Answerer::user);
     let staff = bob.clone().role("editor").role("staff");
     let callers = [
@@ -111,7 +190,12 @@ pub async fn callers(place: &impl Place) {
         [false, false, false, true, true, true],
         [true, true, true, false, false, true],
     ]) {
-        assert_eq!(callers.each_ref().map(|caller| wait.may_answer(caller)), may, "{}", wait.path);
+        assert_eq!(
+            callers.each_ref().map(|caller| wait.may_answer(caller)),
+            may,
+            "{}",
+            wait.path
+        );
         for (caller, _) in callers.iter().zip(may).filter(|(_, may)| !may) {
             let error = runner.answer_as(&wait.id, true, caller).await.unwrap_err();
             let (kind, text) = match &wait.by {
@@ -124,19 +208,46 @@ pub async fn callers(place: &impl Place) {
         }
         let session = runner.session("u", "s");
         assert_eq!(
-            session.answer(&wait.id, "no bool").await.unwrap_err().kind(),
+            session
+                .answer(&wait.id, "no bool")
+                .await
+                .unwrap_err()
+                .kind(),
             match wait.by {
                 None => ErrorKind::AnswerInvalid,
                 Some(_) => ErrorKind::WrongAnswerer,
             }
         );
     }
-    assert_eq!(runner.waiting().await.unwrap(), waiting, "nothing has changed");
-    assert!(runner.recover().await.unwrap().is_empty(), "nothing has changed");
-    runner.answer_as(&waiting[0].id, true, &staff).await.unwrap();
+    assert_eq!(
+        runner.waiting().await.unwrap(),
+        waiting,
+        "nothing has changed"
+    );
+    assert!(
+        runner.recover().await.unwrap().is_empty(),
+        "nothing has changed"
+    );
+    runner
+        .answer_as(&waiting[0].id, true, &staff)
+        .await
+        .unwrap();
     runner.answer_as(&waiting[1].id, true, &bob).await.unwrap();
-    runner.session("u", "s").answer(&waiting[2].id, false).await.unwrap();
-    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    runner
+        .session("u", "s")
+        .answer(&waiting[2].id, false)
+        .await
+        .unwrap();
+    assert!(
+        runner
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// A refused run is unchanged: a waiting run still waits, an answered one is still ready, and a
@@ -145,9 +256,18 @@ pub async fn refusals(place: &impl Place) {
     let waiting = pause(place, two).await;
     let (store, id) = (place.open().await, waiting[0].run_id);
     let (own, stranger) = (runner(&store), runner_of("elsewhere", &store));
-    let (changed, other, same) = (Tree::new("w", vec![run(say("end"))]), Tree::new("v", vec![]), two());
+    let (changed, other, same) = (
+        Tree::new("w", vec![run(say("end"))]),
+        Tree::new("v", vec![]),
+        two(),
+    );
     let refused = async |id| {
-        let before = store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap();
+        let before = store
+            .registry()
+            .unwrap()
+            .runs("app", &RunFilter::unfinished())
+            .await
+            .unwrap();
         for (runner, tree, wanted) in [
             (&own, &changed, ErrorKind::TopologyChanged),
             (&own, &other, ErrorKind::TopologyChanged),
@@ -155,17 +275,28 @@ pub async fn refusals(place: &impl Place) {
         ] {
             assert_eq!(kind(runner.resume(tree, id).await), wanted);
             assert_eq!(
-                store.registry().unwrap().runs("app", &RunFilter::unfinished()).await.unwrap(),
+                store
+                    .registry()
+                    .unwrap()
+                    .runs("app", &RunFilter::unfinished())
+                    .await
+                    .unwrap(),
                 before
             );
         }
         before
     };
     let runs = refused(id).await;
-    assert_eq!((&runs[0].status, runs[0].is_ready), (&RunStatus::Paused, false));
+    assert_eq!(
+        (&runs[0].status, runs[0].is_ready),
+        (&RunStatus::Paused, false)
+    );
     own.answer(&waiting[1].id, true).await.unwrap();
     let runs = refused(id).await;
-    assert_eq!((&runs[0].status, runs[0].is_ready), (&RunStatus::Paused, true));
+    assert_eq!(
+        (&runs[0].status, runs[0].is_ready),
+        (&RunStatus::Paused, true)
+    );
 
     let fails = Tree::new("w", vec![run(fails())]);
     let mut stream = own.session("u", "failed").run(&fails, "go").stream();
@@ -176,14 +307,25 @@ pub async fn refusals(place: &impl Place) {
 }
 
 fn fails() -> By {
-    by("fails", |_| Box::pin(async { Err(Error::new(ErrorKind::KeyMissing, "no")) }))
+    by("fails", |_| {
+        Box::pin(async { Err(Error::new(ErrorKind::KeyMissing, "no")) })
+    })
 }
 
 /// Builds a tree with questions with and without a default, whose deadlines pass at once.
 fn late() -> Tree {
     let soon = Duration::from_micros(1);
-    let default = Await::builder::<u32>("first").timeout(soon).default(7).build();
-    Tree::new("w", vec![run(default), run(Await::builder::<u32>("second").timeout(soon).build())])
+    let default = Await::builder::<u32>("first")
+        .timeout(soon)
+        .default(7)
+        .build();
+    Tree::new(
+        "w",
+        vec![
+            run(default),
+            run(Await::builder::<u32>("second").timeout(soon).build()),
+        ],
+    )
 }
 
 /// Recovery resumes runs whose questions timed out.
@@ -201,13 +343,26 @@ pub async fn deadlines(place: &impl Place) {
     let error = other.recover().await.unwrap().remove(0).result.unwrap_err();
     let failure = (error.kind(), error.path().unwrap().to_string());
     assert_eq!(failure, (ErrorKind::Expired, "w/second".to_owned()));
-    assert_eq!(kind(other.answer(&waiting[0].id, 8).await), ErrorKind::Answered);
+    assert_eq!(
+        kind(other.answer(&waiting[0].id, 8).await),
+        ErrorKind::Answered
+    );
 }
 
 /// Builds a tree with a question that needs an answer, and one whose deadline passes soon.
 pub(super) fn soon() -> Tree {
-    let unanswered = Await::builder::<u32>("late").timeout(Duration::from_millis(30)).default(7).build();
-    Tree::new("w", vec![run(Await::builder::<u32>("now").build()), run(unanswered), run(say("end"))])
+    let unanswered = Await::builder::<u32>("late")
+        .timeout(Duration::from_millis(30))
+        .default(7)
+        .build();
+    Tree::new(
+        "w",
+        vec![
+            run(Await::builder::<u32>("now").build()),
+            run(unanswered),
+            run(say("end")),
+        ],
+    )
 }
 
 /// A watch handles an answer of another process, and a deadline as soon as it passes.
@@ -217,18 +372,31 @@ pub async fn watches(place: &impl Place) {
     person.answer(&waiting[0].id, 5).await.unwrap();
     let (tell, mut reports) = tokio::sync::mpsc::unbounded_channel();
     // The watch polls at once, and then at the deadline, long before its own interval is over.
-    let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
-        let _ = tell.send(run.result.unwrap().len());
-    });
+    let watch = watching
+        .watch()
+        .every(Duration::from_secs(24 * 3600))
+        .inspect(move |run| {
+            let _ = tell.send(run.result.unwrap().len());
+        });
     let both = async { (reports.recv().await, reports.recv().await) };
     let both = tokio::select! {
         error = watch.into_future() => panic!("{error}"),
         both = both => both,
     };
-    assert_eq!(both, (Some(1), Some(0)), "the run waits for the second answer, then ends");
+    assert_eq!(
+        both,
+        (Some(1), Some(0)),
+        "the run waits for the second answer, then ends"
+    );
     let tree = soon();
     let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
-    assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
+    assert_eq!(
+        (
+            outcome.get::<u32>("now").unwrap(),
+            outcome.get::<u32>("late").unwrap()
+        ),
+        (Some(5), Some(7))
+    );
 }
 
 /// A waiting run in tables of an earlier format continues, even if its answer was not processed
@@ -243,8 +411,13 @@ where
         runner.answer(&waiting[0].id, true).await.unwrap();
         runner.answer(&waiting[1].id, true).await.unwrap();
     }
-    let listed =
-        async |runner: &Runner| runner.runs(&RunFilter::of_run(waiting[0].run_id)).await.unwrap().remove(0);
+    let listed = async |runner: &Runner| {
+        runner
+            .runs(&RunFilter::of_run(waiting[0].run_id))
+            .await
+            .unwrap()
+            .remove(0)
+    };
     let before = listed(&process(place, two).await).await;
     earlier().await;
     // Two processes open the tables at the same moment.
@@ -252,8 +425,14 @@ where
     let runner = knows(&one, two());
     // The earlier format did not store the time of an end or a wait, nor usage.
     let after = listed(&runner).await;
-    assert_eq!((after.created, &after.status, after.usage), (before.created, &before.status, None));
-    assert!(after.created <= after.updated && after.updated <= before.updated, "{after:?} {before:?}");
+    assert_eq!(
+        (after.created, &after.status, after.usage),
+        (before.created, &before.status, None)
+    );
+    assert!(
+        after.created <= after.updated && after.updated <= before.updated,
+        "{after:?} {before:?}"
+    );
     if !is_answered {
         let again = runner.waiting().await.unwrap();
         assert_eq!(again, waiting);
@@ -266,7 +445,10 @@ where
     assert_eq!(recovered.len(), 1, "{recovered:?}");
     assert!(recovered[0].result.as_ref().unwrap().is_empty());
     let ended = listed(&runner).await;
-    assert!(ended.usage.is_some() && ended.ended() > Some(before.updated), "{ended:?}");
+    assert!(
+        ended.usage.is_some() && ended.ended() > Some(before.updated),
+        "{ended:?}"
+    );
     let key = SessionKey::new("app", "u", "s");
     let all = two_.read(&key, &EventFilter::new()).await.unwrap().unwrap();
     assert_eq!(all.events.last().unwrap().text(), "end");
@@ -278,15 +460,28 @@ where
 pub async fn neighbours(place: &impl Place) {
     let runner = process(place, two).await;
     for (user, session) in [("ann", "s1"), ("ann", "s2"), ("bob", "s1")] {
-        let error = runner.session(user, session).run(&two(), "go").await.unwrap_err();
+        let error = runner
+            .session(user, session)
+            .run(&two(), "go")
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Paused);
     }
     let keys = |waits: Vec<Waiting>| -> Vec<String> {
-        waits.into_iter().map(|wait| format!("{}/{}", wait.user, wait.session)).collect()
+        waits
+            .into_iter()
+            .map(|wait| format!("{}/{}", wait.user, wait.session))
+            .collect()
     };
     let all = runner.waiting().await.unwrap();
-    assert_eq!(keys(all.clone()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2", "bob/s1", "bob/s1"]);
-    let ann = runner.waiting_of(&RunFilter::unfinished().user("ann")).await.unwrap();
+    assert_eq!(
+        keys(all.clone()),
+        ["ann/s1", "ann/s1", "ann/s2", "ann/s2", "bob/s1", "bob/s1"]
+    );
+    let ann = runner
+        .waiting_of(&RunFilter::unfinished().user("ann"))
+        .await
+        .unwrap();
     assert_eq!(keys(ann), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
     let bob = runner.session("bob", "s1");
     assert_eq!(keys(bob.waiting().await.unwrap()), ["bob/s1", "bob/s1"]);
@@ -297,25 +492,57 @@ pub async fn neighbours(place: &impl Place) {
             _ => assert_eq!(kind(answered), ErrorKind::UnknownWait),
         }
     }
-    assert_eq!(keys(runner.waiting().await.unwrap()), ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]);
+    assert_eq!(
+        keys(runner.waiting().await.unwrap()),
+        ["ann/s1", "ann/s1", "ann/s2", "ann/s2"]
+    );
     let ready = runner.runs(&RunFilter::ready()).await.unwrap();
     assert_eq!(ready.len(), 1);
-    assert_eq!((&*ready[0].session.user, &*ready[0].workflow, ready[0].is_ready), ("bob", "w", true));
-    let of_ann = runner.runs(&RunFilter::unfinished().user("ann").limit(1)).await.unwrap();
+    assert_eq!(
+        (
+            &*ready[0].session.user,
+            &*ready[0].workflow,
+            ready[0].is_ready
+        ),
+        ("bob", "w", true)
+    );
+    let of_ann = runner
+        .runs(&RunFilter::unfinished().user("ann").limit(1))
+        .await
+        .unwrap();
     assert_eq!(of_ann.len(), 1);
     let after = RunFilter::unfinished().user("ann").after(of_ann[0].run_id);
     let rest = runner.runs(&after).await.unwrap();
     assert_eq!(rest.len(), 1);
     assert_eq!(rest[0].session.id, "s1", "the newest came first");
-    assert!(runner.runs(&RunFilter::unfinished().workflows(["v"])).await.unwrap().is_empty());
-    assert!(runner_of("elsewhere", &place.open().await).runs(&RunFilter::any()).await.unwrap().is_empty());
+    assert!(
+        runner
+            .runs(&RunFilter::unfinished().workflows(["v"]))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        runner_of("elsewhere", &place.open().await)
+            .runs(&RunFilter::any())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// Builds a tree that asks, then makes calls that must all be stored, so that each run needs the
 /// store often.
 fn busy() -> Tree {
     let ask = run(Await::builder::<bool>("yes").question("Go on?").build());
-    Tree::new("w", vec![ask, repeat("l", Some(5), vec![run(say("a"))]), run(say("end"))])
+    Tree::new(
+        "w",
+        vec![
+            ask,
+            repeat("l", Some(5), vec![run(say("a"))]),
+            run(say("end")),
+        ],
+    )
 }
 
 /// Many runs that are answered at once continue while others read the store.
@@ -325,15 +552,23 @@ pub async fn many(place: &impl Place, runs: usize) {
     let tree = Arc::new(busy());
     let mut asked = JoinSet::new();
     for n in 0..runs {
-        asked.spawn(runner.session("u", format!("s{n}")).run(tree.clone(), "go").into_future());
+        asked.spawn(
+            runner
+                .session("u", format!("s{n}"))
+                .run(tree.clone(), "go")
+                .into_future(),
+        );
     }
     for paused in asked.join_all().await {
         assert_eq!(kind(paused), ErrorKind::Paused);
     }
     let (sender, mut driven) = tokio::sync::mpsc::unbounded_channel();
-    let watch = runner.watch().every(Duration::from_millis(20)).inspect(move |run| {
-        let _ = sender.send(run);
-    });
+    let watch = runner
+        .watch()
+        .every(Duration::from_millis(20))
+        .inspect(move |run| {
+            let _ = sender.send(run);
+        });
     let watch = tokio::spawn(watch.into_future());
     let waits = runner.waiting().await.unwrap();
     assert_eq!(waits.len(), runs);
@@ -353,5 +588,11 @@ pub async fn many(place: &impl Place, runs: usize) {
         }
     }
     watch.abort();
-    assert!(runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty());
+    assert!(
+        runner
+            .runs(&RunFilter::unfinished())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }

@@ -13,8 +13,16 @@ use std::process::Command;
 fn python(url: &str, command: &str, session: &str) -> Value {
     let set = |name| std::env::var(name).expect("start it by tests/peers/run-adk-python.sh");
     let mut python = Command::new(set("ADK_PYTHON"));
-    let output = python.arg(set("ADK_PYTHON_SCRIPT")).args([url, command, session]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let output = python
+        .arg(set("ADK_PYTHON_SCRIPT"))
+        .args([url, command, session])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     serde_json::from_str(text.lines().last().unwrap()).unwrap()
 }
@@ -35,7 +43,9 @@ fn assert_within(here: &Value, there: &Value, place: &str) {
     match (here, there) {
         (Value::Object(here), Value::Object(there)) => {
             for (key, value) in here {
-                let found = there.get(key).unwrap_or_else(|| panic!("{place}.{key} is not in {there:?}"));
+                let found = there
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{place}.{key} is not in {there:?}"));
                 assert_within(value, found, &format!("{place}.{key}"));
             }
             for (key, value) in there {
@@ -47,7 +57,9 @@ fn assert_within(here: &Value, there: &Value, place: &str) {
         }
         (Value::Array(here), Value::Array(there)) => {
             assert_eq!(here.len(), there.len(), "{place}");
-            here.iter().zip(there).for_each(|(here, there)| assert_within(here, there, place));
+            here.iter()
+                .zip(there)
+                .for_each(|(here, there)| assert_within(here, there, place));
         }
         (Value::Number(here), Value::Number(there)) if place.ends_with(".timestamp") => {
             let micros = |n: &serde_json::Number| (n.as_f64().unwrap() * 1e6).round();
@@ -61,14 +73,40 @@ fn assert_within(here: &Value, there: &Value, place: &str) {
 fn everything() -> Tree {
     let speaks = by("speaks", |cx| {
         Box::pin(async move {
-            let thought = Thought { text: "hm".into(), signature: Some("//4B".into()) };
-            let other = Thought { text: "hm".into(), signature: Some("no base64".into()) };
-            let args = json!({"camelKey": {"aB": null}}).as_object().cloned().unwrap_or_default();
-            let call = FunctionCall { id: "c".into(), name: "f".into(), args, ..Default::default() };
+            let thought = Thought {
+                text: "hm".into(),
+                signature: Some("//4B".into()),
+            };
+            let other = Thought {
+                text: "hm".into(),
+                signature: Some("no base64".into()),
+            };
+            let args = json!({"camelKey": {"aB": null}})
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            let call = FunctionCall {
+                id: "c".into(),
+                name: "f".into(),
+                args,
+                ..Default::default()
+            };
             let malformed = Some("{\"q\": ".to_owned());
-            let broken = FunctionCall { id: "d".into(), name: "g".into(), malformed, ..Default::default() };
-            let response = json!({"result": null}).as_object().cloned().unwrap_or_default();
-            let response = FunctionResponse { id: "c".into(), name: "f".into(), response };
+            let broken = FunctionCall {
+                id: "d".into(),
+                name: "g".into(),
+                malformed,
+                ..Default::default()
+            };
+            let response = json!({"result": null})
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            let response = FunctionResponse {
+                id: "c".into(),
+                name: "f".into(),
+                response,
+            };
             let parts = vec![
                 Part::text("\u{fc} \u{1F408} \"q\" \n"),
                 Part::from(thought),
@@ -79,8 +117,9 @@ fn everything() -> Tree {
                 Part::inline_data("image/png", vec![0xff_u8, 0xfe, 1, 0xfb]),
                 Part::file_data("gs://a", "x/y"),
             ];
-            let mut event =
-                Event::new().with_content(Content::new(Role::Model, parts)).with_metadata("my", 1);
+            let mut event = Event::new()
+                .with_content(Content::new(Role::Model, parts))
+                .with_metadata("my", 1);
             event.actions.escalate = Some(false);
             event.actions.skip_summarization = Some(true);
             event.actions.artifact_delta.push(("a.png".into(), 2));
@@ -97,7 +136,10 @@ fn everything() -> Tree {
         })
     });
     let both = parallel("p", vec![run(say("left")), run(say("right"))]);
-    Tree::new("w", vec![run(speaks), repeat("rounds", Some(2), vec![both])])
+    Tree::new(
+        "w",
+        vec![run(speaks), repeat("rounds", Some(2), vec![both])],
+    )
 }
 
 async fn all(store: &impl SessionStore, key: &SessionKey) -> SessionSnapshot {
@@ -110,7 +152,10 @@ pub async fn reads_ours(place: &impl Place, url: &str) {
     let store = place.open().await;
     let runner = runner(&store);
     let handle = runner.session("u", "s");
-    let session = handle.create(delta(json!({"k": 1, "user:n": "Ann", "temp:x": 1}))).await.unwrap();
+    let session = handle
+        .create(delta(json!({"k": 1, "user:n": "Ann", "temp:x": 1})))
+        .await
+        .unwrap();
     let tree = everything();
     handle.run(&tree, "go").await.unwrap();
     assert_same(&all(&store, handle.key()).await, &python(url, "read", "s"));
@@ -131,7 +176,11 @@ pub async fn reads_ours(place: &impl Place, url: &str) {
     let theirs = python(url, "append", "s");
     let ours = all(&store, handle.key()).await;
     assert_same(&ours, &theirs);
-    let texts: Vec<_> = ours.events.iter().map(|event| event.author.to_string()).collect();
+    let texts: Vec<_> = ours
+        .events
+        .iter()
+        .map(|event| event.author.to_string())
+        .collect();
     assert_eq!(texts[6..9], ["python", "python", "user"]);
     assert_eq!((texts.len(), &*texts[15]), (16, "python"));
 
@@ -155,8 +204,16 @@ pub async fn makes_it(place: &impl Place, url: &str) {
     );
 
     let runner = runner(&store);
-    runner.session("u", "s").run(&everything(), "go").await.unwrap();
-    runner.session("u", "other").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    runner
+        .session("u", "s")
+        .run(&everything(), "go")
+        .await
+        .unwrap();
+    runner
+        .session("u", "other")
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
     let theirs = python(url, "append", "s");
     assert_same(&all(&store, &key).await, &theirs);
     let listed: Vec<_> = runner

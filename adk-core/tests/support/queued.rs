@@ -23,7 +23,8 @@ fn adds(gate: &Arc<Notify>) -> By {
         Box::pin(async move {
             let topic: String = cx.state().get("topic")?.unwrap_or_default();
             let seen: String = cx.state().get("user:seen")?.unwrap_or_default();
-            cx.emit(Event::new().with_text(format!("{topic} saw {seen}"))).await?;
+            cx.emit(Event::new().with_text(format!("{topic} saw {seen}")))
+                .await?;
             if topic == "first" {
                 let wait = async move {
                     gate.notified().await;
@@ -31,7 +32,8 @@ fn adds(gate: &Arc<Notify>) -> By {
                 };
                 cx.step("gate", wait).await?;
             }
-            cx.emit(Event::new().with_state("user:seen", format!("{seen}{topic};"))).await?;
+            cx.emit(Event::new().with_state("user:seen", format!("{seen}{topic};")))
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -53,7 +55,10 @@ async fn status(runner: &Runner, id: RunId) -> RunStatus {
 async fn texts(runner: &Runner) -> Vec<String> {
     let session = runner.session("ann", "s").open().await.unwrap();
     session.load(0..session.len()).await.unwrap();
-    let said = session.events().filter(|event| event.author == "adds").map(|event| event.text());
+    let said = session
+        .events()
+        .filter(|event| event.author == "adds")
+        .map(|event| event.text());
     said.filter(|text| !text.is_empty()).collect()
 }
 
@@ -65,7 +70,15 @@ fn ask(runner: &Runner, tree: &Arc<Tree>, topic: &str) -> RunStream<'static, ()>
 async fn holder(runner: &Runner, tree: &Arc<Tree>) -> RunStream<'static, ()> {
     let mut stream = ask(runner, tree, "first");
     assert_eq!(stream.next().await.unwrap().unwrap().author, "user");
-    assert!(stream.next().await.unwrap().unwrap().text().starts_with("first saw "));
+    assert!(
+        stream
+            .next()
+            .await
+            .unwrap()
+            .unwrap()
+            .text()
+            .starts_with("first saw ")
+    );
     stream
 }
 
@@ -79,7 +92,10 @@ async fn outcome_of(mut stream: RunStream<'static, ()>) -> Result<(), ErrorKind>
 /// A queued run is listed, and any program may cancel it; it then never starts. A run that starts
 /// finds the current session, also when it is resumed.
 pub async fn is_a_run(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     let gate = Arc::new(Notify::new());
     let tree = Arc::new(adding(&gate));
     let state = StateDelta::from_iter([("user:seen", json!("x;"))]);
@@ -89,16 +105,34 @@ pub async fn is_a_run(place: &impl Opens) {
     for topic in ["a", "b", "c", "d"] {
         let mut stream = ask(&here, &tree, topic);
         let id = stream.entered().await.unwrap();
-        assert_eq!(stream.entered().await.unwrap(), id, "entering is idempotent");
+        assert_eq!(
+            stream.entered().await.unwrap(),
+            id,
+            "entering is idempotent"
+        );
         waiting.push((id, stream));
     }
     let ids: Vec<_> = waiting.iter().map(|(id, _)| *id).collect();
     for runner in [&here, &there] {
-        let open = runner.runs(&RunFilter::unfinished().oldest_first()).await.unwrap();
-        let listed: Vec<_> = open[1..].iter().map(|run| (run.run_id, &run.status, run.is_ready)).collect();
+        let open = runner
+            .runs(&RunFilter::unfinished().oldest_first())
+            .await
+            .unwrap();
+        let listed: Vec<_> = open[1..]
+            .iter()
+            .map(|run| (run.run_id, &run.status, run.is_ready))
+            .collect();
         assert_eq!(open[0].status, RunStatus::Running);
-        assert_eq!(listed, ids.iter().map(|id| (*id, &RunStatus::Queued, false)).collect::<Vec<_>>());
-        assert_eq!(there.resume(&*tree, ids[0]).await.unwrap_err().kind(), ErrorKind::RunBusy);
+        assert_eq!(
+            listed,
+            ids.iter()
+                .map(|id| (*id, &RunStatus::Queued, false))
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            there.resume(&*tree, ids[0]).await.unwrap_err().kind(),
+            ErrorKind::RunBusy
+        );
     }
     let [(a, mut wait_a), (b, wait_b), (c, wait_c), (d, wait_d)] =
         waiting.try_into().unwrap_or_else(|_| panic!());
@@ -119,9 +153,16 @@ pub async fn is_a_run(place: &impl Opens) {
         tokio::task::yield_now().await;
     }
     there.resume(&*tree, a).await.unwrap();
-    assert_eq!(texts(&there).await, ["first saw x;", "d saw x;first;", "a saw x;first;d;"]);
-    let ended =
-        [status(&here, a).await, status(&here, b).await, status(&here, c).await, status(&here, d).await];
+    assert_eq!(
+        texts(&there).await,
+        ["first saw x;", "d saw x;first;", "a saw x;first;d;"]
+    );
+    let ended = [
+        status(&here, a).await,
+        status(&here, b).await,
+        status(&here, c).await,
+        status(&here, d).await,
+    ];
     use RunStatus::{Cancelled, Finished};
     assert_eq!(ended, [Finished, Cancelled, Cancelled, Finished]);
     assert_eq!(there.runs(&RunFilter::ready()).await.unwrap(), []);
@@ -131,8 +172,10 @@ pub async fn is_a_run(place: &impl Opens) {
 /// the turn.
 pub async fn begins_in_order(place: &impl Opens) {
     for is_watched in [false, true] {
-        let (here, there) =
-            (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+        let (here, there) = (
+            place.runner(ScriptedModel::new()).await,
+            place.runner(ScriptedModel::new()).await,
+        );
         let user = if is_watched { "watched" } else { "recovered" };
         let gate = Arc::new(Notify::new());
         let tree = Arc::new(adding(&gate));
@@ -148,15 +191,23 @@ pub async fn begins_in_order(place: &impl Opens) {
         }
         // The program ends in the middle of the first run.
         drop(streams);
-        while there.runs(&RunFilter::ready().user(user)).await.unwrap().len() < 4 {
+        while there
+            .runs(&RunFilter::ready().user(user))
+            .await
+            .unwrap()
+            .len()
+            < 4
+        {
             tokio::task::yield_now().await;
         }
         gate.notify_one();
         let there = there.with_workflow(adding(&gate));
         if is_watched {
             let (sender, mut ended) = tokio::sync::mpsc::unbounded_channel();
-            let watch =
-                there.watch().every(Duration::from_millis(1)).inspect(move |run| drop(sender.send(run)));
+            let watch = there
+                .watch()
+                .every(Duration::from_millis(1))
+                .inspect(move |run| drop(sender.send(run)));
             let watch = tokio::spawn(watch.into_future());
             for _ in 0..4 {
                 assert!(ended.recv().await.unwrap().result.unwrap().is_empty());
@@ -164,19 +215,37 @@ pub async fn begins_in_order(place: &impl Opens) {
             watch.abort();
         } else {
             let recovered = there.recover().await.unwrap();
-            assert!(recovered.len() == 4 && recovered.iter().all(|run| run.result.is_ok()), "{recovered:?}");
+            assert!(
+                recovered.len() == 4 && recovered.iter().all(|run| run.result.is_ok()),
+                "{recovered:?}"
+            );
         }
         let session = there.session(user, "s").open().await.unwrap();
         session.load(0..session.len()).await.unwrap();
-        let said = session.events().filter(|event| event.author == "adds").map(|event| event.text());
+        let said = session
+            .events()
+            .filter(|event| event.author == "adds")
+            .map(|event| event.text());
         let said: Vec<_> = said.filter(|text| !text.is_empty()).collect();
-        assert_eq!(said, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"], "{user}");
+        assert_eq!(
+            said,
+            [
+                "first saw ",
+                "a saw first;",
+                "b saw first;a;",
+                "c saw first;a;b;"
+            ],
+            "{user}"
+        );
     }
 }
 
 /// The id of a run is used once, by any program, and in any state of that run.
 pub async fn takes_an_id_once(place: &impl Opens) {
-    let (here, there) = (place.runner(ScriptedModel::new()).await, place.runner(ScriptedModel::new()).await);
+    let (here, there) = (
+        place.runner(ScriptedModel::new()).await,
+        place.runner(ScriptedModel::new()).await,
+    );
     let gate = Arc::new(Notify::new());
     let tree = Arc::new(adding(&gate));
     let session = here.session("ann", "s");
@@ -188,13 +257,22 @@ pub async fn takes_an_id_once(place: &impl Opens) {
     let refused = async |id: RunId| {
         for runner in [&here, &there] {
             for session in ["s", "other"] {
-                let mut again = runner.session("ann", session).run(&*tree, "again").run_id(id).stream();
+                let mut again = runner
+                    .session("ann", session)
+                    .run(&*tree, "again")
+                    .run_id(id)
+                    .stream();
                 let error = again.entered().await.unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
                 assert!(error.message().contains(&format!("`{id}`")), "{error}");
             }
             // A run that fails before its first event does not end the other one.
-            let blank = runner.session("ann", "other").run(&*tree, " ").run_id(id).await.unwrap_err();
+            let blank = runner
+                .session("ann", "other")
+                .run(&*tree, " ")
+                .run_id(id)
+                .await
+                .unwrap_err();
             assert_eq!(blank.kind(), ErrorKind::EmptyInput, "{blank}");
         }
     };
@@ -215,18 +293,37 @@ pub async fn takes_an_id_once(place: &impl Opens) {
     for n in 0..8 {
         let id = RunId::new();
         let ask = |runner: &Runner, session: &str| {
-            runner.session("bob", format!("{session} {n}")).run(tree.clone(), "x").run_id(id).into_future()
+            runner
+                .session("bob", format!("{session} {n}"))
+                .run(tree.clone(), "x")
+                .run_id(id)
+                .into_future()
         };
-        let ended =
-            tokio::join!(ask(&here, "one"), ask(&here, "two"), ask(&there, "one"), ask(&there, "two"));
+        let ended = tokio::join!(
+            ask(&here, "one"),
+            ask(&here, "two"),
+            ask(&there, "one"),
+            ask(&there, "two")
+        );
         let ended = [ended.0, ended.1, ended.2, ended.3];
-        let failed: Vec<_> = ended.iter().filter_map(|ended| Some(ended.as_ref().err()?.kind())).collect();
+        let failed: Vec<_> = ended
+            .iter()
+            .filter_map(|ended| Some(ended.as_ref().err()?.kind()))
+            .collect();
         assert_eq!(failed, [ErrorKind::RunExists; 3]);
         let events = async |session: &str| {
-            let session = here.session("bob", format!("{session} {n}")).open().await.unwrap();
+            let session = here
+                .session("bob", format!("{session} {n}"))
+                .open()
+                .await
+                .unwrap();
             session.len()
         };
-        assert_eq!(events("one").await + events("two").await, 3, "all events are from one run");
+        assert_eq!(
+            events("one").await + events("two").await,
+            3,
+            "all events are from one run"
+        );
     }
 }
 
@@ -239,14 +336,23 @@ pub async fn is_refused_inside(place: &impl Opens) {
         Box::pin(async move {
             let tree = Arc::new(adding(&Arc::new(Notify::new())));
             let error = ask(&runner, &tree, "inside").entered().await.unwrap_err();
-            assert!(error.to_string().contains("give the inner run a session of its own"), "{error}");
-            cx.emit(Event::new().with_state("kind", format!("{:?}", error.kind()))).await?;
+            assert!(
+                error
+                    .to_string()
+                    .contains("give the inner run a session of its own"),
+                "{error}"
+            );
+            cx.emit(Event::new().with_state("kind", format!("{:?}", error.kind())))
+                .await?;
             Ok(Flow::Continue)
         })
     });
     let outer = Tree::new("outer", vec![run(asks)]);
     let outcome = runner.session("ann", "s").run(&outer, "go").await.unwrap();
-    assert_eq!(outcome.get::<String>("kind").unwrap().as_deref(), Some("SessionBusy"));
+    assert_eq!(
+        outcome.get::<String>("kind").unwrap().as_deref(),
+        Some("SessionBusy")
+    );
     assert_eq!(runner.runs(&RunFilter::any()).await.unwrap().len(), 1);
 }
 
@@ -267,10 +373,17 @@ pub async fn ends_when_it_is_resumed(place: &impl Opens) {
     let tree = Arc::new(Tree::new("asking", vec![run(asks)]));
     let session = runner.session("ann", "s");
     for has_turn in [false, true] {
-        assert_eq!(session.run(&*tree, "go").await.unwrap_err().kind(), ErrorKind::Paused);
+        assert_eq!(
+            session.run(&*tree, "go").await.unwrap_err().kind(),
+            ErrorKind::Paused
+        );
         let wait = runner.waiting().await.unwrap().remove(0);
         runner.answer(&wait.id, true).await.unwrap();
-        let holder = if has_turn { None } else { Some(holder(&runner, &Arc::new(adding(&gate))).await) };
+        let holder = if has_turn {
+            None
+        } else {
+            Some(holder(&runner, &Arc::new(adding(&gate))).await)
+        };
         let mut resumed = runner.resume(tree.clone(), wait.run_id).stream();
         let cancel = async {
             if has_turn {
@@ -296,7 +409,12 @@ pub(super) async fn waits<S: SessionStore + Engine + Clone>(store: S) {
     let gate = Arc::new(Notify::new());
     let (runner, tree) = (knows(&store, adding(&gate)), Arc::new(adding(&gate)));
     let first = holder(&runner, &tree).await;
-    let mut waiting = [first, ask(&runner, &tree, "a"), ask(&runner, &tree, "b"), ask(&runner, &tree, "c")];
+    let mut waiting = [
+        first,
+        ask(&runner, &tree, "a"),
+        ask(&runner, &tree, "b"),
+        ask(&runner, &tree, "c"),
+    ];
     for stream in &mut waiting[1..] {
         stream.entered().await.unwrap();
     }
@@ -323,5 +441,13 @@ pub async fn survives_a_kill(place: &impl Place) {
     for run in runner.recover().await.unwrap() {
         run.result.unwrap();
     }
-    assert_eq!(texts(&runner).await, ["first saw ", "a saw first;", "b saw first;a;", "c saw first;a;b;"]);
+    assert_eq!(
+        texts(&runner).await,
+        [
+            "first saw ",
+            "a saw first;",
+            "b saw first;a;",
+            "c saw first;a;b;"
+        ]
+    );
 }

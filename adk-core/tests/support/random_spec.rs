@@ -43,7 +43,14 @@ pub struct Grow {
 impl Grow {
     pub fn new(seed: u64, left: u32, depth: u32, rounds: u64) -> Self {
         let text = |_: &mut Random, word: &str, n| format!("{word}{n}");
-        Self { random: Random(seed), left, depth, rounds, text, named: 0 }
+        Self {
+            random: Random(seed),
+            left,
+            depth,
+            rounds,
+            text,
+            named: 0,
+        }
     }
 
     pub fn text(&mut self, word: &str) -> &'static str {
@@ -54,7 +61,11 @@ impl Grow {
     pub fn spec(&mut self) -> Spec<'static> {
         let steps = self.list();
         Spec::new(self.text("workflow"), self.text("description"), steps)
-            .inputs(leak_all(vec![InputSpec::new(self.text("input"), self.text("Type"), false)]))
+            .inputs(leak_all(vec![InputSpec::new(
+                self.text("input"),
+                self.text("Type"),
+                false,
+            )]))
             .outputs(leak_all(vec![self.key(), self.key()]))
     }
 
@@ -65,18 +76,39 @@ impl Grow {
     }
 
     fn key(&mut self) -> KeySpec<'static> {
-        KeySpec::new(self.text("key"), if self.random.one_in(3) { self.text("Type") } else { "String" })
+        KeySpec::new(
+            self.text("key"),
+            if self.random.one_in(3) {
+                self.text("Type")
+            } else {
+                "String"
+            },
+        )
     }
 
-    fn several(&mut self, depth: u32, loops: &mut Vec<&'static str>, into: &mut Vec<Step<'static>>) {
+    fn several(
+        &mut self,
+        depth: u32,
+        loops: &mut Vec<&'static str>,
+        into: &mut Vec<Step<'static>>,
+    ) {
         for _ in 0..1 + self.random.below(3) {
             self.step(depth, loops, into);
         }
     }
 
-    fn block(&mut self, kind: StepKind<'static>, word: &str, into: &mut Vec<Step<'static>>) -> usize {
+    fn block(
+        &mut self,
+        kind: StepKind<'static>,
+        word: &str,
+        into: &mut Vec<Step<'static>>,
+    ) -> usize {
         let step = Step::new(self.text(word), kind, 0).description(self.text("what"));
-        into.push(if self.random.one_in(2) { step.unnamed() } else { step });
+        into.push(if self.random.one_in(2) {
+            step.unnamed()
+        } else {
+            step
+        });
         into.len() - 1
     }
 
@@ -105,7 +137,11 @@ impl Grow {
     fn step(&mut self, depth: u32, loops: &mut Vec<&'static str>, into: &mut Vec<Step<'static>>) {
         self.left = self.left.saturating_sub(1);
         let inner = depth.saturating_sub(1);
-        let kind = if depth == 0 || self.left == 0 { 0 } else { self.random.below(14) };
+        let kind = if depth == 0 || self.left == 0 {
+            0
+        } else {
+            self.random.below(14)
+        };
         let most = if self.random.one_in(3) { Some(2) } else { None };
         match kind {
             4 | 5 => {
@@ -114,7 +150,14 @@ impl Grow {
                 Self::close(open, into);
             }
             6 | 7 => {
-                let open = self.block(StepKind::Parallel { max_concurrency: most, first: false }, "p", into);
+                let open = self.block(
+                    StepKind::Parallel {
+                        max_concurrency: most,
+                        first: false,
+                    },
+                    "p",
+                    into,
+                );
                 for _ in 0..1 + self.random.below(3) {
                     self.marked(StepKind::Branch, inner, loops, into);
                 }
@@ -131,9 +174,23 @@ impl Grow {
             }
             9 => {
                 let (item, list) = (self.text("item"), self.text("list"));
-                let max = if self.random.one_in(2) { None } else { Some(1 + self.random.below(3) as u32) };
-                let over = if self.random.one_in(2) { Over::Cut } else { Over::Fail };
-                let each = StepKind::Each { item, list, max, over, max_concurrency: most };
+                let max = if self.random.one_in(2) {
+                    None
+                } else {
+                    Some(1 + self.random.below(3) as u32)
+                };
+                let over = if self.random.one_in(2) {
+                    Over::Cut
+                } else {
+                    Over::Fail
+                };
+                let each = StepKind::Each {
+                    item,
+                    list,
+                    max,
+                    over,
+                    max_concurrency: most,
+                };
                 let open = self.block(each, "e", into);
                 self.several(inner, loops, into);
                 Self::close(open, into);
@@ -144,7 +201,11 @@ impl Grow {
                 } else {
                     Some(1 + self.random.below(self.rounds) as u32)
                 };
-                let until = if self.random.one_in(3) { Some(self.text("done")) } else { None };
+                let until = if self.random.one_in(3) {
+                    Some(self.text("done"))
+                } else {
+                    None
+                };
                 let open = self.block(StepKind::Loop { max, until }, "l", into);
                 loops.push(into[open].name);
                 self.several(inner, loops, into);
@@ -153,16 +214,38 @@ impl Grow {
             }
             13 if !loops.is_empty() => {
                 let at = self.random.below(loops.len() as u64 + 1) as usize;
-                into.push(Step::new("", StepKind::Break { target: loops.get(at).copied() }, into.len()));
+                into.push(Step::new(
+                    "",
+                    StepKind::Break {
+                        target: loops.get(at).copied(),
+                    },
+                    into.len(),
+                ));
             }
             _ => {
                 let (meta, instance) = (self.agent(inner, loops), self.random.one_in(3));
-                let name = if instance { self.text("second") } else { meta.name };
-                let mut step = Step::new(name, StepKind::Agent { meta: leak(meta), instance }, into.len());
+                let name = if instance {
+                    self.text("second")
+                } else {
+                    meta.name
+                };
+                let mut step = Step::new(
+                    name,
+                    StepKind::Agent {
+                        meta: leak(meta),
+                        instance,
+                    },
+                    into.len(),
+                );
                 if self.random.one_in(4) {
-                    let reads =
-                        leak_all(meta.reads.iter().map(|key| (key.name, self.text("read"))).collect());
-                    let writes = leak_all(meta.writes.iter().map(|_| self.text("written")).collect());
+                    let reads = leak_all(
+                        meta.reads
+                            .iter()
+                            .map(|key| (key.name, self.text("read")))
+                            .collect(),
+                    );
+                    let writes =
+                        leak_all(meta.writes.iter().map(|_| self.text("written")).collect());
                     step = step.renames(Renames::new(reads, writes));
                 }
                 into.push(step);
@@ -180,7 +263,9 @@ impl Grow {
         let mut meta = AgentMeta::new(kind, self.text("agent"))
             .description(self.text("description"))
             .reads(leak_all(vec![self.key()]))
-            .writes(leak_all((0..self.random.below(3)).map(|_| self.key()).collect()))
+            .writes(leak_all(
+                (0..self.random.below(3)).map(|_| self.key()).collect(),
+            ))
             .may_exit(!loops.is_empty() && self.random.one_in(5));
         if let Some(outer) = loops.first().filter(|_| self.random.one_in(8)) {
             meta = meta.exits(leak_all(vec![*outer]));
@@ -192,7 +277,9 @@ impl Grow {
             meta = meta.tools(leak_all(vec![ToolMeta::new(self.text("tool"), "")]));
         }
         if kind == AgentKind::Llm && self.random.one_in(6) && depth > 0 {
-            let targets = (0..1 + self.random.below(2)).map(|_| leak(self.agent(depth - 1, &[]))).collect();
+            let targets = (0..1 + self.random.below(2))
+                .map(|_| leak(self.agent(depth - 1, &[])))
+                .collect();
             meta = meta.transfer(leak_all(targets));
         }
         if kind == AgentKind::Workflow && depth > 0 {

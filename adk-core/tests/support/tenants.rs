@@ -25,8 +25,15 @@ impl<P: Place> Process for P {
 
 fn runner_of<S: SessionStore + Engine + Clone>(app: &str, store: S, tree: Tree) -> Runner {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    let builder = Runner::builder().app_name(app).session_store(sessions).engine(store);
-    builder.config(RunConfig::new().streaming(true)).workflow::<Tree>(tree).build().unwrap()
+    let builder = Runner::builder()
+        .app_name(app)
+        .session_store(sessions)
+        .engine(store);
+    builder
+        .config(RunConfig::new().streaming(true))
+        .workflow::<Tree>(tree)
+        .build()
+        .unwrap()
 }
 
 /// Builds a tree that emits an event, makes a call, and emits another. The call does not end in the
@@ -37,7 +44,8 @@ pub(super) fn cut(goes_on: bool) -> Tree {
             if goes_on {
                 cx.step("model", async { Ok(()) }).await?;
             } else {
-                cx.step("model", std::future::pending::<Result<()>>()).await?;
+                cx.step("model", std::future::pending::<Result<()>>())
+                    .await?;
             }
             Ok(Flow::Continue)
         })
@@ -47,7 +55,10 @@ pub(super) fn cut(goes_on: bool) -> Tree {
 
 /// Starts a run that its process abandons, and returns the stream that holds it until then.
 async fn abandoned_run(runner: &Runner) -> RunStream<'static, ()> {
-    let mut stream = runner.session("u", "s").run(Arc::new(cut(false)), "go").stream();
+    let mut stream = runner
+        .session("u", "s")
+        .run(Arc::new(cut(false)), "go")
+        .stream();
     for _ in 0..2 {
         stream.next().await.unwrap().unwrap();
     }
@@ -55,7 +66,12 @@ async fn abandoned_run(runner: &Runner) -> RunStream<'static, ()> {
 }
 
 async fn last(runner: &Runner) -> String {
-    let session = runner.session("u", "s").get(&EventFilter::new().last(1)).await.unwrap().unwrap();
+    let session = runner
+        .session("u", "s")
+        .get(&EventFilter::new().last(1))
+        .await
+        .unwrap()
+        .unwrap();
     session.events[0].text()
 }
 
@@ -64,7 +80,11 @@ async fn last(runner: &Runner) -> String {
 pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn()) {
     let own = processes.runner("app", cut(false)).await;
     let other = processes.runner("other", cut(false)).await;
-    let tenants = [own.for_app("t1"), own.for_app("t1").for_app("t2"), other.for_app("t3")];
+    let tenants = [
+        own.for_app("t1"),
+        own.for_app("t1").for_app("t2"),
+        other.for_app("t3"),
+    ];
     let mut streams = Vec::new();
     for runner in [&own, &other].into_iter().chain(&tenants) {
         streams.push(abandoned_run(runner).await);
@@ -74,7 +94,10 @@ pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn
 
     let resumed = async |runner: &Runner, many: usize| {
         let (sender, mut reports) = unbounded_channel();
-        let watch = runner.watch().every(Duration::from_millis(5)).inspect(move |run| drop(sender.send(run)));
+        let watch = runner
+            .watch()
+            .every(Duration::from_millis(5))
+            .inspect(move |run| drop(sender.send(run)));
         let all = async {
             let mut apps = Vec::new();
             while apps.len() < many {
@@ -92,20 +115,36 @@ pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn
     };
     let next = processes.runner("app", cut(true)).await;
     let (first, second) = (next.for_app("t1"), next.for_app("t2"));
-    assert_eq!(resumed(&first, 1).await, ["t1"], "the runner of a tenant resumes only its runs");
+    assert_eq!(
+        resumed(&first, 1).await,
+        ["t1"],
+        "the runner of a tenant resumes only its runs"
+    );
     assert_eq!(last(&second).await, "a");
     assert_eq!(resumed(&next, 2).await, ["app", "t2"]);
-    assert!(next.recover().await.unwrap().is_empty(), "runs of other programs are not recovered");
+    assert!(
+        next.recover().await.unwrap().is_empty(),
+        "runs of other programs are not recovered"
+    );
     for runner in [&next, &first, &second] {
         assert_eq!(last(runner).await, "z");
-        assert!(runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty());
+        assert!(
+            runner
+                .runs(&RunFilter::unfinished())
+                .await
+                .unwrap()
+                .is_empty()
+        );
     }
 
     let other = processes.runner("other", cut(true)).await;
     let third = other.for_app("t3");
     assert_eq!(third.runs(&RunFilter::ready()).await.unwrap().len(), 1);
     let all = other.recover().await.unwrap();
-    let mut apps: Vec<_> = all.iter().map(|run| (&*run.session.app, run.result.is_ok())).collect();
+    let mut apps: Vec<_> = all
+        .iter()
+        .map(|run| (&*run.session.app, run.result.is_ok()))
+        .collect();
     apps.sort_unstable();
     assert_eq!(apps, [("other", true), ("t3", true)]);
     assert_eq!(last(&third).await, "z");
@@ -115,21 +154,33 @@ pub async fn resumes_abandoned_runs(processes: &impl Process, dies: impl AsyncFn
 /// as soon as it passes.
 pub async fn waits(processes: &impl Process) {
     let asks = processes.runner("app", soon()).await.for_app("t1");
-    let paused = asks.session("u", "s").run(Arc::new(soon()), "go").await.unwrap_err();
+    let paused = asks
+        .session("u", "s")
+        .run(Arc::new(soon()), "go")
+        .await
+        .unwrap_err();
     assert_eq!(paused.kind(), ErrorKind::Paused);
-    let (watching, person) =
-        (processes.runner("app", soon()).await, processes.runner("app", soon()).await.for_app("t1"));
+    let (watching, person) = (
+        processes.runner("app", soon()).await,
+        processes.runner("app", soon()).await.for_app("t1"),
+    );
     let waiting = person.waiting().await.unwrap();
     assert_eq!((waiting.len(), &*waiting[0].app), (1, "t1"));
-    assert!(watching.waiting().await.unwrap().is_empty(), "questions of tenants are not listed for the app");
+    assert!(
+        watching.waiting().await.unwrap().is_empty(),
+        "questions of tenants are not listed for the app"
+    );
     let stranger = processes.runner("other", soon()).await;
     let (sender, mut reports) = unbounded_channel();
     person.answer(&waiting[0].id, 5).await.unwrap();
     assert!(stranger.recover().await.unwrap().is_empty());
     // The watch polls at once, and then at the deadline, long before its own interval is over.
-    let watch = watching.watch().every(Duration::from_secs(24 * 3600)).inspect(move |run| {
-        let _ = sender.send((run.session.app, run.result.unwrap().len()));
-    });
+    let watch = watching
+        .watch()
+        .every(Duration::from_secs(24 * 3600))
+        .inspect(move |run| {
+            let _ = sender.send((run.session.app, run.result.unwrap().len()));
+        });
     let both = async { [reports.recv().await.unwrap(), reports.recv().await.unwrap()] };
     let both = tokio::select! {
         error = watch.into_future() => panic!("{error}"),
@@ -138,5 +189,11 @@ pub async fn waits(processes: &impl Process) {
     assert_eq!(both, [("t1".to_owned(), 1), ("t1".to_owned(), 0)]);
     let tree = soon();
     let outcome = person.resume(&tree, waiting[0].run_id).await.unwrap();
-    assert_eq!((outcome.get::<u32>("now").unwrap(), outcome.get::<u32>("late").unwrap()), (Some(5), Some(7)));
+    assert_eq!(
+        (
+            outcome.get::<u32>("now").unwrap(),
+            outcome.get::<u32>("late").unwrap()
+        ),
+        (Some(5), Some(7))
+    );
 }

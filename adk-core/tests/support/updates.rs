@@ -21,7 +21,9 @@ pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
     by(name, move |cx| {
         Box::pin(async move {
             for key in keys {
-                cx.state().update(*key, |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+                cx.state()
+                    .update(*key, |n: Option<u64>| n.unwrap_or(0) + 1)
+                    .await?;
             }
             Ok(Flow::Continue)
         })
@@ -30,8 +32,16 @@ pub fn adds(name: &'static str, keys: &'static [&'static str]) -> By {
 
 /// Reads the stored value of a key through a session.
 async fn stored(runner: &Runner, id: &str, key: &str) -> Value {
-    let session = runner.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap();
-    session.state.get(key).map_or(Value::Null, |value| (**value).clone())
+    let session = runner
+        .session("u", id)
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    session
+        .state
+        .get(key)
+        .map_or(Value::Null, |value| (**value).clone())
 }
 
 /// Forty sessions in two programs each add 1; so do forty runs of one session, and the branches of
@@ -40,12 +50,18 @@ pub async fn adds_all(place: &impl Opens) {
     let model = ScriptedModel::new();
     let runners = [place.runner(model.clone()).await, place.runner(model).await];
     let [here, there] = &runners;
-    let alone = Tree::new("w", vec![run(adds("a", &KEYS))]).states(const { &[KeySpec::new("n", "u64")] });
+    let alone =
+        Tree::new("w", vec![run(adds("a", &KEYS))]).states(const { &[KeySpec::new("n", "u64")] });
     let alone = Arc::new(alone);
     let of_each = async |session: fn(usize) -> String| {
         let tasks: Vec<_> = (0..40)
             .map(|n| {
-                tokio::spawn(runners[n % 2].session("u", session(n)).run(alone.clone(), "go").into_future())
+                tokio::spawn(
+                    runners[n % 2]
+                        .session("u", session(n))
+                        .run(alone.clone(), "go")
+                        .into_future(),
+                )
             })
             .collect();
         for task in tasks {
@@ -60,14 +76,25 @@ pub async fn adds_all(place: &impl Opens) {
     // a run.
     for (n, runner) in runners.iter().enumerate() {
         for _ in 0..20 {
-            runner.session("u", format!("one{n}")).run(alone.clone(), "go").await.unwrap();
+            runner
+                .session("u", format!("one{n}"))
+                .run(alone.clone(), "go")
+                .await
+                .unwrap();
         }
     }
     of_each(|n| format!("one{}", n % 2)).await;
-    for (session, key, wanted) in
-        [("one0", "n", 40), ("one1", "n", 40), ("one0", "user:n", 120), ("s3", "app:n", 120)]
-    {
-        assert_eq!(stored(here, session, key).await, json!(wanted), "{session} {key}");
+    for (session, key, wanted) in [
+        ("one0", "n", 40),
+        ("one1", "n", 40),
+        ("one0", "user:n", 120),
+        ("s3", "app:n", 120),
+    ] {
+        assert_eq!(
+            stored(here, session, key).await,
+            json!(wanted),
+            "{session} {key}"
+        );
     }
     const ALL: &[&str] = &["user:n", "app:n", "n", "temp:n"];
     let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -75,12 +102,20 @@ pub async fn adds_all(place: &impl Opens) {
     let tells = by("z", |cx| {
         Box::pin(async move {
             let n: Option<u64> = cx.state().get("temp:n")?;
-            cx.emit(Event::new().with_text(format!("{n:?}")).with_state("counted", n)).await?;
+            cx.emit(
+                Event::new()
+                    .with_text(format!("{n:?}"))
+                    .with_state("counted", n),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
     let branches = Tree::new("w", vec![parallel("p", branches), run(tells)]);
-    here.session("u", "branches").run(&branches, "go").await.unwrap();
+    here.session("u", "branches")
+        .run(&branches, "go")
+        .await
+        .unwrap();
     for (key, wanted) in [("n", 8), ("counted", 8), ("user:n", 128), ("app:n", 128)] {
         assert_eq!(stored(there, "branches", key).await, json!(wanted), "{key}");
     }
@@ -97,7 +132,10 @@ pub async fn adds_once(place: &impl Opens) {
                 Ok(Flow::Continue)
             })
         });
-        Tree::new("w", vec![run(adds("a", &["user:n", "n", "temp:n"])), run(says)])
+        Tree::new(
+            "w",
+            vec![run(adds("a", &["user:n", "n", "temp:n"])), run(says)],
+        )
     };
     for polls in 0..24 {
         let tree = tree();
@@ -112,13 +150,19 @@ pub async fn adds_once(place: &impl Opens) {
             });
             poll_fn(|task| {
                 left -= 1;
-                if left < 0 { Poll::Ready(()) } else { read.as_mut().poll(task) }
+                if left < 0 {
+                    Poll::Ready(())
+                } else {
+                    read.as_mut().poll(task)
+                }
             })
             .await;
         };
         begun(handle.run(&tree, "go").stream()).await;
         let there = handle.get(&EventFilter::new()).await.unwrap();
-        let Some(run) = there.and_then(|there| Some(there.events.first()?.invocation_id)) else { continue };
+        let Some(run) = there.and_then(|there| Some(there.events.first()?.invocation_id)) else {
+            continue;
+        };
         begun(runner.resume(&tree, run).stream()).await;
         resumed(&runner, &tree, run).await;
         let added = stored(&runner, &id, "n").await;
@@ -155,7 +199,9 @@ pub async fn changes_nothing(place: &impl Opens) {
         let panics = |n: Option<Value>| -> Value { panic!("it had {n:?}") };
         let mut kinds = Vec::new();
         for key in KEYS {
-            kinds.push(kind(cx.state().update(key, |n: Option<String>| json!(n)).await));
+            kinds.push(kind(
+                cx.state().update(key, |n: Option<String>| json!(n)).await,
+            ));
             kinds.push(kind(cx.state().update(key, deep).await));
             kinds.push(kind(cx.state().update(key, panics).await));
         }
@@ -171,14 +217,19 @@ pub async fn changes_nothing(place: &impl Opens) {
                     let kinds = fails(cx).await;
                     let all = [ErrorKind::KeyType, ErrorKind::TooDeep, ErrorKind::Panic].repeat(3);
                     assert_eq!(kinds, all);
-                    let waits: u64 = cx.state().update("waits", |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+                    let waits: u64 = cx
+                        .state()
+                        .update("waits", |n: Option<u64>| n.unwrap_or(0) + 1)
+                        .await?;
                     assert_eq!((waits, cx.state().get("waits")?), (8, Some(8)));
                     Ok(Flow::Continue)
                 })
             })),
             run(by("c", |cx| {
                 Box::pin(async move {
-                    cx.state().update("user:n", |_: Option<u64>| -> u64 { panic!("no") }).await?;
+                    cx.state()
+                        .update("user:n", |_: Option<u64>| -> u64 { panic!("no") })
+                        .await?;
                     Ok(Flow::Continue)
                 })
             })),
@@ -187,14 +238,27 @@ pub async fn changes_nothing(place: &impl Opens) {
     let error = runner.session("u", "s").run(&tree, "go").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Panic);
     assert!(
-        error.to_string().contains("agent `c` (at w/c): the update of state key `user:n` panicked: no"),
+        error
+            .to_string()
+            .contains("agent `c` (at w/c): the update of state key `user:n` panicked: no"),
         "{error}"
     );
     for key in KEYS {
         assert_eq!(stored(&runner, "s", key).await, json!(1), "{key}");
     }
-    let session = runner.session("u", "s").get(&EventFilter::new()).await.unwrap().unwrap();
-    let by = |name: &str| session.events.iter().filter(|event| event.author == *name).count();
+    let session = runner
+        .session("u", "s")
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    let by = |name: &str| {
+        session
+            .events
+            .iter()
+            .filter(|event| event.author == *name)
+            .count()
+    };
     assert_eq!((by("a"), by("b"), by("c")), (3, 1, 0));
     // The resumed run takes the same path: the error that `b` handled is replayed.
     let run = session.events[0].invocation_id;
@@ -223,7 +287,10 @@ pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
     let tree = Tree::new("w", vec![run(reads)]);
     let mut stream = here.session("u", "reads").run(&tree, "go").stream();
     let mut next = async || stream.next().await.unwrap().unwrap().text();
-    assert_eq!((next().await, next().await), ("go".to_owned(), "None".to_owned()));
+    assert_eq!(
+        (next().await, next().await),
+        ("go".to_owned(), "None".to_owned())
+    );
     let sets = |n: u64| {
         let sets = by("sets", move |cx| {
             Box::pin(async move {
@@ -233,23 +300,52 @@ pub async fn are_read_as_known(place: &impl Opens, is_one_program: bool) {
         });
         Tree::new("w", vec![run(sets)])
     };
-    here.session("u", "other").run(&sets(1), "go").await.unwrap();
-    assert_eq!(next().await, "Some(1)", "a write of this program is seen at once");
-    there.session("u", "third").run(&sets(7), "go").await.unwrap();
+    here.session("u", "other")
+        .run(&sets(1), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        next().await,
+        "Some(1)",
+        "a write of this program is seen at once"
+    );
+    there
+        .session("u", "third")
+        .run(&sets(7), "go")
+        .await
+        .unwrap();
     let known = if is_one_program { "Some(7)" } else { "Some(1)" };
     assert_eq!(next().await, known, "a write of another program is not");
-    here.session("u", "other").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
-    assert_eq!(next().await, "Some(7)", "until a session of the user is opened here");
+    here.session("u", "other")
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        next().await,
+        "Some(7)",
+        "until a session of the user is opened here"
+    );
     // Another write happens between the last read of the agent and its write.
     let ten = by("ten", |cx| {
         Box::pin(async move {
-            let n = cx.state().update("user:n", |n: Option<u64>| n.unwrap_or(0) + 10).await?;
+            let n = cx
+                .state()
+                .update("user:n", |n: Option<u64>| n.unwrap_or(0) + 10)
+                .await?;
             assert_eq!(n, 17, "an update starts from what the store holds");
             Ok(Flow::Continue)
         })
     });
     assert_eq!(next().await, "Some(7)");
-    there.session("u", "third").run(&Tree::new("w", vec![run(ten)]), "go").await.unwrap();
+    there
+        .session("u", "third")
+        .run(&Tree::new("w", vec![run(ten)]), "go")
+        .await
+        .unwrap();
     stream.finish().await.unwrap();
-    assert_eq!(stored(&there, "third", "user:n").await, json!(8), "the write of the other program is lost");
+    assert_eq!(
+        stored(&there, "third", "user:n").await,
+        json!(8),
+        "the write of the other program is lost"
+    );
 }

@@ -15,7 +15,8 @@ use adk_core::testing::ScriptedModel;
 use adk_core::tool::FunctionTool;
 use adk_core::workflow::{Form, Keys, Values, Workflow};
 use adk_core::{
-    AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, KeySpec, MAX_DEPTH, Result, Runner,
+    AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, KeySpec, MAX_DEPTH, Result,
+    Runner,
 };
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde::ser::{Serialize, Serializer};
@@ -27,7 +28,9 @@ use std::time::Duration;
 /// Returns pseudo-random numbers, the same in each run.
 fn random(count: usize) -> impl Iterator<Item = u64> {
     let next = |seed: &u64| Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
-    std::iter::successors(next(&7), next).map(|seed| seed ^ (seed >> 29)).take(count)
+    std::iter::successors(next(&7), next)
+        .map(|seed| seed ^ (seed >> 29))
+        .take(count)
 }
 
 /// Returns floats of every kind: quotients, `f32` as `f64`, any bits, and the ends of the range.
@@ -51,7 +54,12 @@ fn floats() -> Vec<f64> {
     ];
     all.extend((735_400..735_600_u32).map(|n| f64::from(n) / 7.0 * 0.1));
     all.extend((1..200_u16).map(|n| f64::from(f32::from(n) / 7.0)));
-    all.extend(random(2_000).map(f64::from_bits).filter(|float| float.is_finite()).take(1_000));
+    all.extend(
+        random(2_000)
+            .map(f64::from_bits)
+            .filter(|float| float.is_finite())
+            .take(1_000),
+    );
     all
 }
 
@@ -74,7 +82,10 @@ fn values() -> Vec<(&'static str, Value)> {
         ("floats", json!(floats())),
         ("the largest float", json!(f64::MAX)),
         ("negative zero", json!(-0.0)),
-        ("integers", json!([u64::MAX, i64::MIN, i64::MAX, 0, -1, (1_u64 << 53) + 1])),
+        (
+            "integers",
+            json!([u64::MAX, i64::MIN, i64::MAX, 0, -1, (1_u64 << 53) + 1]),
+        ),
         ("text", json!(text)),
         ("keys", keys),
         ("null", Value::Null),
@@ -108,9 +119,23 @@ fn argument(value: &Value) -> &Value {
 /// that reads as the same float, with its sign.
 fn is(what: &str, found: &Value, wanted: &Value) {
     let (found, wanted) = (found.to_string(), wanted.to_string());
-    let at = found.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
-    let near = |text: &str| text.chars().skip(at.saturating_sub(40)).take(120).collect::<String>();
-    assert!(found == wanted, "{what}: {} in place of {}", near(&found), near(&wanted));
+    let at = found
+        .bytes()
+        .zip(wanted.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let near = |text: &str| {
+        text.chars()
+            .skip(at.saturating_sub(40))
+            .take(120)
+            .collect::<String>()
+    };
+    assert!(
+        found == wanted,
+        "{what}: {} in place of {}",
+        near(&found),
+        near(&wanted)
+    );
 }
 
 /// A function as `#[agent]` generates it, which returns the input.
@@ -118,13 +143,17 @@ struct Returns;
 
 fn returns(cx: &mut Context) -> Result<Work<'_>> {
     let value = cx.state().value("value");
-    Ok(RecordedWork
-        .call(move || Ok(FunctionOutcome::new(StateWrite::json(value, "returned")?, Flow::Continue))))
+    Ok(RecordedWork.call(move || {
+        Ok(FunctionOutcome::new(
+            StateWrite::json(value, "returned")?,
+            Flow::Continue,
+        ))
+    }))
 }
 
 impl GeneratedAgent for Returns {
-    const META: &'static AgentMeta<'static> =
-        &AgentMeta::new(AgentKind::Function, "returns").writes(&[KeySpec::new("returned", "Value")]);
+    const META: &'static AgentMeta<'static> = &AgentMeta::new(AgentKind::Function, "returns")
+        .writes(&[KeySpec::new("returned", "Value")]);
 
     fn behavior(&self) -> Behavior<'_> {
         Behavior::Function("returned", returns)
@@ -145,7 +174,9 @@ fn sets() -> By {
             is("step", &stepped, &value);
             for key in ["updated", "user:updated"] {
                 let new = Value::clone(&value);
-                cx.state().update(key, move |_: Option<Value>| new.clone()).await?;
+                cx.state()
+                    .update(key, move |_: Option<Value>| new.clone())
+                    .await?;
             }
             Ok(Flow::Continue)
         })
@@ -159,7 +190,11 @@ fn sees() -> By {
         Box::pin(async move {
             let value = cx.state().value("value").unwrap();
             for key in KEYS.into_iter().chain(["temp:k"]) {
-                is(key, &cx.state().value(key).unwrap_or_else(|| panic!("no {key}")), &value);
+                is(
+                    key,
+                    &cx.state().value(key).unwrap_or_else(|| panic!("no {key}")),
+                    &value,
+                );
             }
             cx.emit(Event::new().with_text("seen")).await?;
             Ok(Flow::Continue)
@@ -168,8 +203,18 @@ fn sees() -> By {
 }
 
 /// The keys that hold the value at the end.
-const KEYS: [&str; 10] =
-    ["value", "given", "returned", "k", "user:k", "app:k", "updated", "user:updated", "out", "answer"];
+const KEYS: [&str; 10] = [
+    "value",
+    "given",
+    "returned",
+    "k",
+    "user:k",
+    "app:k",
+    "updated",
+    "user:updated",
+    "out",
+    "answer",
+];
 
 /// A tree that takes any value as its input.
 struct Takes<T>(Tree, std::marker::PhantomData<fn(T)>);
@@ -202,34 +247,76 @@ impl<T: Serialize + Send + 'static> Workflow for Takes<T> {
 
 /// Builds a workflow that passes a value through every entry point.
 fn doors() -> Takes<Value> {
-    let tool = FunctionTool::new("takes", "Takes a value.", |args: BTreeMap<String, Value>, cx| {
-        cx.state().set("taken", &args["x"])?;
-        Ok::<_, Error>(args["x"].clone())
-    });
+    let tool = FunctionTool::new(
+        "takes",
+        "Takes a value.",
+        |args: BTreeMap<String, Value>, cx| {
+            cx.state().set("taken", &args["x"])?;
+            Ok::<_, Error>(args["x"].clone())
+        },
+    );
     let tool = tool.writes::<Value>("taken");
-    let calls = LlmAgent::builder("calls").instruction("Go.").tool(tool).build().unwrap();
-    let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<Value>();
+    let calls = LlmAgent::builder("calls")
+        .instruction("Go.")
+        .tool(tool)
+        .build()
+        .unwrap();
+    let typed = LlmAgent::builder("typed")
+        .instruction("Go.")
+        .output_key("out")
+        .output_type::<Value>();
     let asks = Await::builder::<Value>("answer").question("What?").build();
-    let body =
-        vec![run(Returns), run(sets()), run(calls), run(typed.build().unwrap()), run(asks), run(sees())];
+    let body = vec![
+        run(Returns),
+        run(sets()),
+        run(calls),
+        run(typed.build().unwrap()),
+        run(asks),
+        run(sees()),
+    ];
     Takes::new(Tree::new("w", body))
 }
 
 async fn snapshot(runner: &Runner, id: &str) -> SessionSnapshot {
-    runner.session("u", id).get(&EventFilter::new()).await.unwrap().unwrap()
+    runner
+        .session("u", id)
+        .get(&EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 /// Checks that a session has the value at every place.
 fn holds(found: &SessionSnapshot, value: &Value) {
     let argument = argument(value);
-    for (key, value) in KEYS.into_iter().map(|key| (key, value)).chain([("taken", argument)]) {
-        is(key, found.state.get(key).unwrap_or_else(|| panic!("no {key}")), value);
+    for (key, value) in KEYS
+        .into_iter()
+        .map(|key| (key, value))
+        .chain([("taken", argument)])
+    {
+        is(
+            key,
+            found.state.get(key).unwrap_or_else(|| panic!("no {key}")),
+            value,
+        );
     }
-    let call = found.events.iter().find_map(|event| event.function_calls().next()).unwrap();
+    let call = found
+        .events
+        .iter()
+        .find_map(|event| event.function_calls().next())
+        .unwrap();
     is("the call", &call.args["x"], argument);
-    let answer = found.events.iter().find_map(|event| event.function_responses().next()).unwrap();
+    let answer = found
+        .events
+        .iter()
+        .find_map(|event| event.function_responses().next())
+        .unwrap();
     match argument {
-        Value::Object(fields) => is("the result", &answer.response.clone().into(), &fields.clone().into()),
+        Value::Object(fields) => is(
+            "the result",
+            &answer.response.clone().into(),
+            &fields.clone().into(),
+        ),
         _ => is("the result", &answer.response["result"], argument),
     }
 }
@@ -251,11 +338,17 @@ pub async fn come_back(opens: &impl Opens) {
         println!("{what}");
         let (id, tree) = (format!("s{n}"), doors());
         let model = || {
-            let script = ScriptedModel::new().on("calls").call("takes", json!({"x": argument(&value)}));
+            let script = ScriptedModel::new()
+                .on("calls")
+                .call("takes", json!({"x": argument(&value)}));
             script.text("done").on("typed").json(&value)
         };
         let runner = opens.runner(model()).await;
-        let begun = runner.session("u", &*id).run(&tree, value.clone()).state("given", &value).await;
+        let begun = runner
+            .session("u", &*id)
+            .run(&tree, value.clone())
+            .state("given", &value)
+            .await;
         assert_eq!(begun.unwrap_err().kind(), ErrorKind::Paused);
 
         let runner = opens.runner(ScriptedModel::new()).await;
@@ -272,13 +365,24 @@ pub async fn come_back(opens: &impl Opens) {
         holds(&opened, &value);
         is(
             "the session",
-            runner.session("u", &*id).open().await.unwrap().get("k").as_deref().unwrap(),
+            runner
+                .session("u", &*id)
+                .open()
+                .await
+                .unwrap()
+                .get("k")
+                .as_deref()
+                .unwrap(),
             &value,
         );
 
         let lines = exported(&runner, &id).await;
         let copy = format!("{id}-copy");
-        runner.session("u", &*copy).import(lines.iter().cloned().map(Ok)).await.unwrap();
+        runner
+            .session("u", &*copy)
+            .import(lines.iter().cloned().map(Ok))
+            .await
+            .unwrap();
         let runner = opens.runner(ScriptedModel::new()).await;
         holds(&snapshot(&runner, &copy).await, &value);
         assert!(
@@ -304,12 +408,26 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
             })
         });
         let tree = Tree::new("w", vec![run(sets)]);
-        opens.runner(ScriptedModel::new()).await.session("u", id).run(&tree, "go").await.unwrap();
+        opens
+            .runner(ScriptedModel::new())
+            .await
+            .session("u", id)
+            .run(&tree, "go")
+            .await
+            .unwrap();
         let found = snapshot(&opens.runner(ScriptedModel::new()).await, id).await;
         T::deserialize(&**found.state.get("k").unwrap()).unwrap()
     }
-    let bits = |floats: &[f64]| floats.iter().map(|float| float.to_bits()).collect::<Vec<_>>();
-    assert_eq!(bits(&round_trip(opens, "f64", floats()).await), bits(&floats()));
+    let bits = |floats: &[f64]| {
+        floats
+            .iter()
+            .map(|float| float.to_bits())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        bits(&round_trip(opens, "f64", floats()).await),
+        bits(&floats())
+    );
     let narrow = || -> Vec<f32> {
         let random = random(2_000).map(|bits| f32::from_bits(bits as u32));
         random
@@ -318,26 +436,55 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
             .collect()
     };
     let found = round_trip(opens, "f32", narrow()).await;
-    assert!(found.iter().map(|float| float.to_bits()).eq(narrow().iter().map(|float| float.to_bits())));
-    let integers = || (u64::MAX, i64::MIN, u128::from(u64::MAX), i128::from(i64::MIN), 'é');
+    assert!(
+        found
+            .iter()
+            .map(|float| float.to_bits())
+            .eq(narrow().iter().map(|float| float.to_bits()))
+    );
+    let integers = || {
+        (
+            u64::MAX,
+            i64::MIN,
+            u128::from(u64::MAX),
+            i128::from(i64::MIN),
+            'é',
+        )
+    };
     assert_eq!(round_trip(opens, "integers", integers()).await, integers());
     let keys = || HashMap::from([(i64::MIN, 0.1), (i64::MAX, -0.0)]);
     assert_eq!(round_trip(opens, "keys", keys()).await, keys());
 
     // The shape of a workflow is recorded with its types, and a resumed run must match it.
-    let typed = LlmAgent::builder("typed").instruction("Go.").output_key("out").output_type::<f64>();
-    let asks = Await::builder::<(f64, u64)>("answer").question("What?").build();
+    let typed = LlmAgent::builder("typed")
+        .instruction("Go.")
+        .output_key("out")
+        .output_type::<f64>();
+    let asks = Await::builder::<(f64, u64)>("answer")
+        .question("What?")
+        .build();
     let tree = Tree::new("w", vec![run(typed.build().unwrap()), run(asks)]);
     let runner = opens.runner(ScriptedModel::new().json(0.1 + 0.2)).await;
     let begun = runner.session("u", "typed").run(&tree, "go").await;
     assert_eq!(begun.unwrap_err().kind(), ErrorKind::Paused);
     let runner = opens.runner(ScriptedModel::new()).await;
-    let waiting = runner.session("u", "typed").waiting().await.unwrap().remove(0);
-    runner.answer(&waiting.id, (f64::MIN_POSITIVE, u64::MAX)).await.unwrap();
+    let waiting = runner
+        .session("u", "typed")
+        .waiting()
+        .await
+        .unwrap()
+        .remove(0);
+    runner
+        .answer(&waiting.id, (f64::MIN_POSITIVE, u64::MAX))
+        .await
+        .unwrap();
     let runner = opens.runner(ScriptedModel::new()).await;
     let outcome = runner.resume(&tree, waiting.run_id).await.unwrap();
     assert_eq!(outcome.get::<f64>("out").unwrap(), Some(0.1 + 0.2));
-    assert_eq!(outcome.get::<(f64, u64)>("answer").unwrap(), Some((f64::MIN_POSITIVE, u64::MAX)));
+    assert_eq!(
+        outcome.get::<(f64, u64)>("answer").unwrap(),
+        Some((f64::MIN_POSITIVE, u64::MAX))
+    );
 }
 
 /// Tests values of 50 MB and keys of 100 kB.
@@ -351,17 +498,36 @@ pub async fn may_be_large(opens: &impl Opens) {
             cx.state().set("k", set)?;
             cx.state().set(key, 0.1)?;
             cx.state().set(format!("user:{key}"), -0.0)?;
-            cx.state().update(format!("app:{key}"), |n: Option<u64>| n.unwrap_or(u64::MAX)).await?;
+            cx.state()
+                .update(format!("app:{key}"), |n: Option<u64>| n.unwrap_or(u64::MAX))
+                .await?;
             Ok(Flow::Continue)
         })
     });
     let tree = Tree::new("w", vec![run(sets)]);
-    opens.runner(ScriptedModel::new()).await.session("u", "s").run(&tree, "go").await.unwrap();
+    opens
+        .runner(ScriptedModel::new())
+        .await
+        .session("u", "s")
+        .run(&tree, "go")
+        .await
+        .unwrap();
     let found = snapshot(&opens.runner(ScriptedModel::new()).await, "s").await;
-    assert!(**found.state.get("k").unwrap() == text, "the text has changed");
+    assert!(
+        **found.state.get("k").unwrap() == text,
+        "the text has changed"
+    );
     is("k", found.state.get(key).unwrap(), &json!(0.1));
-    is("user:k", found.state.get(&*format!("user:{key}")).unwrap(), &json!(-0.0));
-    is("app:k", found.state.get(&*format!("app:{key}")).unwrap(), &json!(u64::MAX));
+    is(
+        "user:k",
+        found.state.get(&*format!("user:{key}")).unwrap(),
+        &json!(-0.0),
+    );
+    is(
+        "app:k",
+        found.state.get(&*format!("app:{key}")).unwrap(),
+        &json!(u64::MAX),
+    );
 }
 
 /// A value that JSON cannot express.
@@ -386,8 +552,16 @@ impl Unsayable {
         (Self::InList, "holds NaN at `[2]`,", "Option<f64>"),
         (Self::InField, "holds inf at `scores[0].mean`,", "as text"),
         (Self::U128, "holds 18446744073709551616,", "as text"),
-        (Self::I128, "holds -9223372036854775809 at `big`,", "as text"),
-        (Self::InKey, "holds a map at `pairs` whose keys", "a list of pairs"),
+        (
+            Self::I128,
+            "holds -9223372036854775809 at `big`,",
+            "as text",
+        ),
+        (
+            Self::InKey,
+            "holds a map at `pairs` whose keys",
+            "a list of pairs",
+        ),
     ];
 }
 
@@ -398,11 +572,15 @@ impl Serialize for Unsayable {
             Self::Infinite => Some(f64::INFINITY).serialize(serializer),
             Self::NegativeF32 => f32::NEG_INFINITY.serialize(serializer),
             Self::InList => [1.0, 2.0, -f64::NAN].serialize(serializer),
-            Self::InField => BTreeMap::from([("scores", [BTreeMap::from([("mean", Some(f64::INFINITY))])])])
-                .serialize(serializer),
+            Self::InField => {
+                BTreeMap::from([("scores", [BTreeMap::from([("mean", Some(f64::INFINITY))])])])
+                    .serialize(serializer)
+            }
             Self::U128 => (u128::from(u64::MAX) + 1).serialize(serializer),
             Self::I128 => BTreeMap::from([("big", i128::from(i64::MIN) - 1)]).serialize(serializer),
-            Self::InKey => BTreeMap::from([("pairs", BTreeMap::from([((1, 2), 3)]))]).serialize(serializer),
+            Self::InKey => {
+                BTreeMap::from([("pairs", BTreeMap::from([((1, 2), 3)]))]).serialize(serializer)
+            }
         }
     }
 }
@@ -428,8 +606,12 @@ struct ReturnsUnsayable;
 fn returns_unsayable(cx: &mut Context) -> Result<Work<'_>> {
     let n = cx.state().get::<usize>("value")?.unwrap();
     let value = Unsayable::ALL[n].0;
-    Ok(RecordedWork
-        .call(move || Ok(FunctionOutcome::new(StateWrite::json(Some(value), "score")?, Flow::Continue))))
+    Ok(RecordedWork.call(move || {
+        Ok(FunctionOutcome::new(
+            StateWrite::json(Some(value), "score")?,
+            Flow::Continue,
+        ))
+    }))
 }
 
 impl GeneratedAgent for ReturnsUnsayable {
@@ -445,7 +627,10 @@ fn says(what: &str, said: &str, value: Unsayable) {
     let (_, fact, help) = Unsayable::ALL[value as usize];
     assert!(said.contains(what), "{what}, {value:?}: {said}");
     assert!(said.contains(fact), "{fact}, {value:?}: {said}");
-    assert!(said.contains("help: ") && said.contains(help), "{help}, {value:?}: {said}");
+    assert!(
+        said.contains("help: ") && said.contains(help),
+        "{help}, {value:?}: {said}"
+    );
 }
 
 /// Values that JSON cannot express are refused at each entry point, which the error names, and the
@@ -455,10 +640,15 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
     let mut refused = Vec::new();
     for (n, (value, ..)) in Unsayable::ALL.into_iter().enumerate() {
         let agent = |write: fn(&mut Context, Unsayable) -> adk_core::BoxFuture<'_, Result<()>>| {
-            run(by("a", move |cx| Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })))
+            run(by("a", move |cx| {
+                Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })
+            }))
         };
         let agents = [
-            ("state key `score`", agent(|cx, value| Box::pin(async move { cx.state().set("score", value) }))),
+            (
+                "state key `score`",
+                agent(|cx, value| Box::pin(async move { cx.state().set("score", value) })),
+            ),
             (
                 "state key `user:score`",
                 agent(|cx, value| Box::pin(async move { cx.state().set("user:score", value) })),
@@ -467,7 +657,10 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
                 "state key `score`",
                 agent(|cx, value| {
                     Box::pin(async move {
-                        cx.state().update("score", move |_: Option<u64>| value).await.map(drop)
+                        cx.state()
+                            .update("score", move |_: Option<u64>| value)
+                            .await
+                            .map(drop)
                     })
                 }),
             ),
@@ -482,7 +675,10 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         for (at, (what, agent)) in agents.into_iter().enumerate() {
             let id = format!("agent{n}-{at}");
             let session = runner.session("u", &*id);
-            let error = session.run(&Takes::<usize>::new(Tree::new("w", vec![agent])), n).await.unwrap_err();
+            let error = session
+                .run(&Takes::<usize>::new(Tree::new("w", vec![agent])), n)
+                .await
+                .unwrap_err();
             says(what, &error.to_string(), value);
             assert!(error.path().is_some(), "{error}");
             assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
@@ -491,9 +687,16 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
 
         let session = runner.session("u", format!("begin{n}"));
         let tree = || Tree::new("w", vec![run(super::say("a"))]);
-        let error = session.run(&Takes::<Unsayable>::new(tree()), value).await.unwrap_err();
+        let error = session
+            .run(&Takes::<Unsayable>::new(tree()), value)
+            .await
+            .unwrap_err();
         says("state key `value`", &error.to_string(), value);
-        let error = session.run(&tree(), "go").state("score", value).await.unwrap_err();
+        let error = session
+            .run(&tree(), "go")
+            .state("score", value)
+            .await
+            .unwrap_err();
         says("state key `score`", &error.to_string(), value);
         session.run(&tree(), "go").await.unwrap();
 
@@ -502,24 +705,50 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
             Ok::<_, Error>(value)
         });
         let model = ScriptedModel::new().call("grade", json!({})).text("done");
-        let agent = LlmAgent::builder("m").tool(tool.writes::<bool>("graded")).build().unwrap();
+        let agent = LlmAgent::builder("m")
+            .tool(tool.writes::<bool>("graded"))
+            .build()
+            .unwrap();
         let session = opens.runner(model).await.session("u", format!("tool{n}"));
-        session.run(&Tree::new("w", vec![run(agent)]), "go").await.unwrap();
+        session
+            .run(&Tree::new("w", vec![run(agent)]), "go")
+            .await
+            .unwrap();
         let found = session.get(&EventFilter::new()).await.unwrap().unwrap();
-        let answer = found.events.iter().find_map(|event| event.function_responses().next()).unwrap();
+        let answer = found
+            .events
+            .iter()
+            .find_map(|event| event.function_responses().next())
+            .unwrap();
         let said = answer.response["error"].as_str().unwrap();
-        assert!(said.contains("result") && said.contains(Unsayable::ALL[n].1), "{said}");
+        assert!(
+            said.contains("result") && said.contains(Unsayable::ALL[n].1),
+            "{said}"
+        );
         assert!(!found.state.contains_key("graded"), "the tool has failed");
 
         let session = runner.session("u", format!("default{n}"));
-        let asks = Await::builder::<Unsayable>("answer").timeout(Duration::MAX).default(value).build();
-        let error = session.run(&Tree::new("w", vec![run(asks)]), "go").await.unwrap_err();
-        says("agent `answer` (at w/answer): its default", &error.to_string(), value);
+        let asks = Await::builder::<Unsayable>("answer")
+            .timeout(Duration::MAX)
+            .default(value)
+            .build();
+        let error = session
+            .run(&Tree::new("w", vec![run(asks)]), "go")
+            .await
+            .unwrap_err();
+        says(
+            "agent `answer` (at w/answer): its default",
+            &error.to_string(),
+            value,
+        );
         assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
 
         let asks = Await::builder::<Value>("answer").question("What?").build();
         let session = runner.session("u", format!("wait{n}"));
-        let paused = session.run(&Tree::new("w", vec![run(asks)]), "go").await.unwrap_err();
+        let paused = session
+            .run(&Tree::new("w", vec![run(asks)]), "go")
+            .await
+            .unwrap_err();
         assert_eq!(paused.kind(), ErrorKind::Paused);
         let waiting = session.waiting().await.unwrap().remove(0);
         let error = session.answer(&waiting.id, value).await.unwrap_err();

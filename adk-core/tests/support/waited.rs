@@ -25,7 +25,10 @@ pub(super) async fn pause(runner: &Runner, tree: &Arc<Tree>, runs: std::ops::Ran
         if begun.len() >= 256 {
             begun.join_next().await.unwrap().unwrap();
         }
-        let request = runner.session("u", format!("s{n}")).run(tree.clone(), "go").into_future();
+        let request = runner
+            .session("u", format!("s{n}"))
+            .run(tree.clone(), "go")
+            .into_future();
         begun.spawn(async move { request.await.unwrap_err() });
     }
     begun.join_all().await;
@@ -45,7 +48,13 @@ pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, am
     for among in among {
         pause(&runner, &tree, there..*among).await;
         there = *among;
-        let ids: Vec<_> = runner.waiting().await.unwrap().into_iter().take(50).collect();
+        let ids: Vec<_> = runner
+            .waiting()
+            .await
+            .unwrap()
+            .into_iter()
+            .take(50)
+            .collect();
         let (mut answered, mut driven) = (Vec::new(), Vec::new());
         for wait in ids {
             let begin = Instant::now();
@@ -56,7 +65,9 @@ pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, am
             driven.push(begin.elapsed());
         }
         let (answer, resume) = (median(answered), median(driven));
-        println!("{name}: among {among} waits: an answer {answer:.1?}, a resume to the end {resume:.1?}");
+        println!(
+            "{name}: among {among} waits: an answer {answer:.1?}, a resume to the end {resume:.1?}"
+        );
     }
 }
 
@@ -64,9 +75,20 @@ pub async fn answers<S: SessionStore + Engine + Clone>(name: &str, store: &S, am
 /// run with a later deadline.
 pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, runs: usize) {
     let sessions: Arc<dyn SessionStore> = Arc::new(store.clone());
-    let builder = Runner::builder().app_name("due").session_store(sessions).engine(store.clone());
-    let runner: Runner = builder.workflow(asks(Some(Duration::from_millis(1)))).build().unwrap();
-    pause(&runner, &Arc::new(asks(Some(Duration::from_millis(1)))), 0..runs).await;
+    let builder = Runner::builder()
+        .app_name("due")
+        .session_store(sessions)
+        .engine(store.clone());
+    let runner: Runner = builder
+        .workflow(asks(Some(Duration::from_millis(1))))
+        .build()
+        .unwrap();
+    pause(
+        &runner,
+        &Arc::new(asks(Some(Duration::from_millis(1)))),
+        0..runs,
+    )
+    .await;
     let (sender, mut driven) = tokio::sync::mpsc::unbounded_channel();
     let begin = Instant::now();
     let watch = runner.watch().inspect(move |run| drop(sender.send(run)));
@@ -74,7 +96,10 @@ pub async fn deadlines<S: SessionStore + Engine + Clone>(name: &str, store: &S, 
     for _ in 0..runs {
         assert!(driven.recv().await.unwrap().result.unwrap().is_empty());
     }
-    println!("{name}: {runs} runs past their deadline are driven in {:.1?}", begin.elapsed());
+    println!(
+        "{name}: {runs} runs past their deadline are driven in {:.1?}",
+        begin.elapsed()
+    );
     let mut late = Duration::ZERO;
     for n in 0..20 {
         let later = Arc::new(asks(Some(Duration::from_millis(300))));

@@ -9,7 +9,9 @@ use adk_core::runner::SessionHandle;
 use adk_core::spec::Attempts;
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::tool::FunctionTool;
-use adk_core::{Await, DynAgent as _, Error, ErrorKind, Event, Flow, Outcome, Result, Runner, Waiting};
+use adk_core::{
+    Await, DynAgent as _, Error, ErrorKind, Event, Flow, Outcome, Result, Runner, Waiting,
+};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -57,9 +59,19 @@ impl Stage {
         let answered = self.answered.clone();
         let needs = by("needs", move |cx| {
             answered.fetch_add(1, SeqCst);
-            Box::pin(async move { cx.emit(Event::new().with_text("needs")).await.map(|_| Flow::Continue) })
+            Box::pin(async move {
+                cx.emit(Event::new().with_text("needs"))
+                    .await
+                    .map(|_| Flow::Continue)
+            })
         });
-        sequence("s", vec![run(Await::builder::<bool>("lost").question("Go on?").build()), run(needs)])
+        sequence(
+            "s",
+            vec![
+                run(Await::builder::<bool>("lost").question("Go on?").build()),
+                run(needs),
+            ],
+        )
     }
 
     /// Makes a call that ends on a signal of the test, and fails if `fails`.
@@ -143,17 +155,29 @@ impl Stage {
             }
             "paid"
         });
-        let pay = if is_confirmed { pay.confirm(true) } else { pay.long_running(true) };
+        let pay = if is_confirmed {
+            pay.confirm(true)
+        } else {
+            pay.long_running(true)
+        };
         let model = ScriptedModel::new()
             .reply(Reply::new().call("pay", json!({})))
             .reply(Reply::new().text("So be it."));
-        LlmAgent::builder("payer").model(model).tool(pay).build().unwrap()
+        LlmAgent::builder("payer")
+            .model(model)
+            .tool(pay)
+            .build()
+            .unwrap()
     }
 }
 
 async fn ended(ends: Arc<Semaphore>, fails: bool) -> Result<()> {
     ends.acquire().await.unwrap().forget();
-    if fails { Err(Error::other("not today")) } else { Ok(()) }
+    if fails {
+        Err(Error::other("not today"))
+    } else {
+        Ok(())
+    }
 }
 
 /// A block that ends with an open question inside.
@@ -165,27 +189,56 @@ pub fn blocks() -> Vec<Lost> {
         ("a race that the question loses", |stage| {
             first("p", vec![stage.asks(), run(stage.ends("quick", false))])
         }),
-        ("a break", |stage| repeat("l", Some(2), vec![parallel("p", vec![stage.asks(), stage.breaks()])])),
+        ("a break", |stage| {
+            repeat(
+                "l",
+                Some(2),
+                vec![parallel("p", vec![stage.asks(), stage.breaks()])],
+            )
+        }),
         ("a break out of elements", |stage| {
             let inside = vec![parallel("p", vec![stage.asks(), stage.breaks()])];
             repeat("l", Some(2), vec![each("e", "item", "items", inside)])
         }),
         ("an attempt that fails", |stage| {
-            attempts("t", Attempts::new(Some(1)), vec![stage.fails()], vec![run(say("else"))])
+            attempts(
+                "t",
+                Attempts::new(Some(1)),
+                vec![stage.fails()],
+                vec![run(say("else"))],
+            )
         }),
-        ("a skipped branch", |stage| parallel("skip", vec![stage.fails(), run(say("other"))])),
-        ("a skipped element", |stage| each("skip", "item", "items", vec![stage.fails()])),
-        ("an agent that handles an error", |stage| run(stage.handles())),
+        ("a skipped branch", |stage| {
+            parallel("skip", vec![stage.fails(), run(say("other"))])
+        }),
+        ("a skipped element", |stage| {
+            each("skip", "item", "items", vec![stage.fails()])
+        }),
+        ("an agent that handles an error", |stage| {
+            run(stage.handles())
+        }),
         ("an agent that drops its wait", |stage| run(stage.drops())),
         ("a call that needs confirmation", |stage| {
-            first("p", vec![run(stage.calls(true)), run(stage.ends("quick", false))])
+            first(
+                "p",
+                vec![run(stage.calls(true)), run(stage.ends("quick", false))],
+            )
         }),
         ("a long-running call", |stage| {
-            first("p", vec![run(stage.calls(false)), run(stage.ends("quick", false))])
+            first(
+                "p",
+                vec![run(stage.calls(false)), run(stage.ends("quick", false))],
+            )
         }),
         ("blocks in blocks", |stage| {
-            let inner = sequence("i", vec![parallel("q", vec![stage.asks(), run(say("other"))])]);
-            first("p", vec![sequence("o", vec![inner]), run(stage.ends("quick", false))])
+            let inner = sequence(
+                "i",
+                vec![parallel("q", vec![stage.asks(), run(say("other"))])],
+            );
+            first(
+                "p",
+                vec![sequence("o", vec![inner]), run(stage.ends("quick", false))],
+            )
         }),
     ]
 }
@@ -193,7 +246,11 @@ pub fn blocks() -> Vec<Lost> {
 /// Builds the workflow around such a block: a long call, then a question that stays open.
 pub fn around(block: Node, stage: &Stage) -> Tree {
     let kept = Await::builder::<bool>("kept").question("And now?").build();
-    Tree::new("w", vec![block, run(stage.after()), run(kept), run(say("end"))]).lets("items", json!([1]))
+    Tree::new(
+        "w",
+        vec![block, run(stage.after()), run(kept), run(say("end"))],
+    )
+    .lets("items", json!([1]))
 }
 
 fn kind<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {
@@ -215,7 +272,10 @@ async fn question_of(handle: &SessionHandle) -> Waiting {
 }
 
 /// Waits for `wanted`, and panics if the run ends first.
-async fn unless_ended<T>(begun: &mut JoinHandle<Result<Outcome<()>>>, wanted: impl Future<Output = T>) -> T {
+async fn unless_ended<T>(
+    begun: &mut JoinHandle<Result<Outcome<()>>>,
+    wanted: impl Future<Output = T>,
+) -> T {
     tokio::select! {
         ended = begun => panic!("the run has ended: {ended:?}"),
         wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => wanted.expect("the event happens in time"),
@@ -239,7 +299,11 @@ pub async fn when_blocks_end(open: impl AsyncFn(Tree) -> Runner) {
             stage.ends.add_permits(1);
             unless_ended(&mut begun, stage.reached.notified()).await;
             assert!(handle.waiting().await.unwrap().is_empty(), "{name}");
-            let late = if is_answered { ErrorKind::Answered } else { ErrorKind::UnknownWait };
+            let late = if is_answered {
+                ErrorKind::Answered
+            } else {
+                ErrorKind::UnknownWait
+            };
             assert_eq!(kind(runner.answer(&lost.id, true).await), late, "{name}");
             stage.goes.add_permits(1);
             assert_eq!(kind(begun.await.unwrap()), ErrorKind::Paused, "{name}");
@@ -278,7 +342,10 @@ pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
         }
     };
     unless_ended(&mut begun, withdrawn).await;
-    assert_eq!(kind(runner.answer(&lost.id, true).await), ErrorKind::UnknownWait);
+    assert_eq!(
+        kind(runner.answer(&lost.id, true).await),
+        ErrorKind::UnknownWait
+    );
     stage.goes.add_permits(2);
     assert_eq!(kind(begun.await.unwrap()), ErrorKind::Paused);
     assert!(ends_with(&handle.waiting().await.unwrap(), "kept"));
@@ -288,17 +355,42 @@ pub async fn while_a_race_goes_on(open: impl AsyncFn(Tree) -> Runner) {
 pub async fn with_a_failed_run(open: impl AsyncFn(Tree) -> Runner) {
     let (stage, mended) = (Stage::open(), Stage::open());
     let failing = parallel("q", vec![stage.asks(), run(stage.ends("call", true))]);
-    let tree = || Tree::new("w", vec![parallel("q", vec![mended.asks(), run(mended.ends("call", false))])]);
+    let tree = || {
+        Tree::new(
+            "w",
+            vec![parallel(
+                "q",
+                vec![mended.asks(), run(mended.ends("call", false))],
+            )],
+        )
+    };
     let failing = Tree::new("w", vec![failing]);
     let runner = open(tree()).await;
     let handle = runner.session("u", "failed");
     assert_eq!(kind(handle.run(&failing, "go").await), ErrorKind::Agent);
     assert!(handle.waiting().await.unwrap().is_empty());
-    let failed = runner.runs(&RunFilter::failed().session(handle.key())).await.unwrap();
-    let asked = runner.retry(failed[0].run_id).await.unwrap().result.unwrap();
+    let failed = runner
+        .runs(&RunFilter::failed().session(handle.key()))
+        .await
+        .unwrap();
+    let asked = runner
+        .retry(failed[0].run_id)
+        .await
+        .unwrap()
+        .result
+        .unwrap();
     assert!(ends_with(&asked, "lost"), "{asked:?}");
     runner.answer(&asked[0].id, true).await.unwrap();
-    assert!(runner.recover().await.unwrap().remove(0).result.unwrap().is_empty());
+    assert!(
+        runner
+            .recover()
+            .await
+            .unwrap()
+            .remove(0)
+            .result
+            .unwrap()
+            .is_empty()
+    );
     assert_eq!(mended.answer_count(), 1);
 }
 
@@ -321,9 +413,15 @@ type Asking = (&'static str, fn(Await, By) -> Vec<Node>);
 
 const EXPIRES: &[Asking] = &[
     ("a sequence", |ask, pays| vec![run(pays), run(ask)]),
-    ("parallel branches", |ask, pays| vec![parallel("p", vec![run(ask), run(pays)])]),
-    ("elements", |ask, pays| vec![run(pays), each("e", "item", "items", vec![run(ask)])]),
-    ("a race", |ask, pays| vec![run(pays), first("p", vec![run(ask)])]),
+    ("parallel branches", |ask, pays| {
+        vec![parallel("p", vec![run(ask), run(pays)])]
+    }),
+    ("elements", |ask, pays| {
+        vec![run(pays), each("e", "item", "items", vec![run(ask)])]
+    }),
+    ("a race", |ask, pays| {
+        vec![run(pays), first("p", vec![run(ask)])]
+    }),
     ("an agent", |ask, pays| {
         let ask = Arc::new(ask);
         let asks = by("asks", move |cx| {
@@ -335,7 +433,10 @@ const EXPIRES: &[Asking] = &[
 ];
 
 fn ask(timeout: Duration) -> Await {
-    Await::builder::<bool>("yes").question("Go on?").timeout(timeout).build()
+    Await::builder::<bool>("yes")
+        .question("Go on?")
+        .timeout(timeout)
+        .build()
 }
 
 const AT_ONCE: Duration = Duration::from_micros(1);
@@ -352,7 +453,10 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
         };
         let (hasty, patient) = (open(tree(AT_ONCE)).await, open(tree(LATER)).await);
         let handle = hasty.session("u", *name);
-        assert_eq!(kind(handle.run(&tree(AT_ONCE), "go").await), ErrorKind::Paused);
+        assert_eq!(
+            kind(handle.run(&tree(AT_ONCE), "go").await),
+            ErrorKind::Paused
+        );
         let asked = handle.waiting().await.unwrap().remove(0);
         for retried in [false, true] {
             if retried {
@@ -364,21 +468,41 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
             assert_eq!(failed.kind(), ErrorKind::Expired, "{name}: {failed}");
             assert!(handle.waiting().await.unwrap().is_empty(), "{name}");
             let late = kind(patient.answer(&asked.id, true).await);
-            assert!(matches!(late, ErrorKind::Answered | ErrorKind::Expired), "{name}: {late:?}");
-            assert!(hasty.recover().await.unwrap().is_empty(), "{name}: nothing retries by itself");
+            assert!(
+                matches!(late, ErrorKind::Answered | ErrorKind::Expired),
+                "{name}: {late:?}"
+            );
+            assert!(
+                hasty.recover().await.unwrap().is_empty(),
+                "{name}: nothing retries by itself"
+            );
         }
         let again = patient.retry(asked.run_id).await.unwrap().result.unwrap();
         assert_eq!(handle.waiting().await.unwrap(), again, "{name}");
         let repeated = (&again[0].id, &again[0].path, &again[0].question);
-        assert_eq!(repeated, (&asked.id, &asked.path, &asked.question), "{name}");
-        let hour = asked.deadline.map(|deadline| deadline + LATER.as_micros() as u64);
+        assert_eq!(
+            repeated,
+            (&asked.id, &asked.path, &asked.question),
+            "{name}"
+        );
+        let hour = asked
+            .deadline
+            .map(|deadline| deadline + LATER.as_micros() as u64);
         assert!(again.len() == 1 && again[0].deadline > hour, "{name}");
         // The process ends, and another one resumes the run: the question is the same.
         assert!(patient.recover().await.unwrap().is_empty(), "{name}");
-        assert_eq!(kind(patient.resume(&tree(LATER), asked.run_id).await), ErrorKind::Paused, "{name}");
+        assert_eq!(
+            kind(patient.resume(&tree(LATER), asked.run_id).await),
+            ErrorKind::Paused,
+            "{name}"
+        );
         assert_eq!(handle.waiting().await.unwrap(), again, "{name}");
         hasty.answer(&asked.id, true).await.unwrap();
-        assert_eq!(kind(hasty.answer(&asked.id, false).await), ErrorKind::Answered, "{name}");
+        assert_eq!(
+            kind(hasty.answer(&asked.id, false).await),
+            ErrorKind::Answered,
+            "{name}"
+        );
         let ended = patient.recover().await.unwrap().remove(0).result;
         assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{name}: {ended:?}");
         assert_eq!(paid.load(SeqCst), 1, "{name}");
@@ -389,9 +513,23 @@ pub async fn after_expiry(open: impl AsyncFn(Tree) -> Runner) {
 type Handling = (&'static str, fn(Await) -> Node);
 
 const HANDLES: &[Handling] = &[
-    ("else", |ask| attempts("t", Attempts::new(Some(1)), vec![run(ask)], vec![run(say("otherwise"))])),
-    ("skip", |ask| parallel("skip", vec![run(ask), run(say("otherwise"))])),
-    ("race", |ask| first("p", vec![run(ask), run(Await::builder::<bool>("other").build())])),
+    ("else", |ask| {
+        attempts(
+            "t",
+            Attempts::new(Some(1)),
+            vec![run(ask)],
+            vec![run(say("otherwise"))],
+        )
+    }),
+    ("skip", |ask| {
+        parallel("skip", vec![run(ask), run(say("otherwise"))])
+    }),
+    ("race", |ask| {
+        first(
+            "p",
+            vec![run(ask), run(Await::builder::<bool>("other").build())],
+        )
+    }),
     ("agent", |ask| {
         let ask = Arc::new(ask);
         run(by("handles", move |cx| {
@@ -415,11 +553,18 @@ pub async fn after_handled_expiry(open: impl AsyncFn(Tree) -> Runner) {
             let fails = by("fails", move |cx| {
                 let mended = mended.clone();
                 let call = cx.step("call", async move {
-                    if mended.load(SeqCst) == 0 { Err(Error::other("not today")) } else { Ok(()) }
+                    if mended.load(SeqCst) == 0 {
+                        Err(Error::other("not today"))
+                    } else {
+                        Ok(())
+                    }
                 });
                 Box::pin(async move { call.await.map(|()| Flow::Continue) })
             });
-            Tree::new("w", vec![handles(ask(AT_ONCE)), run(fails), run(say("end"))])
+            Tree::new(
+                "w",
+                vec![handles(ask(AT_ONCE)), run(fails), run(say("end"))],
+            )
         };
         let runner = open(tree()).await;
         let handle = runner.session("u", *name);
@@ -435,7 +580,11 @@ pub async fn after_handled_expiry(open: impl AsyncFn(Tree) -> Runner) {
         mended.store(1, SeqCst);
         let ended = runner.retry(recovered.run_id).await.unwrap().result;
         assert!(ended.as_ref().is_ok_and(Vec::is_empty), "{name}: {ended:?}");
-        let run = runner.runs(&RunFilter::of_run(recovered.run_id)).await.unwrap().remove(0);
+        let run = runner
+            .runs(&RunFilter::of_run(recovered.run_id))
+            .await
+            .unwrap()
+            .remove(0);
         assert_eq!(run.status, RunStatus::Finished, "{name}");
     }
 }

@@ -21,7 +21,18 @@ const DIALECT: Dialect = Dialect {
         "uniqueItems",
         "pattern",
     ],
-    formats: &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+    formats: &[
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "uri",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    ],
 };
 
 /// Returns the form for structured outputs, or `None` if the schema has none (free-form maps,
@@ -62,6 +73,9 @@ mod tests {
             "required": ["n"],
         });
         assert_eq!(anthropic(&schema), Some(out));
-        assert_eq!(anthropic(&json!({"type": "object", "additionalProperties": {"type": "string"}})), None);
+        assert_eq!(
+            anthropic(&json!({"type": "object", "additionalProperties": {"type": "string"}})),
+            None
+        );
     }
 }

@@ -44,14 +44,21 @@ const DIALECT: Dialect = Dialect {
 
 /// Returns Gemini's form. A `$ref`, which can only be a recursion, becomes an open object.
 pub(crate) fn gemini(schema: &Value) -> Value {
-    let Some(schema) = schema.as_object() else { return json!({}) };
+    let Some(schema) = schema.as_object() else {
+        return json!({});
+    };
     if schema.contains_key("$ref") {
         let mut open = Map::from_iter([("type".to_owned(), json!("object"))]);
-        open.extend(schema.get("description").map(|text| ("description".to_owned(), text.clone())));
+        open.extend(
+            schema
+                .get("description")
+                .map(|text| ("description".to_owned(), text.clone())),
+        );
         return Value::Object(open);
     }
     let mut out = Map::new();
-    for (key, value) in map_inner(schema, &DIALECT, |inner| Some(gemini(inner))).unwrap_or_default() {
+    for (key, value) in map_inner(schema, &DIALECT, |inner| Some(gemini(inner))).unwrap_or_default()
+    {
         match key.as_str() {
             "const" => {
                 // Only strings and numbers can be enumerated.

@@ -11,9 +11,12 @@ pub(crate) fn drop_nulls(schema: &Value, value: &mut Value) -> bool {
             let mut dropped = false;
             if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
                 let required = schema.get("required").and_then(Value::as_array);
-                let optional = |name: &String| !required.is_some_and(|all| all.iter().any(|one| one == name));
+                let optional =
+                    |name: &String| !required.is_some_and(|all| all.iter().any(|one| one == name));
                 fields.retain(|name, field| {
-                    let Some(inner) = properties.get(name) else { return true };
+                    let Some(inner) = properties.get(name) else {
+                        return true;
+                    };
                     if field.is_null() && optional(name) {
                         dropped = true;
                         return false;
@@ -22,8 +25,10 @@ pub(crate) fn drop_nulls(schema: &Value, value: &mut Value) -> bool {
                     true
                 });
             }
-            for branch in
-                branches(schema).filter(|branch| tags_fit(branch, fields)).cloned().collect::<Vec<_>>()
+            for branch in branches(schema)
+                .filter(|branch| tags_fit(branch, fields))
+                .cloned()
+                .collect::<Vec<_>>()
             {
                 dropped |= drop_nulls(&branch, value);
             }
@@ -44,15 +49,28 @@ pub(crate) fn drop_nulls(schema: &Value, value: &mut Value) -> bool {
 }
 
 fn branches(schema: &Value) -> impl Iterator<Item = &Value> {
-    ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten()
+    ["anyOf", "oneOf"]
+        .into_iter()
+        .filter_map(|key| schema.get(key)?.as_array())
+        .flatten()
 }
 
 /// Reports whether an object may match a branch: it has all required properties, and the constants
 /// agree.
 fn tags_fit(branch: &Value, fields: &serde_json::Map<String, Value>) -> bool {
-    let required = branch.get("required").and_then(Value::as_array).into_iter().flatten();
-    let properties = branch.get("properties").and_then(Value::as_object).into_iter().flatten();
-    required.filter_map(Value::as_str).all(|name| fields.contains_key(name))
+    let required = branch
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let properties = branch
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    required
+        .filter_map(Value::as_str)
+        .all(|name| fields.contains_key(name))
         && properties
             .filter_map(|(name, schema)| Some((fields.get(name)?, schema.get("const")?)))
             .all(|(field, constant)| field == constant)
@@ -78,11 +96,14 @@ mod tests {
             },
             "required": ["must", "list", "tagged"],
         });
-        let mut value =
-            json!({"must": null, "may": null, "list": [{"x": null}], "tagged": {"t": "b", "n": null}});
+        let mut value = json!({"must": null, "may": null, "list": [{"x": null}], "tagged": {"t": "b", "n": null}});
         assert!(drop_nulls(&schema, &mut value));
-        assert_eq!(value, json!({"must": null, "list": [{}], "tagged": {"t": "b"}}));
-        let mut value = json!({"must": null, "list": [], "tagged": {"t": "a", "n": null}, "other": null});
+        assert_eq!(
+            value,
+            json!({"must": null, "list": [{}], "tagged": {"t": "b"}})
+        );
+        let mut value =
+            json!({"must": null, "list": [], "tagged": {"t": "a", "n": null}, "other": null});
         let same = value.clone();
         assert!(!drop_nulls(&schema, &mut value));
         assert_eq!(value, same);

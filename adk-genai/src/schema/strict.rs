@@ -23,7 +23,17 @@ const DIALECT: Dialect = Dialect {
         "minProperties",
         "maxProperties",
     ],
-    formats: &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"],
+    formats: &[
+        "date-time",
+        "time",
+        "date",
+        "duration",
+        "email",
+        "hostname",
+        "ipv4",
+        "ipv6",
+        "uuid",
+    ],
 };
 
 /// Keywords without a strict form.
@@ -52,7 +62,10 @@ pub(crate) fn strict(schema: &Value) -> Option<Value> {
         return None;
     }
     // `{}` and `true` allow any value.
-    if !["type", "enum", "const", "anyOf", "oneOf"].iter().any(|key| schema.contains_key(*key)) {
+    if !["type", "enum", "const", "anyOf", "oneOf"]
+        .iter()
+        .any(|key| schema.contains_key(*key))
+    {
         return None;
     }
     let mut out = map_inner(schema, &DIALECT, strict)?;
@@ -96,7 +109,9 @@ fn mentions(schema: &Map<String, Value>, wanted: &str) -> bool {
 
 /// Allows null as a value, because a strict property cannot be absent.
 fn nullable(schema: &mut Value) {
-    let Some(map) = schema.as_object_mut() else { return };
+    let Some(map) = schema.as_object_mut() else {
+        return;
+    };
     if let Some(any) = map.get_mut("anyOf").and_then(Value::as_array_mut) {
         let null = json!({"type": "null"});
         if !any.contains(&null) {
@@ -193,8 +208,7 @@ mod tests {
             json!({"type": "object", "properties": {}}),
             json!({"type": "object", "additionalProperties": false}),
         ] {
-            let closed =
-                json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+            let closed = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
             assert_eq!(strict(&schema).unwrap(), closed);
         }
     }

@@ -29,14 +29,28 @@ struct Ran {
 
 /// Executes an agent with one retry. If the provider sends a time to wait, other waits would not
 /// end in time.
-async fn run(case: Case<'_>, server: &WireServer, providers: &Providers, store: &SqliteStore) -> Ran {
+async fn run(
+    case: Case<'_>,
+    server: &WireServer,
+    providers: &Providers,
+    store: &SqliteStore,
+) -> Ran {
     let before = server.requests().len();
     server.play([case.reply_at_once(), case.words()]);
     let says_when = case.gives().get("wait").is_some();
-    let delay = if says_when { Duration::from_secs(3600) } else { Duration::from_millis(1) };
-    let retry = Retry::new(1).delay(delay).max_delay(delay.max(Duration::from_secs(1)));
-    let agent =
-        LlmAgent::builder("writer").instruction("Be brief.").retry(retry).build().expect("it is complete");
+    let delay = if says_when {
+        Duration::from_secs(3600)
+    } else {
+        Duration::from_millis(1)
+    };
+    let retry = Retry::new(1)
+        .delay(delay)
+        .max_delay(delay.max(Duration::from_secs(1)));
+    let agent = LlmAgent::builder("writer")
+        .instruction("Be brief.")
+        .retry(retry)
+        .build()
+        .expect("it is complete");
     let runner = Runner::<NoProvider>::builder()
         .model(providers.model(case))
         .session_store(store.clone())
@@ -46,17 +60,29 @@ async fn run(case: Case<'_>, server: &WireServer, providers: &Providers, store: 
         .expect("it is complete");
     let handle = runner.session("anna", case.id());
     let mut stream = handle.run(&agent, "hi").stream();
-    let mut ran = Ran { output: format!("{runner:?}"), waits: Vec::new(), error: None, requests: 0 };
+    let mut ran = Ran {
+        output: format!("{runner:?}"),
+        waits: Vec::new(),
+        error: None,
+        requests: 0,
+    };
     while let Some(event) = stream.next().await {
         match event {
             Ok(event) => {
-                let told = event.custom_metadata().get(RETRY_KEY).and_then(|told| told["waitMs"].as_u64());
+                let told = event
+                    .custom_metadata()
+                    .get(RETRY_KEY)
+                    .and_then(|told| told["waitMs"].as_u64());
                 ran.waits.extend(told);
                 let json = serde_json::to_string(&*event).expect("an event is JSON");
                 let _ = write!(ran.output, "{event:?} {json}");
             }
             Err(error) => {
-                let _ = write!(ran.output, "{error} {error:?} {error:#?} {:?}", error.help());
+                let _ = write!(
+                    ran.output,
+                    "{error} {error:?} {error:#?} {:?}",
+                    error.help()
+                );
                 let mut source = std::error::Error::source(&error);
                 while let Some(cause) = source {
                     let _ = write!(ran.output, " {cause} {cause:?}");
@@ -92,15 +118,22 @@ async fn retryable_failures_are_retried_and_no_output_log_or_store_contains_the_
     let folder = Folder::new();
     // The log of this crate and its dependencies, which includes the other tests of this program.
     let log = File::create(folder.path().join("log")).expect("it can be made");
-    tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(Arc::new(log)).init();
-    let store = SqliteStore::open(folder.file()).await.expect("it can be made");
+    tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::TRACE)
+        .with_writer(Arc::new(log))
+        .init();
+    let store = SqliteStore::open(folder.file())
+        .await
+        .expect("it can be made");
     let server = WireServer::start([]).await;
     let providers = Providers::new(&server.url());
     let columns = columns();
     let mut failed = 0;
     for format in &formats() {
         for case in cases(&columns, format) {
-            let Some(retried) = case.gives().get("retried").and_then(Value::as_bool) else { continue };
+            let Some(retried) = case.gives().get("retried").and_then(Value::as_bool) else {
+                continue;
+            };
             if case.gives().get("requests").is_some() {
                 continue;
             }
@@ -108,13 +141,22 @@ async fn retryable_failures_are_retried_and_no_output_log_or_store_contains_the_
             let at = case.at();
             let ran = run(case, &server, &providers, &store).await;
             hides_the_key(&ran.output, &at);
-            assert_eq!(ran.requests, 1 + usize::from(retried), "{at}: {}", ran.output);
+            assert_eq!(
+                ran.requests,
+                1 + usize::from(retried),
+                "{at}: {}",
+                ran.output
+            );
             assert_eq!(ran.error.is_none(), retried, "{at}: {:?}", ran.error);
             if case.gives().get("wait").is_some() {
                 assert_eq!(ran.waits, [0], "{at}");
             }
             if let Some(ErrorKind::Model(kind)) = ran.error {
-                assert_eq!(format!("{kind:?}"), case.gives()["error"].as_str().unwrap_or_default(), "{at}");
+                assert_eq!(
+                    format!("{kind:?}"),
+                    case.gives()["error"].as_str().unwrap_or_default(),
+                    "{at}"
+                );
                 assert!(ran.output.contains("writer"), "{at}: {}", ran.output);
             }
         }
@@ -122,8 +164,15 @@ async fn retryable_failures_are_retried_and_no_output_log_or_store_contains_the_
     assert!(failed > 90, "{failed}");
     let stored = bytes(folder.path());
     // The store contains the failures.
-    assert!(stored.contains("Incorrect API key provided: ***"), "{} bytes", stored.len());
-    assert!(stored.contains("Anthropic stream error event"), "genai logs it");
+    assert!(
+        stored.contains("Incorrect API key provided: ***"),
+        "{} bytes",
+        stored.len()
+    );
+    assert!(
+        stored.contains("Anthropic stream error event"),
+        "genai logs it"
+    );
     hides_the_key(&stored, "the database or the log");
 }
 
@@ -134,7 +183,9 @@ fn the_replies_hold_the_key() {
     for format in &formats() {
         let echo = cases(&columns, format).filter(|case| case.column.fault != Some(Fault::Drop));
         assert!(
-            echo.filter(|case| format!("{:?}", case.reply()).contains(KEY)).count() >= 8,
+            echo.filter(|case| format!("{:?}", case.reply()).contains(KEY))
+                .count()
+                >= 8,
             "{}",
             format.name
         );

@@ -48,7 +48,12 @@ async fn every_cell_holds_against_a_foreign_mock_server() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {tried} cells:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried} cells:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(tried > 150, "{tried}");
 }
 
@@ -56,7 +61,12 @@ async fn every_cell_holds_against_a_foreign_mock_server() {
 /// and there neither cached ones nor thoughts; and call ids are arbitrary in formats that do not
 /// require them.
 fn comparable(case: Case<'_>, mut gave: Value) -> Value {
-    for call in gave["calls"].as_array_mut().into_iter().flatten().filter_map(Value::as_object_mut) {
+    for call in gave["calls"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object_mut)
+    {
         if matches!(case.format.name.as_str(), "Gemini" | "Ollama") {
             call.remove("id");
         }
@@ -75,7 +85,11 @@ fn comparable(case: Case<'_>, mut gave: Value) -> Value {
 /// Returns the requests after the first `from`.
 async fn journal(url: &str, from: usize) -> Result<Vec<Value>, String> {
     let log = reqwest::get(format!("{url}/__aimock/journal?offset={from}")).await;
-    let log = log.map_err(|error| error.to_string())?.text().await.map_err(|error| error.to_string())?;
+    let log = log
+        .map_err(|error| error.to_string())?
+        .text()
+        .await
+        .map_err(|error| error.to_string())?;
     serde_json::from_str(&log).map_err(|error| format!("{error}: {log}"))
 }
 
@@ -85,7 +99,11 @@ async fn hold(case: Case<'_>, url: &str, providers: &Providers) -> Result<(), St
     let said = ask(&*model, request(case)).await;
     let refused = case.gives().get("requests").is_some();
     if !refused {
-        same("came", &comparable(case, said.gave(case)), &comparable(case, case.gives().clone()))?;
+        same(
+            "came",
+            &comparable(case, said.gave(case)),
+            &comparable(case, case.gives().clone()),
+        )?;
     }
     if case.column.name == "parallel calls" {
         let response = said.end.map_err(|error| error.to_string())?;
@@ -95,7 +113,9 @@ async fn hold(case: Case<'_>, url: &str, providers: &Providers) -> Result<(), St
     }
     let log = journal(url, before).await?;
     same("requests", &log.is_empty().into(), &refused.into())?;
-    let Some(last) = log.last() else { return Ok(()) };
+    let Some(last) = log.last() else {
+        return Ok(());
+    };
     same("path", &last["path"], &case.path().into())?;
     heard(case, &last["body"])
 }
@@ -103,14 +123,24 @@ async fn hold(case: Case<'_>, url: &str, providers: &Providers) -> Result<(), St
 /// Checks the last request as the mock recorded it, in one form for all formats.
 fn heard(case: Case<'_>, body: &Value) -> Result<(), String> {
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
-    let with_role =
-        |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
+    let with_role = |role: &str| {
+        messages
+            .iter()
+            .filter(|message| message["role"] == role)
+            .collect::<Vec<_>>()
+    };
     same("instructions", &with_role("system").len().into(), &1.into())?;
-    if !with_role("user").iter().any(|message| message["content"].to_string().contains(&case.column.name)) {
+    if !with_role("user")
+        .iter()
+        .any(|message| message["content"].to_string().contains(&case.column.name))
+    {
         return Err(format!("it did not hear the question: {body}"));
     }
     if case.column.name == "parallel calls" {
-        let texts: Vec<_> = with_role("tool").iter().map(|message| message["content"].to_string()).collect();
+        let texts: Vec<_> = with_role("tool")
+            .iter()
+            .map(|message| message["content"].to_string())
+            .collect();
         if !matches!(&texts[..], [a, b] if a.contains("sunny") && b.contains("rainy")) {
             return Err(format!("it did not hear the results: {body}"));
         }

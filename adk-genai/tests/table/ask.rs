@@ -24,7 +24,12 @@ pub(crate) struct Providers {
 impl Providers {
     pub(crate) fn new(url: &str) -> Self {
         let new = OnceLock::new;
-        Self { url: url.to_owned(), usual: new(), thinking: new(), impatient: new() }
+        Self {
+            url: url.to_owned(),
+            usual: new(),
+            thinking: new(),
+            impatient: new(),
+        }
     }
 
     /// Returns the model of a cell.
@@ -37,8 +42,15 @@ impl Providers {
             (_, false) => &self.impatient,
         };
         let genai = genai.get_or_init(|| {
-            let builder = Genai::builder().base_url(&*self.url).api_key(KEY).thoughts(thinks);
-            let builder = if waits { builder } else { builder.read_timeout(Duration::from_millis(100)) };
+            let builder = Genai::builder()
+                .base_url(&*self.url)
+                .api_key(KEY)
+                .thoughts(thinks);
+            let builder = if waits {
+                builder
+            } else {
+                builder.read_timeout(Duration::from_millis(100))
+            };
             builder.build().expect("the settings are right")
         });
         genai.model(&case.format.model).expect("the name is known")
@@ -54,10 +66,16 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     match case.column.name.as_str() {
         "parallel calls" | "cut in a call" | "two calls of one id" => {
             let schema = object("city", "string");
-            request.tools = vec![ToolDeclaration::new("get_weather", "Looks up the weather.", schema)];
+            request.tools = vec![ToolDeclaration::new(
+                "get_weather",
+                "Looks up the weather.",
+                schema,
+            )];
         }
         "structured output" => request.response_schema = Some(Arc::new(object("score", "integer"))),
-        "image" => request.contents[0].parts.push(Part::inline_data("image/png", vec![1, 2, 3])),
+        "image" => request.contents[0]
+            .parts
+            .push(Part::inline_data("image/png", vec![1, 2, 3])),
         "file" => {
             let mut file = Part::inline_data("application/pdf", vec![1, 2, 3]);
             if let Part::InlineData(blob) = &mut file {
@@ -74,17 +92,23 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
 pub(crate) fn results(mut request: ModelRequest, mut response: ModelResponse) -> ModelRequest {
     let mut results = Vec::new();
     for (part, weather) in response.content.parts.iter_mut().zip(["sunny", "rainy"]) {
-        let Part::FunctionCall(call) = part else { continue };
+        let Part::FunctionCall(call) = part else {
+            continue;
+        };
         if call.id.is_empty() {
             Arc::make_mut(call).id = format!("adk-{weather}");
         }
         results.push(Part::from(FunctionResponse {
             id: call.id.clone(),
             name: call.name.clone(),
-            response: [("result".to_owned(), json!(weather))].into_iter().collect(),
+            response: [("result".to_owned(), json!(weather))]
+                .into_iter()
+                .collect(),
         }));
     }
-    request.contents.extend([response.content, Content::new(Role::User, results)]);
+    request
+        .contents
+        .extend([response.content, Content::new(Role::User, results)]);
     request
 }
 
@@ -99,12 +123,28 @@ pub(crate) async fn ask(model: &dyn Model, request: ModelRequest) -> Said {
     let mut stream = model.generate(Arc::new(request));
     let (mut text, mut thoughts) = (Vec::new(), String::new());
     loop {
-        match stream.next().await.expect("a stream ends with an answer or an error") {
+        match stream
+            .next()
+            .await
+            .expect("a stream ends with an answer or an error")
+        {
             Ok(ModelChunk::Text(piece)) => text.push(piece),
             Ok(ModelChunk::Thought(piece)) => thoughts.push_str(&piece),
-            Ok(ModelChunk::Done(response)) => return Said { text, thoughts, end: Ok(response) },
+            Ok(ModelChunk::Done(response)) => {
+                return Said {
+                    text,
+                    thoughts,
+                    end: Ok(response),
+                };
+            }
             Ok(other) => panic!("{other:?}"),
-            Err(error) => return Said { text, thoughts, end: Err(error) },
+            Err(error) => {
+                return Said {
+                    text,
+                    thoughts,
+                    end: Err(error),
+                };
+            }
         }
     }
 }
@@ -130,16 +170,29 @@ impl Said {
         let text = response.content.text();
         if case.stream {
             let at = case.at();
-            assert_eq!((self.text.concat(), &self.thoughts), (text.clone(), &thoughts), "the pieces of {at}");
+            assert_eq!(
+                (self.text.concat(), &self.thoughts),
+                (text.clone(), &thoughts),
+                "the pieces of {at}"
+            );
         }
         if case.column.name == "stream" {
             put("pieces", json!(self.text));
         }
         put("text", json!(text));
         put("thoughts", json!(thoughts));
-        put("images", response.content.parts.iter().filter_map(image).collect());
-        put("calls", response.content.function_calls().map(call).collect());
-        let finish = response.finish_reason.as_ref().filter(|reason| **reason != FinishReason::Stop);
+        put(
+            "images",
+            response.content.parts.iter().filter_map(image).collect(),
+        );
+        put(
+            "calls",
+            response.content.function_calls().map(call).collect(),
+        );
+        let finish = response
+            .finish_reason
+            .as_ref()
+            .filter(|reason| **reason != FinishReason::Stop);
         put("finish", json!(finish));
         put("code", json!(response.error_code));
         put("message", json!(response.error_message));
@@ -150,14 +203,18 @@ impl Said {
             ("cached", usage.cached_tokens),
             ("thoughts", usage.thought_tokens),
         ];
-        let counts: Map<_, _> =
-            counts.into_iter().filter(|(_, n)| *n > 0).map(|(name, n)| (name.to_owned(), json!(n))).collect();
+        let counts: Map<_, _> = counts
+            .into_iter()
+            .filter(|(_, n)| *n > 0)
+            .map(|(name, n)| (name.to_owned(), json!(n)))
+            .collect();
         put("usage", Value::Object(counts));
         Value::Object(gave)
     }
 
     fn failed(&self, error: &ModelError) -> Value {
-        let mut gave = json!({"error": format!("{:?}", error.kind()), "retried": error.is_retryable()});
+        let mut gave =
+            json!({"error": format!("{:?}", error.kind()), "retried": error.is_retryable()});
         if let Some(wait) = error.retry_after() {
             gave["wait"] = json!(wait.as_secs());
         }
@@ -169,11 +226,17 @@ impl Said {
 }
 
 fn thought(part: &Part) -> Option<&str> {
-    if let Part::Thought(thought) = part { Some(&thought.text) } else { None }
+    if let Part::Thought(thought) = part {
+        Some(&thought.text)
+    } else {
+        None
+    }
 }
 
 fn image(part: &Part) -> Option<String> {
-    let Part::InlineData(blob) = part else { return None };
+    let Part::InlineData(blob) = part else {
+        return None;
+    };
     Some(format!("{} {}", blob.mime_type, blob.data.len()))
 }
 

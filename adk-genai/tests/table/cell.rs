@@ -111,7 +111,9 @@ pub(crate) fn formats() -> Vec<Format> {
         include_str!("formats/gemini.json"),
         include_str!("formats/ollama.json"),
     ];
-    files.map(|file| serde_json::from_str(file).expect("a format is as it is read")).into()
+    files
+        .map(|file| serde_json::from_str(file).expect("a format is as it is read"))
+        .into()
 }
 
 pub(crate) fn servers() -> Vec<Server> {
@@ -134,7 +136,10 @@ static DEFAULT: Cell = Cell {
 };
 
 /// Returns all cells of a format, in all their modes.
-pub(crate) fn cases<'a>(columns: &'a [Column], format: &'a Format) -> impl Iterator<Item = Case<'a>> {
+pub(crate) fn cases<'a>(
+    columns: &'a [Column],
+    format: &'a Format,
+) -> impl Iterator<Item = Case<'a>> {
     let modes = |column: &'a Column| [(false, column.whole), (true, column.stream)];
     columns
         .iter()
@@ -154,7 +159,12 @@ impl Cell {
 impl<'a> Case<'a> {
     pub(crate) fn new(column: &'a Column, format: &'a Format, stream: bool) -> Self {
         let cell = format.cells.get(&column.name).unwrap_or(&DEFAULT);
-        Self { column, format, cell, stream }
+        Self {
+            column,
+            format,
+            cell,
+            stream,
+        }
     }
 
     pub(crate) fn at(&self) -> String {
@@ -170,13 +180,19 @@ impl<'a> Case<'a> {
     /// Returns the expected result.
     pub(crate) fn gives(&self) -> &'a Value {
         let whole = self.cell.gives_whole.as_ref().filter(|_| !self.stream);
-        whole.or(self.cell.gives.as_ref()).unwrap_or(&self.column.gives)
+        whole
+            .or(self.cell.gives.as_ref())
+            .unwrap_or(&self.column.gives)
     }
 
     /// Returns the path of the requests.
     pub(crate) fn path(&self) -> &str {
         let paths = &self.format.paths;
-        let usual = if self.stream { &paths.stream } else { &paths.whole };
+        let usual = if self.stream {
+            &paths.stream
+        } else {
+            &paths.whole
+        };
         self.cell.path.as_ref().unwrap_or(usual)
     }
 
@@ -194,13 +210,26 @@ impl<'a> Case<'a> {
 
     pub(crate) fn reply(&self) -> Reply {
         let answer = match self.cell {
-            Cell { status: Some(_), .. } => return self.error("7"),
-            Cell { whole: None, stream: None, .. } => self.words(),
+            Cell {
+                status: Some(_), ..
+            } => return self.error("7"),
+            Cell {
+                whole: None,
+                stream: None,
+                ..
+            } => self.words(),
             cell => self.answer(cell),
         };
         let in_words = || {
-            let events = self.format.cells["stream"].stream.as_deref().unwrap_or_default();
-            events.iter().position(|event| event.to_string().contains("Hello ")).expect("it has words") + 1
+            let events = self.format.cells["stream"]
+                .stream
+                .as_deref()
+                .unwrap_or_default();
+            events
+                .iter()
+                .position(|event| event.to_string().contains("Hello "))
+                .expect("it has words")
+                + 1
         };
         match self.column.fault {
             None => answer,
@@ -214,18 +243,29 @@ impl<'a> Case<'a> {
 
     /// Returns the reply with a zero time to wait.
     pub(crate) fn reply_at_once(&self) -> Reply {
-        if self.cell.status.is_none() { self.reply() } else { self.error("0") }
+        if self.cell.status.is_none() {
+            self.reply()
+        } else {
+            self.error("0")
+        }
     }
 
     fn error(&self, wait: &str) -> Reply {
         let json = self.cell.error.as_ref().map(Value::to_string);
-        let kind = if json.is_some() { "application/json" } else { "text/plain" };
+        let kind = if json.is_some() {
+            "application/json"
+        } else {
+            "text/plain"
+        };
         let body = json.or_else(|| self.cell.body.clone()).unwrap_or_default();
         let body = with_key(&body).replace("\"7s\"", &format!("\"{wait}s\""));
         let reply = Reply::raw(kind, &body).and_status(self.cell.status.unwrap_or(500));
-        self.cell.headers.iter().fold(reply, |reply, (name, value)| {
-            reply.header(name, if name == "retry-after" { wait } else { value })
-        })
+        self.cell
+            .headers
+            .iter()
+            .fold(reply, |reply, (name, value)| {
+                reply.header(name, if name == "retry-after" { wait } else { value })
+            })
     }
 
     fn answer(&self, cell: &Cell) -> Reply {

@@ -38,7 +38,12 @@ async fn every_cell_holds() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {tried} cells:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {tried} cells:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(tried > 200, "{tried}");
 }
 
@@ -46,7 +51,10 @@ async fn every_cell_holds() {
 #[tokio::test]
 async fn a_nonstandard_stream_is_read_correctly() {
     let (columns, formats) = (columns(), formats());
-    let calls = columns.iter().find(|column| column.name == "parallel calls").expect("there is one");
+    let calls = columns
+        .iter()
+        .find(|column| column.name == "parallel calls")
+        .expect("there is one");
     let case = Case::new(calls, &formats[0], true);
     let Desk { server, providers } = Desk::new().await;
     let mut wrong = Vec::new();
@@ -68,7 +76,11 @@ fn every_cell_belongs_to_a_column() {
     let columns = columns();
     for format in formats() {
         for name in format.cells.keys() {
-            assert!(columns.iter().any(|column| column.name == *name), "{}: {name}", format.name);
+            assert!(
+                columns.iter().any(|column| column.name == *name),
+                "{}: {name}",
+                format.name
+            );
         }
     }
 }
@@ -91,7 +103,11 @@ impl Desk {
 async fn hold(case: Case<'_>, shared: &Desk) -> Result<(), String> {
     // A cell that breaks the connection needs a server of its own, so that the next cell does not
     // see the broken connection.
-    let own = if case.column.fault.is_some() { Some(Desk::new().await) } else { None };
+    let own = if case.column.fault.is_some() {
+        Some(Desk::new().await)
+    } else {
+        None
+    };
     let Desk { server, providers } = own.as_ref().unwrap_or(shared);
     let before = server.requests().len();
     server.play([case.reply(), case.words()]);
@@ -119,7 +135,11 @@ async fn hold(case: Case<'_>, shared: &Desk) -> Result<(), String> {
     same("came", &gave, case.gives())?;
     match said.end {
         Ok(response) => {
-            same("version", &response.model_version.clone().into(), &"v-1".into())?;
+            same(
+                "version",
+                &response.model_version.clone().into(),
+                &"v-1".into(),
+            )?;
             if case.column.name == "parallel calls" {
                 let said = ask(&*model, results(request(case), response)).await;
                 let text = said.end.map_err(|error| error.to_string())?.content.text();
@@ -128,7 +148,10 @@ async fn hold(case: Case<'_>, shared: &Desk) -> Result<(), String> {
         }
         Err(error) => {
             let text = format!("{error} {error:?}");
-            for part in [model.name(), case.format.model.split("::").next().unwrap_or_default()] {
+            for part in [
+                model.name(),
+                case.format.model.split("::").next().unwrap_or_default(),
+            ] {
                 if !text.contains(part) {
                     return Err(format!("it does not say {part}: {text}"));
                 }
@@ -145,9 +168,14 @@ fn sent(case: Case<'_>, last: &Recorded) -> Result<(), String> {
         same(name, &last.header(name).into(), &value.into())?;
     }
     for (pointer, wanted) in &case.cell.sent {
-        let wanted: Value = serde_json::from_str(&wanted.to_string().replace("{SAY}", &case.column.name))
-            .map_err(|error| error.to_string())?;
-        same(pointer, last.body.pointer(pointer).unwrap_or(&Value::Null), &wanted)?;
+        let wanted: Value =
+            serde_json::from_str(&wanted.to_string().replace("{SAY}", &case.column.name))
+                .map_err(|error| error.to_string())?;
+        same(
+            pointer,
+            last.body.pointer(pointer).unwrap_or(&Value::Null),
+            &wanted,
+        )?;
     }
     Ok(())
 }

@@ -5,8 +5,13 @@ use std::path::Path;
 
 /// Returns the servers in Markdown.
 fn bent() -> String {
-    let rows = servers().into_iter().map(|server| format!("| {} | {} |\n", server.name, server.bends));
-    ["| server | what it sends |\n|---|---|\n".to_owned()].into_iter().chain(rows).collect()
+    let rows = servers()
+        .into_iter()
+        .map(|server| format!("| {} | {} |\n", server.name, server.bends));
+    ["| server | what it sends |\n|---|---|\n".to_owned()]
+        .into_iter()
+        .chain(rows)
+        .collect()
 }
 
 /// Returns the table in Markdown.
@@ -21,7 +26,10 @@ fn table() -> String {
         out += &format!("| {} |", column.name);
         for format in &formats {
             let cell = Case::new(column, format, false).cell;
-            let refused = cell.gives.as_ref().is_some_and(|gives| gives.get("requests").is_some());
+            let refused = cell
+                .gives
+                .as_ref()
+                .is_some_and(|gives| gives.get("requests").is_some());
             out += &match &cell.note {
                 Some(note) if cell.is_absent() || refused => format!(" {note} |"),
                 Some(note) => format!(" yes, {note} |"),
@@ -39,7 +47,9 @@ fn the_page_shows_the_table() {
     let mut page = std::fs::read_to_string(&path).expect("it can be read");
     let overwrite = std::env::var_os("PROVIDERS").is_some_and(|how| how == "overwrite");
     for (name, made) in [("table", table()), ("servers", bent())] {
-        let (before, rest) = page.split_once(&format!("<!-- {name} -->\n")).expect("it has its place");
+        let (before, rest) = page
+            .split_once(&format!("<!-- {name} -->\n"))
+            .expect("it has its place");
         let (shown, after) = rest.split_once("<!-- end -->").expect("it has its end");
         if !overwrite {
             assert_eq!(

@@ -21,22 +21,37 @@ async fn an_answer_may_consist_of_calls() {
     for (name, stream) in everywhere() {
         let server = WireServer::start([Reply::new().call("exit_loop", json!({}))]).await;
         let (pieces, response) = ask(&model(&server, name), request("go", stream)).await;
-        assert_eq!((pieces.len(), response.content.parts.len()), (0, 1), "{name} {stream}");
+        assert_eq!(
+            (pieces.len(), response.content.parts.len()),
+            (0, 1),
+            "{name} {stream}"
+        );
         let call = &called(&response)[0];
-        assert!(call.args.is_empty() && call.malformed.is_none(), "{name} {stream}");
+        assert!(
+            call.args.is_empty() && call.malformed.is_none(),
+            "{name} {stream}"
+        );
         assert_eq!(response.error_code, None);
     }
 }
 
 #[tokio::test]
 async fn an_answer_that_was_cut_short_has_a_reason() {
-    let reasons =
-        [(OPENAI, "length"), (RESPONSES, "incomplete"), (ANTHROPIC, "max_tokens"), (GEMINI, "MAX_TOKENS")];
+    let reasons = [
+        (OPENAI, "length"),
+        (RESPONSES, "incomplete"),
+        (ANTHROPIC, "max_tokens"),
+        (GEMINI, "MAX_TOKENS"),
+    ];
     for (name, reason) in reasons {
         for stream in [true, false] {
             let server = WireServer::start([Reply::text("One, two,").finish(reason)]).await;
             let (_, response) = ask(&model(&server, name), request("count", stream)).await;
-            assert_eq!(response.finish_reason, Some(FinishReason::MaxTokens), "{name} {stream}");
+            assert_eq!(
+                response.finish_reason,
+                Some(FinishReason::MaxTokens),
+                "{name} {stream}"
+            );
             assert_eq!(response.content.text(), "One, two,", "{name} {stream}");
             assert_eq!(response.error_code, None);
         }
@@ -57,7 +72,10 @@ async fn an_unreadable_call_is_an_error_instead_of_content() {
     for stream in [true, false] {
         let server = WireServer::start([Reply::new().finish("MALFORMED_FUNCTION_CALL")]).await;
         let (_, response) = ask(&model(&server, GEMINI), request("hi", stream)).await;
-        assert_eq!(response.error_code.as_deref(), Some("MALFORMED_FUNCTION_CALL"));
+        assert_eq!(
+            response.error_code.as_deref(),
+            Some("MALFORMED_FUNCTION_CALL")
+        );
     }
 }
 

@@ -62,7 +62,11 @@ async fn no_server_is_a_connection_error() {
         format!("http://{}", listener.local_addr().unwrap())
     };
     for (name, stream) in everywhere() {
-        let genai = Genai::builder().base_url(&nowhere).api_key(KEY).build().unwrap();
+        let genai = Genai::builder()
+            .base_url(&nowhere)
+            .api_key(KEY)
+            .build()
+            .unwrap();
         let (_, error) = fail(&genai.model(name).unwrap(), request("hi", stream)).await;
         assert_eq!(error.kind(), Kind::Connection, "{name} {stream}: {error}");
         assert!(error.to_string().contains("refused"), "{error}");
@@ -72,7 +76,8 @@ async fn no_server_is_a_connection_error() {
 #[tokio::test]
 async fn a_stream_that_breaks_before_words_is_retryable() {
     for (name, stream) in everywhere() {
-        let server = WireServer::start([Reply::text("one two three four").split(8).break_after(0)]).await;
+        let server =
+            WireServer::start([Reply::text("one two three four").split(8).break_after(0)]).await;
         let (pieces, error) = fail(&model(&server, name), request("hi", stream)).await;
         assert!(pieces.is_empty(), "{name}");
         assert_eq!(error.kind(), Kind::Connection, "{name} {stream}: {error}");
@@ -84,7 +89,8 @@ async fn a_stream_that_ends_too_early_is_broken_even_if_it_is_closed_regularly()
     for name in ALL {
         for (events, kind) in [(0, Kind::Connection), (5, Kind::BrokenStream)] {
             let server =
-                WireServer::start([Reply::text("one two three four").split(8).end_after(events)]).await;
+                WireServer::start([Reply::text("one two three four").split(8).end_after(events)])
+                    .await;
             let (_, error) = fail(&model(&server, name), request("hi", true)).await;
             assert_eq!(error.kind(), kind, "{name} {events}: {error}");
         }
@@ -94,7 +100,9 @@ async fn a_stream_that_ends_too_early_is_broken_even_if_it_is_closed_regularly()
 #[tokio::test]
 async fn an_incomplete_call_is_an_error() {
     for name in [OPENAI, RESPONSES, ANTHROPIC] {
-        let call = Reply::new().call("get_weather", json!({"city": "Paris"})).split(8);
+        let call = Reply::new()
+            .call("get_weather", json!({"city": "Paris"}))
+            .split(8);
         let server = WireServer::start([call.break_after(5)]).await;
         let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
         assert!(pieces.is_empty(), "{name}");
@@ -113,11 +121,16 @@ async fn a_body_without_an_answer_is_an_error() {
         ] {
             let server = WireServer::start([Reply::raw(content_type, body)]).await;
             let (_, error) = fail(&model(&server, name), request("hi", false)).await;
-            assert_eq!(error.kind(), Kind::InvalidResponse, "{name} {body}: {error}");
+            assert_eq!(
+                error.kind(),
+                Kind::InvalidResponse,
+                "{name} {body}: {error}"
+            );
         }
     }
     for name in [OPENAI, GEMINI] {
-        let server = WireServer::start([Reply::events(["data: {\"choices\": [", "data: [DONE]"])]).await;
+        let server =
+            WireServer::start([Reply::events(["data: {\"choices\": [", "data: [DONE]"])]).await;
         let (_, error) = fail(&model(&server, name), request("hi", true)).await;
         assert_eq!(error.kind(), Kind::InvalidResponse, "{name}: {error}");
     }
@@ -128,12 +141,24 @@ async fn a_web_page_is_reported_streamed_or_not() {
     for (name, stream) in everywhere() {
         for (content_type, body, shown) in [
             ("text/html", "Welcome to the proxy", "Welcome to the proxy"),
-            ("text/event-stream", "<!doctype html><title>Log in</title><p>...", ": Log in;"),
-            ("application/json", "\n <html><body>Hello", "<html><body>Hello"),
+            (
+                "text/event-stream",
+                "<!doctype html><title>Log in</title><p>...",
+                ": Log in;",
+            ),
+            (
+                "application/json",
+                "\n <html><body>Hello",
+                "<html><body>Hello",
+            ),
         ] {
             let server = WireServer::start([Reply::raw(content_type, body)]).await;
             let (_, error) = fail(&model(&server, name), request("hi", stream)).await;
-            assert_eq!(error.kind(), Kind::InvalidResponse, "{name} {stream} {body}: {error}");
+            assert_eq!(
+                error.kind(),
+                Kind::InvalidResponse,
+                "{name} {stream} {body}: {error}"
+            );
             assert!(error.to_string().contains("a web page"), "{error}");
             assert!(error.to_string().contains(shown), "{error}");
         }
@@ -141,7 +166,10 @@ async fn a_web_page_is_reported_streamed_or_not() {
     let page = "<html><head><title>502 Bad Gateway</title></head></html>";
     let server = WireServer::start([Reply::status(502).message(page)]).await;
     let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
-    assert!(error.to_string().contains("(502): 502 Bad Gateway"), "{error}");
+    assert!(
+        error.to_string().contains("(502): 502 Bad Gateway"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -156,7 +184,8 @@ async fn an_error_in_a_successful_response_has_its_kind() {
 
 #[tokio::test]
 async fn an_error_inside_of_a_stream_has_its_kind() {
-    let overloaded = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
+    let overloaded =
+        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let quota = json!({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}});
     let server_error = json!({"error": {"message": "trouble", "type": "server_error"}});
     let failed = json!({"type": "response.failed", "response": {
@@ -164,20 +193,35 @@ async fn an_error_inside_of_a_stream_has_its_kind() {
         "error": {"code": "rate_limit_exceeded", "message": "too fast"},
     }});
     for (name, event, kind) in [
-        (ANTHROPIC, format!("event: error\ndata: {overloaded}"), Kind::Unavailable),
+        (
+            ANTHROPIC,
+            format!("event: error\ndata: {overloaded}"),
+            Kind::Unavailable,
+        ),
         (GEMINI, format!("data: {quota}"), Kind::RateLimited),
         (OPENAI, format!("data: {server_error}"), Kind::Unavailable),
-        (RESPONSES, format!("event: response.failed\ndata: {failed}"), Kind::RateLimited),
+        (
+            RESPONSES,
+            format!("event: response.failed\ndata: {failed}"),
+            Kind::RateLimited,
+        ),
     ] {
         let server = WireServer::start([Reply::events([event])]).await;
         let (_, error) = fail(&model(&server, name), request("hi", true)).await;
         assert_eq!(error.kind(), kind, "{name}: {error}");
     }
-    let word = json!({"choices": [{"index": 0, "delta": {"content": "Well, "}, "finish_reason": null}]});
-    let server =
-        WireServer::start([Reply::events([format!("data: {word}"), format!("data: {server_error}")])]).await;
+    let word =
+        json!({"choices": [{"index": 0, "delta": {"content": "Well, "}, "finish_reason": null}]});
+    let server = WireServer::start([Reply::events([
+        format!("data: {word}"),
+        format!("data: {server_error}"),
+    ])])
+    .await;
     let (pieces, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
-    assert_eq!((said(&pieces).as_str(), error.kind()), ("Well, ", Kind::BrokenStream));
+    assert_eq!(
+        (said(&pieces).as_str(), error.kind()),
+        ("Well, ", Kind::BrokenStream)
+    );
 }
 
 #[tokio::test]
@@ -199,7 +243,14 @@ async fn malformed_arguments_are_kept_for_the_agent_to_answer() {
         assert!(calls[0].args.is_empty(), "{at}");
         assert_eq!(calls[1].args["city"], "Rome", "{at}");
         // The rest of the answer is complete.
-        assert_eq!((response.content.text().as_str(), response.usage.input_tokens), ("Hm.", 8), "{at}");
+        assert_eq!(
+            (
+                response.content.text().as_str(),
+                response.usage.input_tokens
+            ),
+            ("Hm.", 8),
+            "{at}"
+        );
     }
 }
 

@@ -60,10 +60,16 @@ async fn an_answer_has_its_schema_in_each_dialect() {
             "required": ["score"],
             "additionalProperties": false,
         });
-        assert_eq!(body["output_config"]["format"], json!({"type": "json_schema", "schema": expected}));
+        assert_eq!(
+            body["output_config"]["format"],
+            json!({"type": "json_schema", "schema": expected})
+        );
 
         let (body, _, _) = structured(GEMINI, stream, review(), r#"{"score":7}"#).await;
-        assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");
+        assert_eq!(
+            body["generationConfig"]["responseMimeType"],
+            "application/json"
+        );
         let expected = json!({
             "type": "object",
             "properties": {"score": {"type": "integer", "minimum": 0}, "note": {"type": "string"}},
@@ -78,7 +84,10 @@ async fn an_answer_that_is_not_an_object_is_wrapped_only_on_the_wire() {
     for name in [OPENAI, RESPONSES, ANTHROPIC, OLLAMA] {
         let schema = json!({"type": "array", "items": {"type": "string"}});
         let (body, text, pieces) = structured(name, true, schema, r#"{"value":["a","b"]}"#).await;
-        assert!(body.to_string().contains(r#""required":["value"]"#), "{name}: {body}");
+        assert!(
+            body.to_string().contains(r#""required":["value"]"#),
+            "{name}: {body}"
+        );
         assert_eq!(text, r#"["a","b"]"#, "{name}");
         assert_eq!(pieces, [ModelChunk::Text(r#"["a","b"]"#.into())], "{name}");
     }
@@ -94,10 +103,19 @@ async fn a_free_form_map_is_sent_without_strictness() {
     let map = json!({"type": "object", "additionalProperties": {"type": "integer"}});
     let (body, text, _) = structured(OPENAI, true, map.clone(), r#"{"a": 1}"#).await;
     let format = json!({"name": "answer", "strict": false, "schema": map});
-    assert_eq!(body["response_format"], json!({"type": "json_schema", "json_schema": format}));
+    assert_eq!(
+        body["response_format"],
+        json!({"type": "json_schema", "json_schema": format})
+    );
     assert_eq!(text, r#"{"a": 1}"#);
     let (body, _, _) = structured(RESPONSES, false, map.clone(), r#"{"a": 1}"#).await;
-    assert_eq!((&body["text"]["format"]["strict"], &body["text"]["format"]["schema"]), (&json!(false), &map));
+    assert_eq!(
+        (
+            &body["text"]["format"]["strict"],
+            &body["text"]["format"]["schema"]
+        ),
+        (&json!(false), &map)
+    );
     let (body, _, _) = structured(ANTHROPIC, false, map.clone(), r#"{"a": 1}"#).await;
     assert_eq!(body.get("output_config"), None);
     assert!(body["system"].as_str().unwrap().contains(&map.to_string()));
@@ -105,9 +123,20 @@ async fn a_free_form_map_is_sent_without_strictness() {
 
 #[tokio::test]
 async fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
-    let (body, text, _) = structured("deepseek-chat", true, review(), "```json\n{\"score\":7}\n```").await;
+    let (body, text, _) = structured(
+        "deepseek-chat",
+        true,
+        review(),
+        "```json\n{\"score\":7}\n```",
+    )
+    .await;
     assert_eq!(body["response_format"], json!({"type": "json_object"}));
-    assert!(body["messages"][0]["content"].as_str().unwrap().contains(&review().to_string()));
+    assert!(
+        body["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .contains(&review().to_string())
+    );
     assert_eq!(text, r#"{"score":7}"#);
 }
 
@@ -115,8 +144,7 @@ async fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
 async fn tools_are_declared_in_each_dialect() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     let mut request = request("hi", false);
-    let map =
-        json!({"type": "object", "properties": {"tags": {"type": "object", "additionalProperties": true}}});
+    let map = json!({"type": "object", "properties": {"tags": {"type": "object", "additionalProperties": true}}});
     request.tools = vec![weather(), ToolDeclaration::new("tag", "Tags.", map.clone())];
     let mut bodies = Vec::new();
     for name in ALL {
@@ -131,15 +159,24 @@ async fn tools_are_declared_in_each_dialect() {
     });
     let openai = &bodies[0]["tools"];
     assert_eq!(
-        (&openai[0]["function"]["parameters"], &openai[0]["function"]["strict"]),
+        (
+            &openai[0]["function"]["parameters"],
+            &openai[0]["function"]["strict"]
+        ),
         (&strict, &json!(true))
     );
     assert_eq!(
-        (&openai[1]["function"]["parameters"], &openai[1]["function"]["strict"]),
+        (
+            &openai[1]["function"]["parameters"],
+            &openai[1]["function"]["strict"]
+        ),
         (&map, &json!(false))
     );
     let responses = &bodies[1]["tools"];
-    assert_eq!((&responses[0]["parameters"], &responses[0]["strict"]), (&strict, &json!(true)));
+    assert_eq!(
+        (&responses[0]["parameters"], &responses[0]["strict"]),
+        (&strict, &json!(true))
+    );
     assert_eq!(responses[1]["strict"], false);
     let canonical = Value::clone(&weather().parameters);
     assert_eq!(bodies[2]["tools"][0]["input_schema"], canonical);
@@ -148,7 +185,10 @@ async fn tools_are_declared_in_each_dialect() {
         (&declared["name"], &declared["description"]),
         (&json!("get_weather"), &json!("Looks up the weather."))
     );
-    assert_eq!(declared["parametersJsonSchema"]["properties"]["days"], json!({"type": "integer"}));
+    assert_eq!(
+        declared["parametersJsonSchema"]["properties"]["days"],
+        json!({"type": "integer"})
+    );
     assert_eq!(bodies[4]["tools"][0]["function"]["parameters"], canonical);
     // genai supports no tools in Cohere's format: an error is better than a model without its
     // tools.
@@ -159,9 +199,10 @@ async fn tools_are_declared_in_each_dialect() {
 #[tokio::test]
 async fn nulls_for_absent_arguments_are_removed() {
     for (name, stream) in everywhere().filter(|(name, _)| matches!(*name, OPENAI | RESPONSES)) {
-        let server =
-            WireServer::start([Reply::new().call("get_weather", json!({"city": "Oslo", "days": null}))])
-                .await;
+        let server = WireServer::start([
+            Reply::new().call("get_weather", json!({"city": "Oslo", "days": null}))
+        ])
+        .await;
         let mut request = request("hi", stream);
         request.tools = vec![weather()];
         let (_, response) = ask(&model(&server, name), request).await;
@@ -187,24 +228,38 @@ async fn options_are_sent() {
         server.last().body
     };
     let openai = body(OPENAI).await;
-    let sent = ["temperature", "top_p", "max_tokens", "stop", "seed"].map(|key| openai[key].clone());
+    let sent =
+        ["temperature", "top_p", "max_tokens", "stop", "seed"].map(|key| openai[key].clone());
     assert_eq!(json!(sent), json!([0.25, 0.5, 99, ["END"], i64::MAX]));
     let anthropic = body(ANTHROPIC).await;
-    let sent = ["temperature", "top_p", "max_tokens", "stop_sequences"].map(|key| anthropic[key].clone());
+    let sent =
+        ["temperature", "top_p", "max_tokens", "stop_sequences"].map(|key| anthropic[key].clone());
     assert_eq!(json!(sent), json!([0.25, 0.5, 99, ["END"]]));
     let gemini = body(GEMINI).await["generationConfig"].clone();
-    let sent =
-        ["temperature", "topP", "maxOutputTokens", "stopSequences", "seed"].map(|key| gemini[key].clone());
+    let sent = [
+        "temperature",
+        "topP",
+        "maxOutputTokens",
+        "stopSequences",
+        "seed",
+    ]
+    .map(|key| gemini[key].clone());
     assert_eq!(json!(sent), json!([0.25, 0.5, 99, ["END"], i32::MAX]));
     let ollama = body(OLLAMA).await["options"].clone();
-    assert_eq!((&ollama["num_predict"], &ollama["stop"]), (&json!(99), &json!(["END"])));
+    assert_eq!(
+        (&ollama["num_predict"], &ollama["stop"]),
+        (&json!(99), &json!(["END"]))
+    );
 
     let (_, error) = fail(&model(&server, RESPONSES), request.clone()).await;
     assert_eq!(error.kind(), Kind::InvalidRequest, "{error}");
     request.config.stop.clear();
     ask(&model(&server, RESPONSES), request).await;
     let responses = server.last().body;
-    assert_eq!((&responses["max_output_tokens"], responses.get("seed")), (&json!(99), None));
+    assert_eq!(
+        (&responses["max_output_tokens"], responses.get("seed")),
+        (&json!(99), None)
+    );
 }
 
 #[tokio::test]
@@ -219,15 +274,29 @@ async fn images_and_files_are_sent_or_refused_but_never_dropped() {
     let png = || Part::inline_data("image/png", vec![1, 2, 3]);
     let url = || Part::file_data("https://example.com/cat.png", "");
     let body = send(OPENAI, url()).await.unwrap();
-    assert_eq!(body["messages"][0]["content"][1]["image_url"]["url"], "https://example.com/cat.png");
+    assert_eq!(
+        body["messages"][0]["content"][1]["image_url"]["url"],
+        "https://example.com/cat.png"
+    );
     let body = send(ANTHROPIC, url()).await.unwrap();
-    assert_eq!(body["messages"][0]["content"][1]["source"]["url"], "https://example.com/cat.png");
-    let body = send(GEMINI, Part::file_data("gs://bucket/a.pdf", "application/pdf")).await.unwrap();
+    assert_eq!(
+        body["messages"][0]["content"][1]["source"]["url"],
+        "https://example.com/cat.png"
+    );
+    let body = send(
+        GEMINI,
+        Part::file_data("gs://bucket/a.pdf", "application/pdf"),
+    )
+    .await
+    .unwrap();
     let file = json!({"mime_type": "application/pdf", "file_uri": "gs://bucket/a.pdf"});
     assert_eq!(body["contents"][0]["parts"][1]["file_data"], file);
     let before = server.requests().len();
     for (name, part) in [
-        (OPENAI, Part::file_data("https://example.com/a.pdf", "application/pdf")),
+        (
+            OPENAI,
+            Part::file_data("https://example.com/a.pdf", "application/pdf"),
+        ),
         (ANTHROPIC, Part::inline_data("audio/wav", vec![1])),
         (OLLAMA, url()),
         (OLLAMA, Part::inline_data("application/pdf", vec![1])),
@@ -242,8 +311,18 @@ async fn images_and_files_are_sent_or_refused_but_never_dropped() {
 #[tokio::test]
 async fn thoughts_are_requested_only_on_demand() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
-    for (yes, name) in [(false, GEMINI), (true, GEMINI), (false, RESPONSES), (true, RESPONSES)] {
-        let genai = Genai::builder().base_url(server.url()).api_key(KEY).thoughts(yes).build().unwrap();
+    for (yes, name) in [
+        (false, GEMINI),
+        (true, GEMINI),
+        (false, RESPONSES),
+        (true, RESPONSES),
+    ] {
+        let genai = Genai::builder()
+            .base_url(server.url())
+            .api_key(KEY)
+            .thoughts(yes)
+            .build()
+            .unwrap();
         ask(&genai.model(name).unwrap(), request("hi", true)).await;
         let text = server.last().body.to_string();
         assert_eq!(

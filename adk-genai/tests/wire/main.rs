@@ -38,11 +38,16 @@ const ALL: [&str; 5] = [OPENAI, RESPONSES, ANTHROPIC, GEMINI, OLLAMA];
 
 /// Returns all formats, streamed and whole.
 fn everywhere() -> impl Iterator<Item = (&'static str, bool)> {
-    ALL.into_iter().flat_map(|name| [(name, true), (name, false)])
+    ALL.into_iter()
+        .flat_map(|name| [(name, true), (name, false)])
 }
 
 fn model(server: &WireServer, name: &str) -> Arc<dyn Model> {
-    let genai = Genai::builder().base_url(server.url()).api_key(KEY).build().expect("the settings are right");
+    let genai = Genai::builder()
+        .base_url(server.url())
+        .api_key(KEY)
+        .build()
+        .expect("the settings are right");
     genai.model(name).expect("the name is known")
 }
 
@@ -66,7 +71,10 @@ fn weather() -> ToolDeclaration {
 }
 
 /// Returns all chunks of an answer.
-async fn chunks(model: &Arc<dyn Model>, request: ModelRequest) -> Vec<Result<ModelChunk, ModelError>> {
+async fn chunks(
+    model: &Arc<dyn Model>,
+    request: ModelRequest,
+) -> Vec<Result<ModelChunk, ModelError>> {
     model.generate(Arc::new(request)).collect().await
 }
 
@@ -97,7 +105,13 @@ async fn fail(model: &Arc<dyn Model>, request: ModelRequest) -> (Vec<ModelChunk>
 fn said(pieces: &[ModelChunk]) -> String {
     pieces
         .iter()
-        .filter_map(|piece| if let ModelChunk::Text(text) = piece { Some(text.as_str()) } else { None })
+        .filter_map(|piece| {
+            if let ModelChunk::Text(text) = piece {
+                Some(text.as_str())
+            } else {
+                None
+            }
+        })
         .collect()
 }
 

@@ -11,18 +11,31 @@ async fn a_redirect_is_an_error_and_sends_nothing_to_the_other_host() {
         for status in STATUSES {
             let other = WireServer::start([Reply::text("stolen").forever()]).await;
             let host = other.url();
-            let location = format!("{}/steal?key={KEY}", host.replace("://", &format!("://me:{KEY}@")));
-            let server = WireServer::start([Reply::status(status).header("location", &location)]).await;
+            let location = format!(
+                "{}/steal?key={KEY}",
+                host.replace("://", &format!("://me:{KEY}@"))
+            );
+            let server =
+                WireServer::start([Reply::status(status).header("location", &location)]).await;
             let (pieces, error) = fail(&model(&server, name), request("hi", stream)).await;
             let at = format!("{name} {stream} {status}: {error}");
             assert_eq!(error.kind(), Kind::InvalidResponse, "{at}");
             assert!(!error.is_retryable() && pieces.is_empty(), "{at}");
             let text = error.to_string();
-            for part in [name, &format!("redirect ({status})"), &format!("`{host}`"), "base_url"] {
+            for part in [
+                name,
+                &format!("redirect ({status})"),
+                &format!("`{host}`"),
+                "base_url",
+            ] {
                 assert!(text.contains(part), "{at}");
             }
             assert!(!format!("{error} {error:?}").contains(KEY), "{at}");
-            assert_eq!((server.requests().len(), other.requests().len()), (1, 0), "{at}");
+            assert_eq!(
+                (server.requests().len(), other.requests().len()),
+                (1, 0),
+                "{at}"
+            );
         }
     }
 }
@@ -38,11 +51,21 @@ async fn a_redirect_within_the_host_or_to_nowhere_is_an_error_as_well() {
         .await;
         let model = model(&server, name);
         let (_, within) = fail(&model, request("hi", stream)).await;
-        assert!(within.to_string().contains(&format!("`{}`", server.url())), "{name} {stream}: {within}");
+        assert!(
+            within.to_string().contains(&format!("`{}`", server.url())),
+            "{name} {stream}: {within}"
+        );
         for status in [307, 302] {
             let (_, error) = fail(&model, request("hi", stream)).await;
-            assert_eq!(error.kind(), Kind::InvalidResponse, "{name} {stream}: {error}");
-            assert!(error.to_string().contains(&status.to_string()), "{name} {stream}: {error}");
+            assert_eq!(
+                error.kind(),
+                Kind::InvalidResponse,
+                "{name} {stream}: {error}"
+            );
+            assert!(
+                error.to_string().contains(&status.to_string()),
+                "{name} {stream}: {error}"
+            );
         }
         assert_eq!(server.requests().len(), 3, "{name} {stream}");
     }

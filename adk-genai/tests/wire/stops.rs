@@ -13,12 +13,18 @@ async fn nothing_is_sent_before_the_stream_is_polled() {
 #[tokio::test]
 async fn pieces_are_delivered_before_the_answer_is_complete() {
     for name in ALL {
-        let server = WireServer::start([Reply::text("one two three four").split(8).pause_after(5)]).await;
+        let server =
+            WireServer::start([Reply::text("one two three four").split(8).pause_after(5)]).await;
         let mut stream = model(&server, name).generate(Arc::new(request("hi", true)));
-        let Some(Ok(ModelChunk::Text(first))) = stream.next().await else { panic!("{name}") };
+        let Some(Ok(ModelChunk::Text(first))) = stream.next().await else {
+            panic!("{name}")
+        };
         // The server holds the rest until this call.
         server.release();
-        let rest: Vec<_> = stream.map(|chunk| chunk.expect("the call works")).collect().await;
+        let rest: Vec<_> = stream
+            .map(|chunk| chunk.expect("the call works"))
+            .collect()
+            .await;
         assert_eq!(first + &said(&rest), "one two three four", "{name}");
     }
 }

@@ -30,17 +30,33 @@ async fn round_trip(name: &str, stream: bool, first: Reply) -> Value {
 
 #[tokio::test]
 async fn results_in_several_contents_are_one_message_before_the_text() {
-    let call = |id: &str| FunctionCall { id: id.into(), name: "f".into(), ..FunctionCall::default() };
+    let call = |id: &str| FunctionCall {
+        id: id.into(),
+        name: "f".into(),
+        ..FunctionCall::default()
+    };
     let server = WireServer::start([Reply::text("ok")]).await;
     let mut request = request("go", false);
-    request.contents.push(Content::new(Role::Model, vec![Part::from(call("a")), Part::from(call("b"))]));
-    request.contents.push(results(vec![result(&call("a"), json!(1))]));
-    request.contents.push(results(vec![Part::text("and now?"), result(&call("b"), json!(2))]));
+    request.contents.push(Content::new(
+        Role::Model,
+        vec![Part::from(call("a")), Part::from(call("b"))],
+    ));
+    request
+        .contents
+        .push(results(vec![result(&call("a"), json!(1))]));
+    request.contents.push(results(vec![
+        Part::text("and now?"),
+        result(&call("b"), json!(2)),
+    ]));
     ask(&model(&server, ANTHROPIC), request).await;
     let messages = server.last().body["messages"].clone();
     assert_eq!(messages.as_array().unwrap().len(), 4);
-    let ids: Vec<_> =
-        messages[2]["content"].as_array().unwrap().iter().map(|part| &part["tool_use_id"]).collect();
+    let ids: Vec<_> = messages[2]["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|part| &part["tool_use_id"])
+        .collect();
     assert_eq!(ids, ["a", "b"]);
     assert_eq!(messages[3], json!({"role": "user", "content": "and now?"}));
 }
@@ -49,9 +65,14 @@ async fn results_in_several_contents_are_one_message_before_the_text() {
 async fn signed_thoughts_are_sent_back_to_their_provider() {
     for stream in [true, false] {
         let thinking = Reply::new().thought("Let me think.").signature("c2lnLTE=");
-        let body =
-            round_trip(ANTHROPIC, stream, thinking.call("get_weather", json!({"city": "Paris"}))).await;
-        let block = json!({"type": "thinking", "thinking": "Let me think.", "signature": "c2lnLTE="});
+        let body = round_trip(
+            ANTHROPIC,
+            stream,
+            thinking.call("get_weather", json!({"city": "Paris"})),
+        )
+        .await;
+        let block =
+            json!({"type": "thinking", "thinking": "Let me think.", "signature": "c2lnLTE="});
         assert_eq!(body["messages"][1]["content"][0], block);
         assert_eq!(body["messages"][1]["content"].as_array().unwrap().len(), 2);
 
@@ -62,13 +83,18 @@ async fn signed_thoughts_are_sent_back_to_their_provider() {
             .call("get_weather", json!({"city": "Rome"}));
         let body = round_trip(GEMINI, stream, signed).await;
         let parts = body["contents"][1]["parts"].as_array().unwrap();
-        let signatures: Vec<_> = parts.iter().map(|part| part["thoughtSignature"].as_str()).collect();
+        let signatures: Vec<_> = parts
+            .iter()
+            .map(|part| part["thoughtSignature"].as_str())
+            .collect();
         assert_eq!(signatures, [Some("c2lnLTI="), None], "{body}");
 
         let body = round_trip(
             OPENAI,
             stream,
-            Reply::new().thought("Hm.").call("get_weather", json!({"city": "Oslo"})),
+            Reply::new()
+                .thought("Hm.")
+                .call("get_weather", json!({"city": "Oslo"})),
         )
         .await;
         assert!(!body.to_string().contains("Hm."), "{body}");
@@ -78,17 +104,25 @@ async fn signed_thoughts_are_sent_back_to_their_provider() {
 #[tokio::test]
 async fn blocks_without_a_form_in_adk_are_sent_back_unchanged() {
     let block = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
-    let call =
-        json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}});
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}});
     let body = json!({"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [block, call],
         "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
-    let sent = round_trip(ANTHROPIC, false, Reply::raw("application/json", &body.to_string())).await;
+    let sent = round_trip(
+        ANTHROPIC,
+        false,
+        Reply::raw("application/json", &body.to_string()),
+    )
+    .await;
     assert_eq!(sent["messages"][1]["content"], json!([block, call]));
 }
 
 #[tokio::test]
 async fn unsigned_thoughts_are_sent_back_only_if_a_round_trip_needs_them() {
-    let thinking = || Reply::new().thought("Hm.").call("get_weather", json!({"city": "Paris"}));
+    let thinking = || {
+        Reply::new()
+            .thought("Hm.")
+            .call("get_weather", json!({"city": "Paris"}))
+    };
     let body = round_trip("deepseek-reasoner", true, thinking()).await;
     assert_eq!(body["messages"][2]["reasoning_content"], "Hm.");
     let body = round_trip("groq::x", true, thinking()).await;
@@ -98,7 +132,12 @@ async fn unsigned_thoughts_are_sent_back_only_if_a_round_trip_needs_them() {
 #[tokio::test]
 async fn a_malformed_call_is_sent_back_without_arguments_and_with_its_error() {
     for name in [OPENAI, ANTHROPIC, GEMINI] {
-        let body = round_trip(name, true, Reply::new().raw_call("get_weather", "{\"town\": ")).await;
+        let body = round_trip(
+            name,
+            true,
+            Reply::new().raw_call("get_weather", "{\"town\": "),
+        )
+        .await;
         assert!(!body.to_string().contains("town"), "{name}: {body}");
     }
 }
@@ -111,21 +150,46 @@ async fn a_conversation_is_never_empty_and_never_ends_with_the_model() {
     empty.contents.clear();
     ask(&model, empty).await;
     let text = &server.last().body["contents"][0]["parts"][0]["text"];
-    assert_eq!(text, "Handle the requests as specified in the System Instruction.");
+    assert_eq!(
+        text,
+        "Handle the requests as specified in the System Instruction."
+    );
     // The model then calls a tool, and gets another request.
-    let call = FunctionCall { id: "a".into(), name: "get_weather".into(), ..FunctionCall::default() };
+    let call = FunctionCall {
+        id: "a".into(),
+        name: "get_weather".into(),
+        ..FunctionCall::default()
+    };
     let mut called = request("", false);
     called.contents.clear();
-    called.contents.push(Content::new(Role::Model, vec![Part::from(call.clone())]));
-    called.contents.push(results(vec![result(&call, json!("sunny"))]));
+    called
+        .contents
+        .push(Content::new(Role::Model, vec![Part::from(call.clone())]));
+    called
+        .contents
+        .push(results(vec![result(&call, json!("sunny"))]));
     for name in [GEMINI, OPENAI, ANTHROPIC] {
         ask(&self::model(&server, name), called.clone()).await;
         let body = server.last().body.clone();
-        let all = body.get("contents").or_else(|| body.get("messages")).unwrap().as_array().unwrap();
-        let said =
-            all.iter().filter(|one| one["role"] != "system").map(ToString::to_string).collect::<Vec<_>>();
-        assert!(said[0].contains("\"user\"") && said[0].contains("Handle the requests"), "{name}: {body}");
-        assert!(said[1].contains("get_weather") && !said[1].contains("Handle"), "{name}: {body}");
+        let all = body
+            .get("contents")
+            .or_else(|| body.get("messages"))
+            .unwrap()
+            .as_array()
+            .unwrap();
+        let said = all
+            .iter()
+            .filter(|one| one["role"] != "system")
+            .map(ToString::to_string)
+            .collect::<Vec<_>>();
+        assert!(
+            said[0].contains("\"user\"") && said[0].contains("Handle the requests"),
+            "{name}: {body}"
+        );
+        assert!(
+            said[1].contains("get_weather") && !said[1].contains("Handle"),
+            "{name}: {body}"
+        );
     }
     let mut late = request("hi", false);
     late.contents.push(Content::model("Hello."));

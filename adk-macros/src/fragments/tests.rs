@@ -17,8 +17,11 @@ fn with_fragments(tokens: TokenStream) -> TokenStream {
         match token {
             TokenTree::Punct(sign) if sign.as_char() == '$' => is_fragment = true,
             TokenTree::Group(group) => {
-                let delimiter =
-                    if std::mem::take(&mut is_fragment) { Delimiter::None } else { group.delimiter() };
+                let delimiter = if std::mem::take(&mut is_fragment) {
+                    Delimiter::None
+                } else {
+                    group.delimiter()
+                };
                 out.push(Group::new(delimiter, with_fragments(group.stream())).into());
             }
             token => out.push(token),
@@ -51,13 +54,28 @@ fn parentheses_enclose_fragments_that_a_neighbour_would_split() {
         ("${-1}.abs()", "(-1).abs()"),
         ("${&x}[0] + ${&x}?", "(&x)[0] + (&x)?"),
         ("-${-1}", "- -1"),
-        ("${f(1)}.len() + ${a.b} * ${c::D}", "f(1).len() + a.b * c::D"),
+        (
+            "${f(1)}.len() + ${a.b} * ${c::D}",
+            "f(1).len() + a.b * c::D",
+        ),
         ("${x as u8} + ${|x| x}(3)", "(x as u8) + (|x| x)(3)"),
-        ("if ${Point { x: 1 }} == p {}", "if (Point { x: 1 }) == p {}"),
-        ("return ${if a { 1 } else { 2 }} + 3;", "return (if a { 1 } else { 2 }) + 3;"),
-        ("{ ${match a { _ => 1 } + 1} }", "{ (match a { _ => 1 } + 1) }"),
+        (
+            "if ${Point { x: 1 }} == p {}",
+            "if (Point { x: 1 }) == p {}",
+        ),
+        (
+            "return ${if a { 1 } else { 2 }} + 3;",
+            "return (if a { 1 } else { 2 }) + 3;",
+        ),
+        (
+            "{ ${match a { _ => 1 } + 1} }",
+            "{ (match a { _ => 1 } + 1) }",
+        ),
         ("fn f() -> u32 ${{ 1 }}", "fn f() -> u32 { 1 }"),
-        ("format!(\"{}\", ${1 + 1} * 10)", "format!(\"{}\", (1 + 1) * 10)"),
+        (
+            "format!(\"{}\", ${1 + 1} * 10)",
+            "format!(\"{}\", (1 + 1) * 10)",
+        ),
         ("${${1 + 1} * 10} * 10", "((1 + 1) * 10) * 10"),
         ("{ [ (${1 + 1} * 2) ] }", "{ [ ((1 + 1) * 2) ] }"),
     ] {
@@ -69,13 +87,19 @@ fn parentheses_enclose_fragments_that_a_neighbour_would_split() {
 fn types_and_patterns_keep_their_meaning() {
     for (given, expected) in [
         ("x: ${&str}, y: Option<${&str}>", "x: &str, y: Option<&str>"),
-        ("x: ${Vec<u8>} = ${Vec<u8>}::new()", "x: Vec<u8> = <Vec<u8> >::new()"),
+        (
+            "x: ${Vec<u8>} = ${Vec<u8>}::new()",
+            "x: Vec<u8> = <Vec<u8> >::new()",
+        ),
         ("${[u8; 4]}::default()", "<[u8; 4]>::default()"),
         ("${a::B}::new()", "a::B::new()"),
         ("x: &${dyn A + B}", "x: &(dyn A + B)"),
         ("x: Box<${dyn A}>", "x: Box<dyn A>"),
         ("${A | B} => x", "(A | B) => x"),
-        ("n @ ${A(ref x) | B(ref x)} => x", "n @ (A(ref x) | B(ref x)) => x"),
+        (
+            "n @ ${A(ref x) | B(ref x)} => x",
+            "n @ (A(ref x) | B(ref x)) => x",
+        ),
         ("Some(${A | B}) => x", "Some(A | B) => x"),
         ("${Some(1)} => x", "Some(1) => x"),
         ("${pub} fn f() {}", "pub fn f() {}"),

@@ -4,8 +4,9 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs, original_item,
-    out_specs, output_types, outs, param_name, plain, refuse, take_resources, twin_attributes,
+    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs,
+    original_item, out_specs, output_types, outs, param_name, plain, refuse, take_resources,
+    twin_attributes,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
@@ -19,10 +20,16 @@ use syn::ReturnType;
 pub(super) fn expand(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenStream {
     let plain = plain::expand(function, args);
     // An error type may be private. Other plain types are types of the standard library.
-    let is_public = matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
+    let is_public =
+        matches!(function.sig.output, ReturnType::Default) || super::keys::is_plain(function);
     let written = original_item(function, plain.is_some() && is_public);
-    let implemented = plain.unwrap_or_else(|| block(&function.attrs, &impl_by_types(function, args, report)));
-    let (before, vis, name) = (read(&twin_attributes(function)), &function.vis, &function.sig.ident);
+    let implemented =
+        plain.unwrap_or_else(|| block(&function.attrs, &impl_by_types(function, args, report)));
+    let (before, vis, name) = (
+        read(&twin_attributes(function)),
+        &function.vis,
+        &function.sig.ident,
+    );
     let default = default(function);
     quote!(#written #before #vis struct #name {} #default #implemented)
 }
@@ -50,7 +57,9 @@ fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) ->
     let typed = keys.expand(function, name);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
     let start = code!("impl __adk::function::AgentFunction for {name}");
-    let key = code!("const KEY: &'static str = {key:?}; const META: &'static __adk::AgentMeta<'static> =");
+    let key = code!(
+        "const KEY: &'static str = {key:?}; const META: &'static __adk::AgentMeta<'static> ="
+    );
     let (taken, needs) = needs(function, name).unzip();
     let value = match checked {
         Some(checked) => quote!({ #checked &#meta #taken }),
@@ -61,7 +70,11 @@ fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) ->
 
 /// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
+    let (name, text, errors) = (
+        function.unspanned_name(),
+        function.name(),
+        report.into_tokens(),
+    );
     let inside = quote! {
         #[automatically_derived]
         impl __adk::Agent for #name {
@@ -139,15 +152,27 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
         };
         if at > 0 {
             let fact = format!("the context of `{name}` is not its first parameter");
-            check(edge_spans(&param.ty), &is_context, fact, "move it to the front; a function has one");
+            check(
+                edge_spans(&param.ty),
+                &is_context,
+                fact,
+                "move it to the front; a function has one",
+            );
         } else if let Some(span) = args.blocking {
-            let fact = format!("`{name}` takes a context, which cannot leave its thread, and is `blocking`");
+            let fact = format!(
+                "`{name}` takes a context, which cannot leave its thread, and is `blocking`"
+            );
             let help = "read and write keys by parameters and `writes`, or remove `blocking`";
             check((span, span), &is_context, fact, help);
         }
         if param.name.is_none() {
             let fact = format!("a parameter of `{name}` has no name, so it reads no key");
-            check(edge_spans(&param.ty), &quote!(!#is_context), fact, "name it as the key that it reads");
+            check(
+                edge_spans(&param.ty),
+                &quote!(!#is_context),
+                fact,
+                "name it as the key that it reads",
+            );
         }
     }
     checks
@@ -159,7 +184,9 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let places = KeyTypes::places(function);
     let all = function.params(Source::Plain).zip(&places).enumerate();
     let all = all.filter_map(|(at, (param, place))| {
-        let KeyType { ty, any, optional, .. } = keys.read_type(at)?;
+        let KeyType {
+            ty, any, optional, ..
+        } = keys.read_type(at)?;
         let any = any.clone().unwrap_or_else(|| quote!(false));
         Some(key_spec(
             ty,
@@ -182,12 +209,29 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let [optional, may_exit] = if returns_plain {
         ["false"; 2]
     } else {
-        ["__adk::TypeFacts::<__AdkValue>::OPTIONAL", "__adk::TypeFacts::<__AdkPlain>::FLOW != 0"]
+        [
+            "__adk::TypeFacts::<__AdkValue>::OPTIONAL",
+            "__adk::TypeFacts::<__AdkPlain>::FLOW != 0",
+        ]
     };
     let writes = args.writes.iter().map(|key| {
-        let (spelled, ty) = (types::written_type(&function.sig.output), keys.written_type());
-        let place = 1 | if types::is_option_result(&function.sig.output) { OPENED } else { 0 };
-        key_spec(&ty, &key.text, &spelled, &read(optional), &quote!(false), &quote!(#place))
+        let (spelled, ty) = (
+            types::written_type(&function.sig.output),
+            keys.written_type(),
+        );
+        let place = 1 | if types::is_option_result(&function.sig.output) {
+            OPENED
+        } else {
+            0
+        };
+        key_spec(
+            &ty,
+            &key.text,
+            &spelled,
+            &read(optional),
+            &quote!(false),
+            &quote!(#place),
+        )
     });
     let writes = writes.chain(out_specs(function));
     let exits = args.exits.as_ref().map(|exits| {
@@ -206,22 +250,30 @@ fn static_type(ty: &syn::Type) -> TokenStream {
 }
 
 fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
-    let loads = function.params(Source::Plain).enumerate().map(|(at, param)| {
-        let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
-            "ContextRead"
-        } else if types::is_mut_reference(&param.ty) {
-            "LentRead"
-        } else {
-            "StateRead"
-        };
-        load(param, reader)
-    });
+    let loads = function
+        .params(Source::Plain)
+        .enumerate()
+        .map(|(at, param)| {
+            let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
+                "ContextRead"
+            } else if types::is_mut_reference(&param.ty) {
+                "LentRead"
+            } else {
+                "StateRead"
+            };
+            load(param, reader)
+        });
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
-    let first = function.params(Source::Plain).map(|param| &param.local).next();
+    let first = function
+        .params(Source::Plain)
+        .map(|param| &param.local)
+        .next();
     let how = match (first, blocking) {
         (None, _) => read("let __adk_how = __adk::function::RecordedWork;"),
         (Some(first), None) => code!("let ({first}, __adk_how) = {first}.__begin(__adk_cx);"),
-        (Some(first), Some(_)) => code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);"),
+        (Some(first), Some(_)) => {
+            code!("let ({first}, __adk_how) = {first}.__begin_blocking(__adk_cx);")
+        }
     };
     let wait = function.sig.asyncness.map_or("", |_| ".await");
     // rustc points at a value that no key can hold, and at a type that is not an error.
@@ -239,9 +291,13 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         }
         None => quote!(::core::option::Option::None),
     };
-    let (name, given, resources) = (function.unspanned_name(), arguments(function), take_resources(function));
-    let from =
-        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::run_resources(__adk_cx);));
+    let (name, given, resources) = (
+        function.unspanned_name(),
+        arguments(function),
+        take_resources(function),
+    );
+    let from = (!resources.is_empty())
+        .then(|| quote!(let __adk_from = __adk::resources::run_resources(__adk_cx);));
     let called = code!("let __adk_out =");
     let (made, set) = outs(function);
     let called = quote!(#made #resources #called #name(#(#given),*));
@@ -255,14 +311,14 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::FunctionOutcome::new");
-    let call =
-        quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
+    let call = quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),
         (None, None) => quote!(call(move || { #call })),
     };
-    let head = read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
+    let head =
+        read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read(
         "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain as _};",
     );

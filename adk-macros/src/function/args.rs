@@ -73,11 +73,19 @@ const AGENT: Words<'_> = Words {
     kind: "argument",
     check: Check::AgentAttribute,
     place: Place::Agent,
-    known: &["writes = score", "exits(outer)", "timeout = \"20s\"", "blocking"],
+    known: &[
+        "writes = score",
+        "exits(outer)",
+        "timeout = \"20s\"",
+        "blocking",
+    ],
 };
 
-const BY_HAND: Words<'_> =
-    Words { place: Place::ByHand, known: &["reads(draft: Draft)", "writes(score: Score)"], ..AGENT };
+const BY_HAND: Words<'_> = Words {
+    place: Place::ByHand,
+    known: &["reads(draft: Draft)", "writes(score: Score)"],
+    ..AGENT
+};
 
 const TOOL: Words<'_> = Words {
     owner: "`#[tool]`",
@@ -116,7 +124,10 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
                     loops.push(unraw(&expect::name(input, "the name of a loop")?));
                     Ok(())
                 });
-                out.exits = Some(Exits { loops, span: word.span() });
+                out.exits = Some(Exits {
+                    loops,
+                    span: word.span(),
+                });
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             _ => out.blocking = Some(word.span()),
@@ -152,7 +163,12 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "escalates" => out.escalates = true,
             "long_running" => out.long_running = true,
             "confirm" => {
-                out.confirm = Some(input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?)
+                out.confirm = Some(
+                    input
+                        .parse::<Option<Token![=]>>()?
+                        .map(|_| input.parse())
+                        .transpose()?,
+                )
             }
             "by" => {
                 input.parse::<Token![=]>()?;
@@ -198,7 +214,10 @@ fn timeout(word: &Ident, input: ParseStream<'_>) -> ParseResult<Timeout> {
 /// `plan` or `user:plan`.
 pub(super) fn key(input: ParseStream<'_>, is_typed: bool) -> ParseResult<StateKey> {
     let key = expect::key(input, "a key", is_typed)?;
-    Ok(StateKey { text: key.text(), span: key.name.span() })
+    Ok(StateKey {
+        text: key.text(),
+        span: key.name.span(),
+    })
 }
 
 /// `(plan: Plan, user:tone: String)`.
@@ -210,8 +229,12 @@ fn typed_keys(input: ParseStream<'_>, sink: &mut Sink) -> ParseResult<Vec<TypedK
         let ty = expect::ty(input, "a type")?;
         // The type may be a reference, as for a parameter.
         let borrows = matches!(option_value(&ty), Type::Reference(_));
-        if borrows { check_named(&ty) } else { check_storable(&ty) }
-            .map_err(|Hint { span, fact, help }| Diagnostic::syntax(span, fact).help(help))?;
+        if borrows {
+            check_named(&ty)
+        } else {
+            check_storable(&ty)
+        }
+        .map_err(|Hint { span, fact, help }| Diagnostic::syntax(span, fact).help(help))?;
         keys.push(TypedKey { key, ty });
         Ok(())
     });

@@ -25,14 +25,19 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let all = all.map(|(at, key)| HandWrittenKey::new(item, key, at, &mut aliases));
     let all: Vec<_> = all.collect();
     let (reads, writes) = all.split_at(args.reads.len());
-    let placed = |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
+    let placed =
+        |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
     // As for functions, an `Option<T>` writes a `T` conditionally.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
         let inside = types::option_value(&key.key.ty);
-        let opened = if std::ptr::eq(inside, &key.key.ty) { 0 } else { OPENED };
+        let opened = if std::ptr::eq(inside, &key.key.ty) {
+            0
+        } else {
+            OPENED
+        };
         let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
             .then(|| quote!(.accepting(__adk::TypeFacts::<#ty>::ACCEPTS)));
@@ -89,8 +94,16 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
 }
 
 fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
-    let ty = |key: &KeyType| if reads { key.read.clone() } else { key.ty.clone() };
-    all.iter().map(|one| (&one.key.ty, ty(&one.key_type))).collect()
+    let ty = |key: &KeyType| {
+        if reads {
+            key.read.clone()
+        } else {
+            key.ty.clone()
+        }
+    };
+    all.iter()
+        .map(|one| (&one.key.ty, ty(&one.key_type)))
+        .collect()
 }
 
 /// Returns the value of `META` with the keys of the attribute.
@@ -98,12 +111,19 @@ fn described_meta(value: &TokenStream) -> TokenStream {
     // As in `refuse`, rustc underlines from the first token of the value to the last.
     let ((from, to), private) = (edge_spans(value), crate::facade::private());
     let described = quote!(#private::typed::describe::<Self>);
-    let (callee, value) = (quote_spanned!(from=> (#described)), quote_spanned!(to=> (#value)));
+    let (callee, value) = (
+        quote_spanned!(from=> (#described)),
+        quote_spanned!(to=> (#value)),
+    );
     quote!(#callee #value)
 }
 
 /// Returns the impl with another value of `META`.
-fn with_meta(item: &ByHand, Constant { before, after, .. }: &Constant, value: &TokenStream) -> TokenStream {
+fn with_meta(
+    item: &ByHand,
+    Constant { before, after, .. }: &Constant,
+    value: &TokenStream,
+) -> TokenStream {
     let head = &item.head;
     let mut body = Group::new(item.body.delimiter(), quote!(#before #value #after));
     body.set_span(item.body.span());
@@ -126,20 +146,40 @@ impl<'a> HandWrittenKey<'a> {
             let inside = types::option_value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = reference_target(inside).to_token_stream();
-            let read = if optional { quote!(__typed::Perhaps<#ty>) } else { quote!(__typed::Is<#ty>) };
-            let key_type = KeyType { ty, read, any: None, optional: quote!(#optional) };
-            return Self { key, key_type, number: quote!(__typed::UNKNOWN) };
+            let read = if optional {
+                quote!(__typed::Perhaps<#ty>)
+            } else {
+                quote!(__typed::Is<#ty>)
+            };
+            let key_type = KeyType {
+                ty,
+                read,
+                any: None,
+                optional: quote!(#optional),
+            };
+            return Self {
+                key,
+                key_type,
+                number: quote!(__typed::UNKNOWN),
+            };
         }
         // Only the aliases mention the user's type: rustc would propose it as another candidate in
         // an impl with parameters.
         let key_type = KeyType::new(ty, at, aliases);
         let number = crate::typed::number(&key_type.ty, &types::type_spelling(ty));
-        Self { key, key_type, number }
+        Self {
+            key,
+            key_type,
+            number,
+        }
     }
 
     /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
-        let (name, spelled) = (crate::code::key(&self.key.key.text), types::type_spelling(spelled));
+        let (name, spelled) = (
+            crate::code::key(&self.key.key.text),
+            types::type_spelling(spelled),
+        );
         let (ty, optional, number) = (&self.key_type.ty, &self.key_type.optional, &self.number);
         let any = self.key_type.any.clone().unwrap_or_else(|| quote!(false));
         quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))

@@ -31,7 +31,9 @@ impl KeyTypes {
     pub(super) fn new(function: &Function, args: &AgentArgs) -> Self {
         let mut aliases = TokenStream::new();
         let params = function.params(Source::Plain).enumerate();
-        let reads = params.map(|(at, param)| KeyType::new(&param.ty, at, &mut aliases)).collect();
+        let reads = params
+            .map(|(at, param)| KeyType::new(&param.ty, at, &mut aliases))
+            .collect();
         let written = args.writes.as_ref().map(|_| {
             if let Some(ty) = return_type(function).and_then(plain_type) {
                 return ty;
@@ -43,7 +45,11 @@ impl KeyTypes {
             ));
             quote!(__AdkWritten)
         });
-        Self { aliases, reads, written }
+        Self {
+            aliases,
+            reads,
+            written,
+        }
     }
 
     /// Returns the facts about the type of the key that parameter `at` reads.
@@ -67,7 +73,11 @@ impl KeyTypes {
 
     /// Returns the aliases and `impl Typed`.
     pub(super) fn expand(&self, function: &Function, name: &Ident) -> TokenStream {
-        let Self { aliases, reads, written } = self;
+        let Self {
+            aliases,
+            reads,
+            written,
+        } = self;
         let head = quote!(impl __typed::Typed for #name);
         let reads: Vec<_> = function
             .params(Source::Plain)
@@ -75,7 +85,9 @@ impl KeyTypes {
             .map(|(param, key)| (&param.ty, key.read.clone()))
             .collect();
         let unit = syn::parse_quote!(());
-        let writes = written.iter().map(|ty| (return_type(function).unwrap_or(&unit), ty.clone()));
+        let writes = written
+            .iter()
+            .map(|ty| (return_type(function).unwrap_or(&unit), ty.clone()));
         let typed = implement(&head, &reads, &writes.collect::<Vec<_>>());
         quote!(#aliases #typed)
     }
@@ -86,13 +98,21 @@ impl KeyType {
     /// need no traits, because their names are not used as aliases.
     pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain_type(ty) {
-            return Self { read: quote!(__typed::Is<#ty>), ty, any: None, optional: quote!(false) };
+            return Self {
+                read: quote!(__typed::Is<#ty>),
+                ty,
+                any: None,
+                optional: quote!(false),
+            };
         }
         // Aliases for the type of the parameter, how the key is read, its borrowed type, its owned
         // type, and the type of the key.
         let alias = |step: usize| format!("__AdkKey_{at}_{step}");
         let (parameter, owned, key) = (alias(1), alias(2), alias(3));
-        let (written, ty) = (read(&alias(0)), types::with_static_lifetimes(ty.to_token_stream()));
+        let (written, ty) = (
+            read(&alias(0)),
+            types::with_static_lifetimes(ty.to_token_stream()),
+        );
         aliases.extend(quote!(type #written = #ty;));
         let (written, borrowed) = (alias(0), alias(4));
         aliases.extend(code!(

@@ -11,8 +11,8 @@ use quote::{ToTokens, format_ident, quote};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, FnArg, Generics, ItemImpl, Meta, Pat, PatType, Path, ReturnType, Signature, Type,
-    TypeReference, Visibility,
+    Attribute, Expr, FnArg, Generics, ItemImpl, Meta, Pat, PatType, Path, ReturnType, Signature,
+    Type, TypeReference, Visibility,
 };
 
 /// A function with `#[agent]` or `#[tool]`.
@@ -75,9 +75,9 @@ impl Function {
     /// written key.
     pub(super) fn params(&self, source: Source) -> impl Iterator<Item = &Param> {
         let changes = matches!(source, Source::Key | Source::Out);
-        self.params
-            .iter()
-            .filter(move |Param { source: own, .. }| *own == source || changes && *own == Source::Changed)
+        self.params.iter().filter(move |Param { source: own, .. }| {
+            *own == source || changes && *own == Source::Changed
+        })
     }
 
     pub(super) fn returns(&self) -> TokenStream {
@@ -114,7 +114,12 @@ pub(super) fn function(
     help: &str,
     report: &mut Diagnostics,
 ) -> Option<Function> {
-    let FunctionParts { mut attrs, vis, mut sig, body } = match FunctionParts::parse.parse2(item.clone()) {
+    let FunctionParts {
+        mut attrs,
+        vis,
+        mut sig,
+        body,
+    } = match FunctionParts::parse.parse2(item.clone()) {
         Ok(parsed) => parsed,
         Err(error) => {
             if !is_function(item) {
@@ -135,7 +140,9 @@ pub(super) fn function(
         !is_second
     });
     let receiver = sig.receiver().map(|receiver| receiver.self_token.span);
-    let method = receiver.or_else(|| self_type(sig.to_token_stream())).or_else(|| self_type(body.stream()));
+    let method = receiver
+        .or_else(|| self_type(sig.to_token_stream()))
+        .or_else(|| self_type(body.stream()));
     if let Some(span) = method {
         report.refuse(
             span,
@@ -151,11 +158,24 @@ pub(super) fn function(
     let mut params = Vec::new();
     for (place, input) in sig.inputs.iter_mut().enumerate() {
         if let FnArg::Typed(input) = input {
-            params.push(param(input, format_ident!("__adk_{place}"), is_tool, report));
+            params.push(param(
+                input,
+                format_ident!("__adk_{place}"),
+                is_tool,
+                report,
+            ));
         }
     }
     let item = is_rust.then_some(item);
-    Some(Function { attrs, vis, sig, body, params, is_method: method.is_some(), item })
+    Some(Function {
+        attrs,
+        vis,
+        sig,
+        body,
+        params,
+        is_method: method.is_some(),
+        item,
+    })
 }
 
 /// Returns the span of a `Self` that only a function in an `impl` or a trait can name: a `Self`
@@ -167,7 +187,9 @@ fn self_type(tokens: TokenStream) -> Option<Span> {
         match &token {
             TokenTree::Ident(word) if ITEMS.iter().any(|item| word == item) => return None,
             TokenTree::Ident(word) if word == "Self" => found = found.or(Some(word.span())),
-            TokenTree::Group(group) if !after_bang => found = found.or_else(|| self_type(group.stream())),
+            TokenTree::Group(group) if !after_bang => {
+                found = found.or_else(|| self_type(group.stream()))
+            }
             _ => {}
         }
         after_bang = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '!');
@@ -176,17 +198,29 @@ fn self_type(tokens: TokenStream) -> Option<Span> {
 }
 
 fn is_function(item: TokenStream) -> bool {
-    const BEFORE: [&str; 7] = ["pub", "default", "const", "async", "unsafe", "safe", "extern"];
+    const BEFORE: [&str; 7] = [
+        "pub", "default", "const", "async", "unsafe", "safe", "extern",
+    ];
     let mut words = item.into_iter().filter_map(|token| match token {
         TokenTree::Ident(word) => Some(word),
         _ => None,
     });
-    words.find(|word| BEFORE.iter().all(|before| word != before)).is_some_and(|word| word == "fn")
+    words
+        .find(|word| BEFORE.iter().all(|before| word != before))
+        .is_some_and(|word| word == "fn")
 }
 
 fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnostics) -> Param {
-    let is_resource = input.attrs.extract_if(.., |attr| attr.path().is_ident("resource")).count() > 0;
-    let name = if is_resource { None } else { pattern_name(&input.pat, report) };
+    let is_resource = input
+        .attrs
+        .extract_if(.., |attr| attr.path().is_ident("resource"))
+        .count()
+        > 0;
+    let name = if is_resource {
+        None
+    } else {
+        pattern_name(&input.pat, report)
+    };
     let key = take_key_attribute(&mut input.attrs, name.as_ref(), report);
     let (docs, default) = take_own_attributes(&mut input.attrs, report);
     let ty = (*input.ty).clone();
@@ -194,7 +228,11 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
         _ if is_resource => (Source::Resource, resource(&ty, report)),
         Some(inside) => {
             if key.is_none() {
-                report.refuse(ty.span(), "an `Out` writes a key", "write `#[key]` before the parameter");
+                report.refuse(
+                    ty.span(),
+                    "an `Out` writes a key",
+                    "write `#[key]` before the parameter",
+                );
             }
             (Source::Out, inside)
         }
@@ -206,10 +244,24 @@ fn param(input: &mut PatType, local: Ident, is_tool: bool, report: &mut Diagnost
         None => (Source::Plain, ty),
     };
     if let Some((span, _)) = default.as_ref().filter(|_| source != Source::Plain) {
-        report.refuse(*span, "only an argument of a model has a default", "remove it");
+        report.refuse(
+            *span,
+            "only an argument of a model has a default",
+            "remove it",
+        );
     }
-    let named = |name: Ident| StateKey { text: unraw(&name), span: name.span() };
-    Param { name: key.or_else(|| name.map(named)), local, source, ty, docs, default }
+    let named = |name: Ident| StateKey {
+        text: unraw(&name),
+        span: name.span(),
+    };
+    Param {
+        name: key.or_else(|| name.map(named)),
+        local,
+        source,
+        ty,
+        docs,
+        default,
+    }
 }
 
 fn pattern_name(pat: &Pat, report: &mut Diagnostics) -> Option<Ident> {
@@ -230,9 +282,14 @@ fn take_key_attribute(
     name: Option<&Ident>,
     report: &mut Diagnostics,
 ) -> Option<StateKey> {
-    let attr = attrs.extract_if(.., |attr| attr.path().is_ident("key")).last()?;
+    let attr = attrs
+        .extract_if(.., |attr| attr.path().is_ident("key"))
+        .last()?;
     let key = match (&attr.meta, name) {
-        (Meta::Path(_), Some(name)) => Ok(StateKey { text: unraw(name), span: name.span() }),
+        (Meta::Path(_), Some(name)) => Ok(StateKey {
+            text: unraw(name),
+            span: name.span(),
+        }),
         _ => {
             let parser = |input: ParseStream<'_>| {
                 let key = args::key(input, false);
@@ -247,18 +304,28 @@ fn take_key_attribute(
     };
     Some(key.unwrap_or_else(|error| {
         report.push(error.or_help("name the parameter as the key, or write `#[key(user:plan)]`"));
-        StateKey { text: String::new(), span: attr.span() }
+        StateKey {
+            text: String::new(),
+            span: attr.span(),
+        }
     }))
 }
 
 /// Returns the target of the reference that a `#[resource]` parameter takes.
 fn resource(ty: &Type, report: &mut Diagnostics) -> Type {
     match ty {
-        Type::Reference(TypeReference { mutability: None, elem, .. }) => (**elem).clone(),
+        Type::Reference(TypeReference {
+            mutability: None,
+            elem,
+            ..
+        }) => (**elem).clone(),
         ty => {
             let spelled = types::type_spelling(types::option_value(ty));
             let fact = "a resource is shared by all runs, so it is borrowed";
-            let help = format!("write `&{}`", spelled.trim_start_matches('&').trim_start_matches("mut "));
+            let help = format!(
+                "write `&{}`",
+                spelled.trim_start_matches('&').trim_start_matches("mut ")
+            );
             report.refuse(ty.span(), fact, help);
             ty.clone()
         }
@@ -333,10 +400,25 @@ pub(super) fn by_hand(item: &TokenStream) -> Option<ByHand> {
     if !matches!(&*begins, "impl" | "unsafe" | "default") {
         return None;
     }
-    let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else { return None };
+    let Some(TokenTree::Group(body)) = tokens.pop().filter(is_braced) else {
+        return None;
+    };
     let head: TokenStream = tokens.into_iter().collect();
-    let ItemImpl { attrs, generics, trait_, self_ty, .. } = syn::parse2(quote!(#head {})).ok()?;
-    Some(ByHand { head, body, attrs, generics, trait_path: trait_.map(|(path, _)| path), ty: *self_ty })
+    let ItemImpl {
+        attrs,
+        generics,
+        trait_,
+        self_ty,
+        ..
+    } = syn::parse2(quote!(#head {})).ok()?;
+    Some(ByHand {
+        head,
+        body,
+        attrs,
+        generics,
+        trait_path: trait_.map(|(path, _)| path),
+        ty: *self_ty,
+    })
 }
 
 fn is_braced(token: &TokenTree) -> bool {
@@ -358,6 +440,10 @@ impl ByHand {
         let value = from(start, '=')? + 1;
         let end = from(value, ';')?;
         let part = |from: usize, to: usize| tokens.iter().take(to).skip(from).cloned().collect();
-        Some(Constant { before: part(0, value), value: part(value, end), after: part(end, tokens.len()) })
+        Some(Constant {
+            before: part(0, value),
+            value: part(value, end),
+            after: part(end, tokens.len()),
+        })
     }
 }

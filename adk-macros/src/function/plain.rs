@@ -19,7 +19,10 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
         return None;
     }
-    let (output, description) = (PlainOutput::new(function, args)?, docs::text(&function.attrs)?);
+    let (output, description) = (
+        PlainOutput::new(function, args)?,
+        docs::text(&function.attrs)?,
+    );
     let (mut types, mut keys, mut given) = (String::new(), String::new(), String::new());
     let adk = format!("{}::function", facade::path());
     for (at, (key, holder)) in params(function)?.into_iter().enumerate() {
@@ -31,20 +34,31 @@ pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStrea
     let (returned, call) = match (&function.sig.asyncness, args.blocking) {
         (Some(_), _) => {
             let waits = code!("{adk}::AsyncOutput::new");
-            (format!("{adk}::AsyncOutput<{value}>"), quote!(#waits(#written, async move { #call })))
+            (
+                format!("{adk}::AsyncOutput<{value}>"),
+                quote!(#waits(#written, async move { #call })),
+            )
         }
         (None, Some(_)) => {
             let blocks = code!("{adk}::BlockingOutput");
-            (format!("{adk}::BlockingOutput<{value}>"), quote!(#blocks(#call)))
+            (
+                format!("{adk}::BlockingOutput<{value}>"),
+                quote!(#blocks(#call)),
+            )
         }
         (None, None) => (value, call),
     };
     let (ty, name) = (function.unspanned_name(), function.name());
     let (conditions, (place, package)) = (super::conditions_text(function), place::parts());
     let written_as_number = hash(written);
-    let may_be_deprecated =
-        |attr: &syn::Attribute| attr.path().is_ident("deprecated") || attr.path().is_ident("cfg_attr");
-    let deprecated = if function.attrs.iter().any(may_be_deprecated) { "#[allow(deprecated)]" } else { "" };
+    let may_be_deprecated = |attr: &syn::Attribute| {
+        attr.path().is_ident("deprecated") || attr.path().is_ident("cfg_attr")
+    };
+    let deprecated = if function.attrs.iter().any(may_be_deprecated) {
+        "#[allow(deprecated)]"
+    } else {
+        ""
+    };
     let head = code!(
         "{conditions}
         #[automatically_derived]
@@ -80,7 +94,10 @@ impl PlainOutput {
     /// Returns the output if the library knows the value type and the type fits `writes`.
     fn new(function: &Function, args: &AgentArgs) -> Option<Self> {
         let ReturnType::Type(_, ty) = &function.sig.output else {
-            return args.writes.is_none().then(|| Self { value: "()".to_owned(), error: None });
+            return args.writes.is_none().then(|| Self {
+                value: "()".to_owned(),
+                error: None,
+            });
         };
         let result = types::argument(ty, "Result", 0);
         let value = result.unwrap_or(ty);
@@ -89,27 +106,46 @@ impl PlainOutput {
             (None, Type::Tuple(tuple)) if tuple.elems.is_empty() => "()".to_owned(),
             _ => return None,
         };
-        Some(Self { value, error: result.map(|_| types::carets(&function.sig).1) })
+        Some(Self {
+            value,
+            error: result.map(|_| types::carets(&function.sig).1),
+        })
     }
 
     /// Returns the type of a call as text, and the call.
     fn call(self, function: &Function, given: &str, adk: &str) -> (String, TokenStream) {
-        let (name, wait) = (function.unspanned_name(), function.sig.asyncness.map_or("", |_| ".await"));
-        let Some(error) = self.error else { return (self.value, code!("{name}({given}){wait}")) };
+        let (name, wait) = (
+            function.unspanned_name(),
+            function.sig.asyncness.map_or("", |_| ".await"),
+        );
+        let Some(error) = self.error else {
+            return (self.value, code!("{name}({given}){wait}"));
+        };
         // rustc reports a type that is not an error here.
         let error = quote_spanned!(error=> _);
         let rest = code!("as {adk}::AgentFailure>::ok({name}({given}){wait})");
-        (format!("{adk}::AgentResult<{}>", self.value), quote!(<#error #rest))
+        (
+            format!("{adk}::AgentResult<{}>", self.value),
+            quote!(<#error #rest),
+        )
     }
 }
 
 /// Returns the keys of the parameters, each with the type that holds its value.
 fn params(function: &Function) -> Option<Vec<(&str, String)>> {
-    let params = function.params.iter().map(|Param { name, source, ty, .. }| {
-        let key = name.as_ref().filter(|key| *source == Source::Plain && !key.text.contains(':'))?;
-        Some((&*key.text, holder(ty)?))
-    });
-    params.collect::<Option<Vec<_>>>().filter(|params| params.len() <= PARAMS)
+    let params = function.params.iter().map(
+        |Param {
+             name, source, ty, ..
+         }| {
+            let key = name
+                .as_ref()
+                .filter(|key| *source == Source::Plain && !key.text.contains(':'))?;
+            Some((&*key.text, holder(ty)?))
+        },
+    );
+    params
+        .collect::<Option<Vec<_>>>()
+        .filter(|params| params.len() <= PARAMS)
 }
 
 fn holder(ty: &Type) -> Option<String> {

@@ -11,7 +11,10 @@ fn a_half_typed_body_still_expands() {
         /// Grades.
         pub async fn grade(draft: &str) -> f64 { let a = draft. ; match }
     };
-    for output in [agent(quote!(writes = score), item.clone()), tool(quote!(), item)] {
+    for output in [
+        agent(quote!(writes = score), item.clone()),
+        tool(quote!(), item),
+    ] {
         let text = output.to_string();
         assert!(text.contains("let a = draft . ; match"), "{text}");
         assert!(text.contains("pub struct grade { }"), "{text}");
@@ -29,7 +32,10 @@ fn a_half_typed_impl_still_expands() {
     };
     let text = agent(quote!(reads(draft: Vec<T>)), item).to_string();
     assert!(text.contains("let a = cx . ; match"), "{text}");
-    assert!(text.contains(r#"(AgentMeta :: custom ("holder") .) ;"#), "{text}");
+    assert!(
+        text.contains(r#"(AgentMeta :: custom ("holder") .) ;"#),
+        "{text}"
+    );
     assert!(text.contains("Typed for Holder < T >"), "{text}");
     assert!(!text.contains("compile_error"), "{text}");
 }
@@ -50,12 +56,18 @@ fn the_function_comes_first_and_keeps_its_own_attributes() {
     let text = tool(quote!(), item).to_string();
     let function = text.split("struct").next().unwrap_or_default();
     assert!(function.starts_with("# [inline]"), "{text}");
-    assert!(function.contains("fn look (days : u8 , # [allow (unused)] other : u8"), "{text}");
+    assert!(
+        function.contains("fn look (days : u8 , # [allow (unused)] other : u8"),
+        "{text}"
+    );
 }
 
 #[test]
 fn long_docs_are_not_deep() {
     let docs = std::iter::repeat_n(quote!(#[doc = "A line."]), 300);
-    let output = tool(quote!(), quote!(#(#docs)* fn grade(draft: &str) -> f64 { 1.0 }));
+    let output = tool(
+        quote!(),
+        quote!(#(#docs)* fn grade(draft: &str) -> f64 { 1.0 }),
+    );
     assert!(!output.to_string().contains("compile_error"), "{output}");
 }

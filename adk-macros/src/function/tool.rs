@@ -4,8 +4,8 @@ use super::args::ToolArgs;
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types, outs,
-    param_name, refuse, take_resources,
+    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types,
+    outs, param_name, refuse, take_resources,
 };
 use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
@@ -14,7 +14,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
 
-const CALL: &str = "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
+const CALL: &str =
+    "async fn call(&self, __adk_args: __adk::ToolArgs, __adk_cx: &mut __adk::ToolContext)
     -> ::core::result::Result<__adk::serde_json::Value, __adk::ToolError>";
 const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
     __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
@@ -63,7 +64,11 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
 /// Returns the expansion of a rejected function.
 pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
-    let (name, text, errors) = (function.unspanned_name(), function.name(), report.into_tokens());
+    let (name, text, errors) = (
+        function.unspanned_name(),
+        function.name(),
+        report.into_tokens(),
+    );
     let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
@@ -87,25 +92,52 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
 }
 
 fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
-    let name = args.name.as_ref().map_or_else(|| function.name(), syn::LitStr::value);
+    let name = args
+        .name
+        .as_ref()
+        .map_or_else(|| function.name(), syn::LitStr::value);
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let names = |word| types::mentions(function.body.stream(), &[word]);
     let said = args.escalates || names("escalate");
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let KeyType { ty, optional, any, .. } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
+        let KeyType {
+            ty, optional, any, ..
+        } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
         let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(&ty, &param_name(param), &types::type_spelling(&param.ty), &optional, &any, &quote!(0))
+        key_spec(
+            &ty,
+            &param_name(param),
+            &types::type_spelling(&param.ty),
+            &optional,
+            &any,
+            &quote!(0),
+        )
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
         let inside = types::option_value(&write.ty);
         let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
-        let optional = if std::ptr::eq(inside, &write.ty) { optional } else { quote!(false) };
+        let optional = if std::ptr::eq(inside, &write.ty) {
+            optional
+        } else {
+            quote!(false)
+        };
         // The model decides whether it calls the tool, so no reader may rely on the key.
-        let (yes, no, place) = (quote!(true), quote!(false), quote!(__typed::no_place(#optional)));
-        let spec = key_spec(&ty, &write.key.text, &types::type_spelling(inside), &yes, &no, &place);
+        let (yes, no, place) = (
+            quote!(true),
+            quote!(false),
+            quote!(__typed::no_place(#optional)),
+        );
+        let spec = key_spec(
+            &ty,
+            &write.key.text,
+            &types::type_spelling(inside),
+            &yes,
+            &no,
+            &place,
+        );
         quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
@@ -119,7 +151,12 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         (args.blocking.is_some(), ".blocking(true)"),
         (names("skip_summarization"), ".may_skip(true)"),
     ];
-    meta.extend(is_set.into_iter().filter(|(is, _)| *is).map(|(_, text)| read(text)));
+    meta.extend(
+        is_set
+            .into_iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, text)| read(text)),
+    );
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
     meta.extend(args.timeout.map(timeout_call));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
@@ -146,7 +183,10 @@ fn handle(param: &Param) -> TokenStream {
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
 fn default(param: &Param) -> Option<TokenStream> {
     Some(match &param.default.as_ref()?.1 {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => quote!(::core::convert::From::from(#text)),
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => quote!(::core::convert::From::from(#text)),
         value => quote!(#value),
     })
 }
@@ -170,7 +210,9 @@ fn take_args(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
         let (local, key, handle) = (&param.local, param_name(param), handle(param));
         match default(param) {
-            Some(value) => quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;),
+            Some(value) => {
+                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
+            }
             None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
         }
     });
@@ -183,9 +225,14 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
     let (predicate, takes) = (args.confirm.as_ref()?, take_args(function));
     let args = function.params(Source::Plain);
     // A mutable reference is a context.
-    let args = args.filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_mut_reference(ty));
+    let args = args
+        .filter(|Param { ty, .. }| !types::is_called_context(ty) && !types::is_mut_reference(ty));
     let (types, args): (Vec<_>, Vec<_>) = args.map(|param| (&param.ty, &param.local)).unzip();
-    let lifetimes = function.sig.generics.lifetimes().map(|declared| &declared.lifetime);
+    let lifetimes = function
+        .sig
+        .generics
+        .lifetimes()
+        .map(|declared| &declared.lifetime);
     let asks = match predicate {
         Some(predicate) => quote! {{
             let __adk_asks: for<#(#lifetimes),*> fn(#(#types),*) -> bool = #predicate;
@@ -205,9 +252,11 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     let error = quote_spanned!(error=> _);
     let value = quote_spanned!(place=> _);
     let (arguments, resources) = (arguments(function), take_resources(function));
-    let from =
-        (!resources.is_empty()).then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
-    let loads = function.params(Source::Key).map(|param| load(param, "StateRead"));
+    let from = (!resources.is_empty())
+        .then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
+    let loads = function
+        .params(Source::Key)
+        .map(|param| load(param, "StateRead"));
     let (made, set) = outs(function);
     let body = quote! {
         #(#loads)*
@@ -241,8 +290,10 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
         let ty = types::with_static_lifetimes(param.ty.to_token_stream());
         let is_context = quote!(__adk::TypeFacts::<#ty>::TOOL_CONTEXT);
         if !before.is_empty() {
-            let message = report
-                .message(&format!("`{name}` takes two contexts"), "remove one: both are the same context");
+            let message = report.message(
+                &format!("`{name}` takes two contexts"),
+                "remove one: both are the same context",
+            );
             let wrong = quote!(#is_context && (false #before));
             checks.extend(refuse(edge_spans(&param.ty), &wrong, &message));
         }
@@ -251,7 +302,11 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
                 &format!("a parameter of `{name}` has no name, so no model can fill it in"),
                 "name it",
             );
-            checks.extend(refuse(edge_spans(&param.ty), &quote!(!#is_context), &message));
+            checks.extend(refuse(
+                edge_spans(&param.ty),
+                &quote!(!#is_context),
+                &message,
+            ));
         }
         before.extend(quote!(|| #is_context));
     }
@@ -261,9 +316,16 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
 
 /// Returns the check that a tool with `writes` has a context. A parameter whose type name ends in
 /// `Context` settles it here; otherwise the types decide.
-fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> Option<TokenStream> {
+fn context_check(
+    function: &Function,
+    args: &ToolArgs,
+    report: &Diagnostics,
+) -> Option<TokenStream> {
     let first = &args.writes.first()?.key;
-    if function.params(Source::Plain).any(|param| types::is_called_context(&param.ty)) {
+    if function
+        .params(Source::Plain)
+        .any(|param| types::is_called_context(&param.ty))
+    {
         return None;
     }
     let contexts = function.params(Source::Plain).map(|Param { ty, .. }| {
@@ -271,7 +333,11 @@ fn context_check(function: &Function, args: &ToolArgs, report: &Diagnostics) -> 
         quote!(|| __adk::TypeFacts::<#ty>::TOOL_CONTEXT || __adk::TypeFacts::<#ty>::CONTEXT)
     });
     let wrong = quote!(!(false #(#contexts)*));
-    let keys: Vec<_> = args.writes.iter().map(|write| format!("`{}`", write.key.text)).collect();
+    let keys: Vec<_> = args
+        .writes
+        .iter()
+        .map(|write| format!("`{}`", write.key.text))
+        .collect();
     let message = report.message(
         &format!(
             "`{}` declares that it writes {}, but takes no context to write it with",

@@ -106,11 +106,18 @@ pub(super) struct Decl {
 
 pub(super) enum DeclKind {
     /// `agent NAME -> KEY: TYPE { fields }`.
-    Llm { output: Option<Box<KeyDecl>>, fields: Box<Fields> },
+    Llm {
+        output: Option<Box<KeyDecl>>,
+        fields: Box<Fields>,
+    },
     /// `agent NAME: TYPE;`.
     Supplied { ty: Type },
     /// `agent NAME(reads) -> KEY: TYPE as TYPE;`.
-    Described { reads: Vec<KeyDecl>, output: Option<Box<KeyDecl>>, ty: Type },
+    Described {
+        reads: Vec<KeyDecl>,
+        output: Option<Box<KeyDecl>>,
+        ty: Type,
+    },
 }
 
 #[derive(Default)]
@@ -206,10 +213,22 @@ impl Block {
 
 pub(super) enum BlockKind {
     Sequence,
-    Parallel { first: bool, max_concurrency: Option<Limit> },
-    Loop { max: Option<Limit>, until: Option<Key> },
+    Parallel {
+        first: bool,
+        max_concurrency: Option<Limit>,
+    },
+    Loop {
+        max: Option<Limit>,
+        until: Option<Key>,
+    },
     Match(Match),
-    Each { item: Ident, list: Key, max: Option<Limit>, cut: bool, max_concurrency: Option<Limit> },
+    Each {
+        item: Ident,
+        list: Key,
+        max: Option<Limit>,
+        cut: bool,
+        max_concurrency: Option<Limit>,
+    },
     Try(Box<Try>),
 }
 
@@ -249,18 +268,25 @@ impl LimitKind {
     /// Returns the argument, the library function that takes it, and a description of the value.
     const fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Rounds => ["max", "max", "the largest number of rounds, 1 or more, as in `max = 5`"],
-            Self::Elements => {
-                ["max", "max_elements", "the largest number of elements, 1 or more, as in `max = 20`"]
-            }
+            Self::Rounds => [
+                "max",
+                "max",
+                "the largest number of rounds, 1 or more, as in `max = 5`",
+            ],
+            Self::Elements => [
+                "max",
+                "max_elements",
+                "the largest number of elements, 1 or more, as in `max = 20`",
+            ],
             Self::Branches => {
-                let description =
-                    "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
+                let description = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
                 ["max_concurrency", "max_concurrency", description]
             }
-            Self::Attempts => {
-                ["attempts", "attempts", "the largest number of attempts, 1 or more, as in `attempts = 3`"]
-            }
+            Self::Attempts => [
+                "attempts",
+                "attempts",
+                "the largest number of attempts, 1 or more, as in `attempts = 3`",
+            ],
         }
     }
 
@@ -316,8 +342,14 @@ impl BlockKind {
     pub(super) fn limits_mut(&mut self) -> impl Iterator<Item = &mut Limit> {
         let (one, other) = match self {
             Self::Loop { max, .. } => (max.as_mut(), None),
-            Self::Parallel { max_concurrency, .. } => (max_concurrency.as_mut(), None),
-            Self::Each { max, max_concurrency, .. } => (max.as_mut(), max_concurrency.as_mut()),
+            Self::Parallel {
+                max_concurrency, ..
+            } => (max_concurrency.as_mut(), None),
+            Self::Each {
+                max,
+                max_concurrency,
+                ..
+            } => (max.as_mut(), max_concurrency.as_mut()),
             Self::Try(tried) => (tried.attempts.as_mut(), None),
             Self::Sequence | Self::Match(_) => (None, None),
         };

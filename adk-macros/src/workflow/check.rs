@@ -14,8 +14,12 @@ use crate::diag::Diagnostics;
 use adk_spec::Check;
 
 /// The checks that compare names.
-pub(super) const NAMES: [Check; 4] =
-    [Check::AgentReused, Check::NameDuplicate, Check::NameInvalid, Check::NameReserved];
+pub(super) const NAMES: [Check; 4] = [
+    Check::AgentReused,
+    Check::NameDuplicate,
+    Check::NameInvalid,
+    Check::NameReserved,
+];
 
 /// Reports errors that prevent the analysis of the flow, and removes their causes from the tree.
 pub(super) fn mend(tree: &mut Workflow) -> Diagnostics {
@@ -37,7 +41,9 @@ fn visit_nodes(nodes: &mut [Node], look: &mut dyn FnMut(&mut Node)) {
                 let arms = choice.arms.iter_mut().filter_map(|arm| arm.node.as_mut());
                 arms.for_each(|node| visit_nodes(std::slice::from_mut(node), look));
             }
-            BlockKind::Try(tried) => visit_nodes(tried.otherwise.as_deref_mut().unwrap_or_default(), look),
+            BlockKind::Try(tried) => {
+                visit_nodes(tried.otherwise.as_deref_mut().unwrap_or_default(), look)
+            }
             _ => {}
         }
     }
@@ -56,11 +62,19 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
 fn declared_keys(tree: &Workflow) -> impl Iterator<Item = &KeyDecl> {
     let inputs = tree.inputs.iter().map(|input| &input.typed);
     let lets = tree.items.lets.iter().map(|one| &one.typed);
-    let outputs = tree.items.agents.iter().filter_map(|decl| match &decl.kind {
-        DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
-        DeclKind::Supplied { .. } => None,
-    });
-    inputs.chain(lets).chain(&tree.items.states).chain(outputs).chain(&tree.outputs)
+    let outputs = tree
+        .items
+        .agents
+        .iter()
+        .filter_map(|decl| match &decl.kind {
+            DeclKind::Llm { output, .. } | DeclKind::Described { output, .. } => output.as_deref(),
+            DeclKind::Supplied { .. } => None,
+        });
+    inputs
+        .chain(lets)
+        .chain(&tree.items.states)
+        .chain(outputs)
+        .chain(&tree.outputs)
 }
 
 /// Checks agents outside a workflow.

@@ -53,7 +53,9 @@ struct Expansion<'a> {
 
 /// Expands a `workflow!` that passed all checks of the macros.
 pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
-    let Some(name) = &tree.name else { return TokenStream::new() };
+    let Some(name) = &tree.name else {
+        return TokenStream::new();
+    };
     let expand = Expansion::new(tree, plan, name);
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
     let (allow, names, scope) = (allow(), facade::workflow_imports(), place::scope_const());
@@ -93,10 +95,18 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>) -> TokenStream {
 
 impl<'a> Expansion<'a> {
     fn new(tree: &'a Workflow, plan: &'a Plan<'a>, name: &Ident) -> Self {
-        let is_each = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.is_each());
+        let is_each =
+            |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.is_each());
         let has_each = plan.steps.iter().any(is_each);
         let is_large = flow::is_large(tree, plan);
-        Self { tree, plan, name: names::without_span(name), has_each, is_large, refused: None }
+        Self {
+            tree,
+            plan,
+            name: names::without_span(name),
+            has_each,
+            is_large,
+            refused: None,
+        }
     }
 }
 
@@ -122,7 +132,10 @@ fn allow() -> TokenStream {
 
 /// A deprecated workflow may use itself. Warnings about other deprecated items belong to the user.
 fn allow_deprecated(attrs: &[Attribute]) -> Option<TokenStream> {
-    attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| read("#[allow(deprecated)]"))
+    attrs
+        .iter()
+        .any(|attr| attr.path().is_ident("deprecated"))
+        .then(|| read("#[allow(deprecated)]"))
 }
 
 /// Returns the identifier `__PREFIX_3`.
@@ -146,7 +159,11 @@ fn reading_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
 }
 
 fn typed_key_spec(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
-    let (key, text, ty) = (crate::code::key(&typed.key.text()), names::type_text(&typed.ty), &typed.ty);
+    let (key, text, ty) = (
+        crate::code::key(&typed.key.text()),
+        names::type_text(&typed.ty),
+        &typed.ty,
+    );
     let number = crate::typed::number(&ty.to_token_stream(), &text);
     let (spec, place) = (read("__adk::key"), code!("{place}"));
     let perhaps = typed.perhaps;
@@ -176,10 +193,16 @@ fn string_or_itself(value: &syn::Expr) -> TokenStream {
 ///
 /// Errors of rustc about the calls have the span of the value, so that rustc reports them once.
 fn call_with(value: &syn::Expr, ask: &TokenStream, method: &TokenStream) -> TokenStream {
-    let mut spans = value.to_token_stream().into_iter().map(|token| token.span());
+    let mut spans = value
+        .to_token_stream()
+        .into_iter()
+        .map(|token| token.span());
     let from = spans.next().unwrap_or_else(Span::call_site);
     let to = spans.last().unwrap_or(from);
-    let (callee, argument) = (quote::quote_spanned!(from=> (#ask)), quote::quote_spanned!(to=> (#value)));
+    let (callee, argument) = (
+        quote::quote_spanned!(from=> (#ask)),
+        quote::quote_spanned!(to=> (#value)),
+    );
     let method = (!method.is_empty()).then(|| {
         let end = quote::quote_spanned!(to=> ());
         quote!(#method #end)

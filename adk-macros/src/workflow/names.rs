@@ -12,7 +12,11 @@ pub(crate) fn unraw(ident: &Ident) -> String {
 /// Adds `r#` to a name that is a keyword in the edition of the macros, but not in the user's
 /// edition.
 pub(crate) fn raw(ident: Ident) -> Ident {
-    if ident == "gen" { Ident::new_raw("gen", ident.span()) } else { ident }
+    if ident == "gen" {
+        Ident::new_raw("gen", ident.span())
+    } else {
+        ident
+    }
 }
 
 /// Returns a form of the name that derived names can contain. rustc passes `W🦀` to a macro, and
@@ -65,8 +69,16 @@ pub(super) fn last_segment(path: &Path) -> Option<&Ident> {
 
 /// Returns a path as text: `crate::agents::critic`.
 pub(super) fn path_text(path: &Path) -> String {
-    let start = if path.leading_colon.is_some() { "::" } else { "" };
-    let segments: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let start = if path.leading_colon.is_some() {
+        "::"
+    } else {
+        ""
+    };
+    let segments: Vec<_> = path
+        .segments
+        .iter()
+        .map(|segment| segment.ident.to_string())
+        .collect();
     format!("{start}{}", segments.join("::"))
 }
 
@@ -78,8 +90,10 @@ pub(crate) fn type_text(ty: &Type) -> String {
     while let Some(c) = rest.next() {
         let word = |c: char| c.is_alphanumeric() || c == '_';
         let keep = c != ' '
-            || (out.ends_with(word) && rest.peek().is_some_and(|next| word(*next) || *next == '\''))
-            || out.ends_with([',', ';', '+', '=', '>']) && rest.peek().is_some_and(|next| word(*next))
+            || (out.ends_with(word)
+                && rest.peek().is_some_and(|next| word(*next) || *next == '\''))
+            || out.ends_with([',', ';', '+', '=', '>'])
+                && rest.peek().is_some_and(|next| word(*next))
             || rest.peek() == Some(&'+')
             || out.ends_with(')') && rest.peek() == Some(&'-')
             || out.ends_with('-') && rest.peek() == Some(&'>')
@@ -110,7 +124,9 @@ pub(super) fn is_identifier(text: &str) -> bool {
 
 /// Returns the raw identifier for a keyword, or `None` for a keyword that has none.
 pub(super) fn to_raw(keyword: &Ident) -> Option<Ident> {
-    let can = !["_", "self", "Self", "super", "crate"].iter().any(|word| keyword == word);
+    let can = !["_", "self", "Self", "super", "crate"]
+        .iter()
+        .any(|word| keyword == word);
     can.then(|| Ident::new_raw(&keyword.to_string(), keyword.span()))
 }
 

@@ -14,7 +14,9 @@ const DEEPEST: usize = 128;
 
 /// Returns the input of `workflow!` with its blocks in braces, and an error for an unmatched
 /// bracket. An unclosed block ends where its braces end, so that editors can complete code in it.
-pub(super) fn normalise(input: TokenStream) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
+pub(super) fn normalise(
+    input: TokenStream,
+) -> Result<(TokenStream, Option<Diagnostic>), Diagnostic> {
     let mut fault = None;
     let tokens = input.into_iter().map(|token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
@@ -68,12 +70,22 @@ struct BlockState {
 impl BlockState {
     fn new(kind: BlockContent) -> Self {
         let (tokens, depth) = (TokenStream::new(), Depth::default());
-        Self { kind, part: Self::first(kind), ends_with_brace: false, tokens, depth }
+        Self {
+            kind,
+            part: Self::first(kind),
+            ends_with_brace: false,
+            tokens,
+            depth,
+        }
     }
 
     /// Returns the first part of a statement. An arm begins with a pattern.
     fn first(kind: BlockContent) -> StatementPart {
-        if kind == BlockContent::Arms { StatementPart::Types } else { StatementPart::Start }
+        if kind == BlockContent::Arms {
+            StatementPart::Types
+        } else {
+            StatementPart::Start
+        }
     }
 
     fn end_statement(&mut self) {
@@ -117,7 +129,12 @@ fn block(
     around: usize,
     fault: &mut Option<Diagnostic>,
 ) -> Result<Group, Diagnostic> {
-    let mut reader = BlockReader { frame: BlockState::new(kind), open: Vec::new(), around, fault };
+    let mut reader = BlockReader {
+        frame: BlockState::new(kind),
+        open: Vec::new(),
+        around,
+        fault,
+    };
     check_depth(around, group.span_open())?;
     let mut before = None;
     for token in group.stream() {
@@ -204,10 +221,15 @@ impl BlockReader<'_> {
             {
                 self.frame.part = StatementPart::Start;
             }
-            ('=', _) if self.frame.part == StatementPart::Types && self.frame.kind == BlockContent::Steps => {
+            ('=', _)
+                if self.frame.part == StatementPart::Types
+                    && self.frame.kind == BlockContent::Steps =>
+            {
                 self.frame.part = StatementPart::Value;
             }
-            ('<', _) if self.frame.part == StatementPart::Types => self.open.push((Bracket::Generics, span)),
+            ('<', _) if self.frame.part == StatementPart::Types => {
+                self.open.push((Bracket::Generics, span))
+            }
             ('<', _) if self.frame.part != StatementPart::Value => return self.open_block(span),
             ('>', _) if self.frame.part != StatementPart::Value => return Ok(self.close(span)),
             _ => {}
@@ -243,7 +265,8 @@ impl BlockReader<'_> {
             }
             None => {
                 let stray = Diagnostic::syntax(span, "this `>` closes no block");
-                self.fault.get_or_insert(stray.help("remove it; write a `;` between two steps"));
+                self.fault
+                    .get_or_insert(stray.help("remove it; write a `;` between two steps"));
                 true
             }
         }
@@ -260,10 +283,16 @@ impl BlockReader<'_> {
     fn group(&mut self, group: &Group) -> Result<(), Diagnostic> {
         let is_brace = group.delimiter() == Delimiter::Brace;
         if is_brace
-            && matches!(self.frame.part, StatementPart::Start | StatementPart::Word | StatementPart::Step(_))
+            && matches!(
+                self.frame.part,
+                StatementPart::Start | StatementPart::Word | StatementPart::Step(_)
+            )
         {
-            let kind =
-                if let StatementPart::Step(kind) = self.frame.part { kind } else { BlockContent::Steps };
+            let kind = if let StatementPart::Step(kind) = self.frame.part {
+                kind
+            } else {
+                BlockContent::Steps
+            };
             let inside = block(group, kind, self.depth(), self.fault)?;
             self.frame.tokens.extend([TokenTree::from(inside)]);
             self.frame.end_statement();
@@ -282,7 +311,10 @@ impl BlockReader<'_> {
 
     /// Returns the depth of the next block.
     fn depth(&self) -> usize {
-        let blocks = self.open.iter().filter(|(open, _)| matches!(open, Bracket::Block(_)));
+        let blocks = self
+            .open
+            .iter()
+            .filter(|(open, _)| matches!(open, Bracket::Block(_)));
         self.around + blocks.count() + 1
     }
 }

@@ -47,7 +47,10 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) fn new(check: Check) -> Self {
-        Self { diagnostics: Diagnostics::new(check), ..Self::default() }
+        Self {
+            diagnostics: Diagnostics::new(check),
+            ..Self::default()
+        }
     }
 
     fn push(&mut self, diagnostic: impl Into<Diagnostic>) {
@@ -129,10 +132,14 @@ fn parse_all(
     sink: &mut Sink,
     read: impl FnOnce(ParseStream<'_>, &mut Sink) -> Result<()>,
 ) {
-    let last = input.clone().into_iter().last().map_or_else(Span::call_site, |token| match token {
-        TokenTree::Group(group) => group.span_close(),
-        token => token.span(),
-    });
+    let last = input
+        .clone()
+        .into_iter()
+        .last()
+        .map_or_else(Span::call_site, |token| match token {
+            TokenTree::Group(group) => group.span_close(),
+            token => token.span(),
+        });
     let mut wrapped = Group::new(Delimiter::Brace, input);
     wrapped.set_span(last);
     let all = |outer: ParseStream<'_>| {

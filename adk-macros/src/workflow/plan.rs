@@ -41,14 +41,25 @@ pub(super) struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn new(name: String, span: Span, kind: StepKind<'a>, end: usize) -> Self {
-        Self { name, span, kind, end, field: None, named: true, near: None }
+        Self {
+            name,
+            span,
+            kind,
+            end,
+            field: None,
+            named: true,
+            near: None,
+        }
     }
 
     /// Creates the entry of a target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
         let name = name_field(decl).unwrap_or_else(|| names::unraw(&decl.name));
         let field = Some(decl.name.clone());
-        Self { field, ..Self::new(name, decl.name.span(), StepKind::Target(number), 0) }
+        Self {
+            field,
+            ..Self::new(name, decl.name.span(), StepKind::Target(number), 0)
+        }
     }
 
     pub(super) fn is_agent(&self) -> bool {
@@ -89,14 +100,29 @@ pub(super) enum StepKind<'a> {
 }
 
 pub(super) fn flatten(tree: &Workflow) -> Plan<'_> {
-    let name = tree.name.as_ref().map(|name| names::snake_case(&names::unraw(name))).unwrap_or_default();
+    let name = tree
+        .name
+        .as_ref()
+        .map(|name| names::snake_case(&names::unraw(name)))
+        .unwrap_or_default();
     let mut decls = BTreeMap::new();
     for (number, decl) in tree.items.agents.iter().enumerate() {
         decls.entry(decl.name.to_string()).or_insert(number);
     }
-    let mut planner = Planner { tree, decls, steps: Vec::new(), unnamed: HashMap::new() };
+    let mut planner = Planner {
+        tree,
+        decls,
+        steps: Vec::new(),
+        unnamed: HashMap::new(),
+    };
     planner.nodes(&tree.body);
-    Plan { name, steps: planner.steps, targets: Vec::new(), transfers: HashMap::new(), alike: false }
+    Plan {
+        name,
+        steps: planner.steps,
+        targets: Vec::new(),
+        transfers: HashMap::new(),
+        alike: false,
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -152,7 +178,11 @@ impl<'a> Planner<'a> {
         let Some(last) = names::last_segment(&run.path) else {
             return;
         };
-        let number = run.path.get_ident().and_then(|name| self.decls.get(&name.to_string())).copied();
+        let number = run
+            .path
+            .get_ident()
+            .and_then(|name| self.decls.get(&name.to_string()))
+            .copied();
         let (name, span, field) = match (&run.alias, number) {
             (Some(alias), _) => (names::unraw(alias), alias.span(), Some(alias.clone())),
             (None, Some(_)) => (names::unraw(last), last.span(), Some(last.clone())),
@@ -167,13 +197,19 @@ impl<'a> Planner<'a> {
                 (name, last.span(), field)
             }
         };
-        let own = number.and_then(|number| self.tree.items.agents.get(number)).and_then(name_field);
+        let own = number
+            .and_then(|number| self.tree.items.agents.get(number))
+            .and_then(name_field);
         let name = own.filter(|_| run.alias.is_none()).unwrap_or(name);
         let kind = match number {
             Some(number) => StepKind::Declared(run, number),
             None => StepKind::Path(run),
         };
-        let near = run.path.get_ident().filter(|_| number.is_none()).and_then(|name| self.near(name));
+        let near = run
+            .path
+            .get_ident()
+            .filter(|_| number.is_none())
+            .and_then(|name| self.near(name));
         let at = self.push(name, span, kind);
         if let Some(step) = self.steps.get_mut(at) {
             (step.field, step.near) = (field, near);

@@ -1,6 +1,11 @@
 //! Tests of the parser: its syntax trees, its messages, and its robustness.
 
-#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used
+)]
 
 mod fuzz;
 mod messages;

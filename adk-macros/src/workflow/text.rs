@@ -36,7 +36,9 @@ enum LastToken {
 }
 
 /// Words after which `-`, `&` and `(` begin an expression.
-const KEYWORDS: &[&str] = &["as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return"];
+const KEYWORDS: &[&str] = &[
+    "as", "else", "if", "in", "let", "match", "move", "mut", "ref", "return",
+];
 
 impl Writer {
     fn all(&mut self, tokens: TokenStream) {
@@ -60,7 +62,11 @@ impl Writer {
                 TokenTree::Group(group) => self.group(group.delimiter(), group.stream()),
                 TokenTree::Ident(word) => {
                     let word = word.to_string();
-                    let next = if KEYWORDS.contains(&&*word) { LastToken::Keyword } else { LastToken::Value };
+                    let next = if KEYWORDS.contains(&&*word) {
+                        LastToken::Keyword
+                    } else {
+                        LastToken::Value
+                    };
                     self.word(&word, next);
                 }
                 TokenTree::Literal(literal) => self.word(&literal.to_string(), LastToken::Value),
@@ -91,10 +97,12 @@ impl Writer {
             self.space();
         }
         let (is_empty, outer) = (inside.is_empty(), std::mem::take(&mut self.generics));
-        self.out.push_str(if is_empty { open.trim_end() } else { open });
+        self.out
+            .push_str(if is_empty { open.trim_end() } else { open });
         self.last = LastToken::Start;
         self.all(inside);
-        self.out.push_str(if is_empty { close.trim_start() } else { close });
+        self.out
+            .push_str(if is_empty { close.trim_start() } else { close });
         (self.last, self.generics) = (LastToken::Value, outer);
     }
 
@@ -166,8 +174,10 @@ impl Writer {
 /// Returns whether a character continues an operator of Rust.
 fn is_operator(so_far: &str, next: char) -> bool {
     let longer = format!("{so_far}{next}");
-    ["::", "..", "..=", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "=>", "->"]
-        .contains(&longer.as_str())
+    [
+        "::", "..", "..=", "...", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "=>", "->",
+    ]
+    .contains(&longer.as_str())
 }
 
 #[cfg(test)]

@@ -43,8 +43,14 @@ async fn hear(stream: TcpStream, badly: &'static str, called: Arc<AtomicBool>) {
         stream.read_exact(&mut body).await.unwrap();
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
         let is_call = message["method"] == "tools/call";
-        let badly = if is_call && called.swap(true, SeqCst) { "" } else { badly };
-        let Some(answer) = answer(badly, &head, &message).await else { return };
+        let badly = if is_call && called.swap(true, SeqCst) {
+            ""
+        } else {
+            badly
+        };
+        let Some(answer) = answer(badly, &head, &message).await else {
+            return;
+        };
         if stream.write_all(answer.as_bytes()).await.is_err() {
             return;
         }
@@ -69,10 +75,15 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
         Some(sent("200 OK", "application/json", &body))
     };
     match message["method"].as_str() {
-        Some("initialize") if badly == "refuses" => Some(sent("401 Unauthorized", "text/plain", head)),
-        Some("initialize") if badly == "page" => Some(sent("200 OK", "text/html", "<h1>Welcome</h1>")),
+        Some("initialize") if badly == "refuses" => {
+            Some(sent("401 Unauthorized", "text/plain", head))
+        }
+        Some("initialize") if badly == "page" => {
+            Some(sent("200 OK", "text/html", "<h1>Welcome</h1>"))
+        }
         Some("initialize") if badly == "moved" => Some(
-            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n".to_owned(),
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"
+                .to_owned(),
         ),
         Some("initialize") if badly == "mute" => std::future::pending().await,
         Some("initialize") => ok(json!({
@@ -80,9 +91,9 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "malice", "version": "1"},
         })),
-        Some("tools/list") => {
-            ok(json!({"tools": [{"name": "echo", "description": head, "inputSchema": {"type": "object"}}]}))
-        }
+        Some("tools/list") => ok(
+            json!({"tools": [{"name": "echo", "description": head, "inputSchema": {"type": "object"}}]}),
+        ),
         Some("tools/call") => {
             let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
             match badly {
@@ -96,14 +107,19 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
                 }
                 "large" => ok(text(&"x".repeat(200_000))),
                 "large event" => {
-                    let body = json!({"jsonrpc": "2.0", "id": id, "result": text(&"x".repeat(200_000))});
-                    Some(sent("200 OK", "text/event-stream", &format!("data: {body}\n\n")))
+                    let body =
+                        json!({"jsonrpc": "2.0", "id": id, "result": text(&"x".repeat(200_000))});
+                    Some(sent(
+                        "200 OK",
+                        "text/event-stream",
+                        &format!("data: {body}\n\n"),
+                    ))
                 }
                 "forgets" => Some(sent("404 Not Found", "text/plain", head)),
                 "fails" => Some(sent("500 Internal Server Error", "text/plain", head)),
                 "wrong id" => {
-                    let body =
-                        json!({"jsonrpc": "2.0", "id": 4711, "result": text("of another")}).to_string();
+                    let body = json!({"jsonrpc": "2.0", "id": 4711, "result": text("of another")})
+                        .to_string();
                     Some(sent("200 OK", "application/json", &body))
                 }
                 _ => ok(text(head)),

@@ -1,5 +1,10 @@
 //! Tests with a malicious server, which is this program in another process.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "these are tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "these are tests"
+)]
 
 mod http;
 mod server;
@@ -34,9 +39,15 @@ fn main() {
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
         trial("a_server_may_request_nothing_by_default", questions),
         trial("a_server_asks_the_user_if_the_toolset_allows_it", people),
-        trial("a_bad_server_over_http_is_an_error_of_the_run_or_of_the_call", over_http),
+        trial(
+            "a_bad_server_over_http_is_an_error_of_the_run_or_of_the_call",
+            over_http,
+        ),
         trial("secrets_of_a_server_are_hidden", secrets),
-        trial("a_filter_leaves_bad_tools_out_and_a_prefix_renames", filters),
+        trial(
+            "a_filter_leaves_bad_tools_out_and_a_prefix_renames",
+            filters,
+        ),
         trial("a_run_that_is_dropped_cancels_its_call", drops),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -44,8 +55,13 @@ fn main() {
 
 fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial {
     Trial::test(name, move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-        runtime.map_err(|error| Failed::from(error.to_string()))?.block_on(test());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        runtime
+            .map_err(|error| Failed::from(error.to_string()))?
+            .block_on(test());
         Ok(())
     })
 }
@@ -57,12 +73,18 @@ fn running(badly: &str) -> usize {
         let words = std::fs::read(folder.join("cmdline")).unwrap_or_default();
         words.ends_with(format!("serve\0{badly}\0").as_bytes())
     };
-    std::fs::read_dir("/proc").unwrap().flatten().filter(|entry| is_one(&entry.path())).count()
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| is_one(&entry.path()))
+        .count()
 }
 
 fn bad(badly: &str) -> McpToolset {
     let program = std::env::current_exe().unwrap();
-    let server = StdioServer::new(program).args(["serve", badly]).env("KEY", "sesame-open");
+    let server = StdioServer::new(program)
+        .args(["serve", badly])
+        .env("KEY", "sesame-open");
     McpToolset::new("bad", server).connect_timeout(Duration::from_secs(20))
 }
 
@@ -83,10 +105,20 @@ async fn lists() {
         ("endless", "more than 100 pages"),
     ] {
         let error = run_error(bad(badly)).await;
-        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Invalid), "{badly}: {error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Toolset(ToolsetErrorKind::Invalid),
+            "{badly}: {error}"
+        );
         let text = error.to_string();
-        assert!(text.contains(fault) && text.contains("toolset `bad`"), "{badly}: {text}");
-        assert!(text.starts_with("agent `clerk` (at clerk)") && error.help().is_some(), "{text}");
+        assert!(
+            text.contains(fault) && text.contains("toolset `bad`"),
+            "{badly}: {text}"
+        );
+        assert!(
+            text.starts_with("agent `clerk` (at clerk)") && error.help().is_some(),
+            "{text}"
+        );
         assert!(text.len() < 1000, "{text}");
     }
 }
@@ -96,39 +128,83 @@ async fn absent() {
     let silent = bad("silent").connect_timeout(Duration::from_millis(300));
     for (toolset, fault) in [
         (nowhere, "cannot be started: No such file"),
-        (silent, "did not list its tools in 300ms, the `connect_timeout` of the toolset"),
-        (bad("exits"), "(exit status: 3); standard error ends with: no license; the key is [secret]"),
-        (bad("huge list"), "it sent a message of more than 16777216 bytes"),
+        (
+            silent,
+            "did not list its tools in 300ms, the `connect_timeout` of the toolset",
+        ),
+        (
+            bad("exits"),
+            "(exit status: 3); standard error ends with: no license; the key is [secret]",
+        ),
+        (
+            bad("huge list"),
+            "it sent a message of more than 16777216 bytes",
+        ),
     ] {
         let error = run_error(toolset).await;
-        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{error}");
-        assert!(error.to_string().contains(fault) && error.is_retryable(), "{error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Toolset(ToolsetErrorKind::Unavailable),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains(fault) && error.is_retryable(),
+            "{error}"
+        );
         assert!(error.to_string().contains("toolset `bad`"), "{error}");
     }
     // Lines that are not messages are ignored.
-    assert!(calls(bad("junk"), &[]).await.unwrap().tools.contains(&"echo".to_owned()));
+    assert!(
+        calls(bad("junk"), &[])
+            .await
+            .unwrap()
+            .tools
+            .contains(&"echo".to_owned())
+    );
 }
 
 async fn deaths() {
     let call = |name| (name, json!({}));
-    let heard = calls(bad(""), &[call("pid"), call("die"), call("pid"), call("pid")]).await.unwrap();
+    let heard = calls(
+        bad(""),
+        &[call("pid"), call("die"), call("pid"), call("pid")],
+    )
+    .await
+    .unwrap();
     let error = heard.error(1);
     assert!(
-        error.contains("the connection ended (exit status: 9); standard error ends with: out of memory"),
+        error.contains(
+            "the connection ended (exit status: 9); standard error ends with: out of memory"
+        ),
         "{error}"
     );
-    assert!(error.contains("The effects of the call are unknown"), "{error}");
+    assert!(
+        error.contains("The effects of the call are unknown"),
+        "{error}"
+    );
     assert_ne!(heard.result(0), heard.result(2), "another process");
-    assert_eq!(heard.result(2), heard.result(3), "one process for all calls");
+    assert_eq!(
+        heard.result(2),
+        heard.result(3),
+        "one process for all calls"
+    );
 
     let heard = calls(bad(""), &[call("huge"), call("pid")]).await.unwrap();
-    assert!(heard.error(0).contains("it sent a message of more than 16777216 bytes"), "{}", heard.error(0));
+    assert!(
+        heard
+            .error(0)
+            .contains("it sent a message of more than 16777216 bytes"),
+        "{}",
+        heard.error(0)
+    );
     assert!(heard.answers[1].contains_key("result"));
 }
 
 async fn silences() {
     let toolset = bad("").timeout(Duration::from_secs(2));
-    let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))]).await.unwrap();
+    let heard = calls(toolset, &[("hang", json!({})), ("cancelled", json!({}))])
+        .await
+        .unwrap();
     assert_eq!(heard.error(0), "`hang` gave no result in 2s, its `timeout`");
     assert_eq!(heard.result(1), "1", "the server was asked to cancel");
 }
@@ -136,7 +212,16 @@ async fn silences() {
 async fn answers() {
     let call = |name| (name, json!({}));
     let toolset = bad("");
-    let script = ["answer_twice", "wrong", "large", "deep", "base64", "refuse", "fail", "answer_twice"];
+    let script = [
+        "answer_twice",
+        "wrong",
+        "large",
+        "deep",
+        "base64",
+        "refuse",
+        "fail",
+        "answer_twice",
+    ];
     let heard = calls(toolset, &script.map(call)).await.unwrap();
     assert_eq!(heard.result(0), "first");
     for (number, error) in [
@@ -147,7 +232,11 @@ async fn answers() {
         (5, "not today"),
         (6, "no such file"),
     ] {
-        assert!(heard.error(number).contains(error), "{number}: {}", heard.error(number));
+        assert!(
+            heard.error(number).contains(error),
+            "{number}: {}",
+            heard.error(number)
+        );
     }
     assert_eq!(heard.result(7), "first");
 }
@@ -169,16 +258,28 @@ async fn arguments() {
     for (number, faults) in [
         (1, vec!["longer than 5", "(at /text)"]),
         (2, vec!["\"text\" is a required property"]),
-        (3, vec!["less than the minimum of 1", "'more' was unexpected"]),
+        (
+            3,
+            vec!["less than the minimum of 1", "'more' was unexpected"],
+        ),
         (5, vec!["slow"]),
     ] {
         let error = heard.error(number);
-        assert!(faults.iter().all(|fault| error.contains(fault)), "{number}: {error}");
-        assert!(error.starts_with("the arguments of `echo` do not fit: "), "{error}");
+        assert!(
+            faults.iter().all(|fault| error.contains(fault)),
+            "{number}: {error}"
+        );
+        assert!(
+            error.starts_with("the arguments of `echo` do not fit: "),
+            "{error}"
+        );
     }
     // Null values of optional arguments are removed, and a recursion allows any value from the
     // third level on.
-    assert_eq!(heard.result(4), "{\"text\":\"a\",\"next\":{\"text\":\"b\",\"next\":7}}");
+    assert_eq!(
+        heard.result(4),
+        "{\"text\":\"a\",\"next\":{\"text\":\"b\",\"next\":7}}"
+    );
 }
 
 async fn results() {
@@ -191,12 +292,15 @@ async fn results() {
     ];
     let heard = calls(bad(""), &script).await.unwrap();
     assert_eq!(heard.answers[0]["degrees"], 21.5);
-    for (number, fault) in
-        [(1, "\"warm\" is not of type \"number\" (at /degrees)"), (2, "no structured content")]
-    {
+    for (number, fault) in [
+        (1, "\"warm\" is not of type \"number\" (at /degrees)"),
+        (2, "no structured content"),
+    ] {
         let error = heard.error(number);
         assert!(
-            error.starts_with("the server of `bad` returned a result of `promise` that does not match"),
+            error.starts_with(
+                "the server of `bad` returned a result of `promise` that does not match"
+            ),
             "{error}"
         );
         assert!(error.contains(fault), "{error}");
@@ -206,9 +310,19 @@ async fn results() {
 
 async fn changes() {
     let script = ["grown", "grow", "grown"].map(|name| (name, json!({})));
-    let heard = calls(bad("").timeout(Duration::from_secs(2)), &script).await.unwrap();
-    assert!(heard.error(0).contains("no tool with that name"), "{}", heard.error(0));
-    assert!(heard.error(2).contains("gave no result"), "it is offered by now: {}", heard.error(2));
+    let heard = calls(bad("").timeout(Duration::from_secs(2)), &script)
+        .await
+        .unwrap();
+    assert!(
+        heard.error(0).contains("no tool with that name"),
+        "{}",
+        heard.error(0)
+    );
+    assert!(
+        heard.error(2).contains("gave no result"),
+        "it is offered by now: {}",
+        heard.error(2)
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -231,7 +345,10 @@ async fn ends() {
 async fn questions() {
     let heard = calls(bad(""), &[("ask", json!({}))]).await.unwrap();
     let answers = heard.result(0);
-    assert!(answers.contains("-32601") && answers.contains("decline"), "{answers}");
+    assert!(
+        answers.contains("-32601") && answers.contains("decline"),
+        "{answers}"
+    );
 }
 
 async fn people() {
@@ -240,28 +357,47 @@ async fn people() {
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
     // Another call continues while one call waits.
-    let (questions, answers) = run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
-    assert_eq!(questions[0], "The server of `bad` asks in a call of `choose`: Which tea?");
+    let (questions, answers) =
+        run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
+    assert_eq!(
+        questions[0],
+        "The server of `bad` asks in a call of `choose`: Which tea?"
+    );
     assert!(questions[1].starts_with(&format!("{} (The last answer does not fit: ", questions[0])));
-    assert_eq!(answers[0]["result"], "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}");
+    assert_eq!(
+        answers[0]["result"],
+        "{\"action\":\"accept\",\"content\":{\"tea\":\"green\"}}"
+    );
     assert!(answers[1].contains_key("result"), "{answers:?}");
     let (_, answers) = run_with_answers(same, &choose, &[Value::Null]).await;
     assert_eq!(answers[0]["result"], "{\"action\":\"decline\"}");
 
     // Another process has no such connection, and does not repeat the call.
-    let (_, answers) =
-        run_with_answers(|| bad("").elicitation(true), &choose, std::slice::from_ref(&green)).await;
+    let (_, answers) = run_with_answers(
+        || bad("").elicitation(true),
+        &choose,
+        std::slice::from_ref(&green),
+    )
+    .await;
     let error = answers[0]["error"].as_str().unwrap();
-    assert!(error.contains("the connection of the call has ended"), "{error}");
+    assert!(
+        error.contains("the connection of the call has ended"),
+        "{error}"
+    );
 
     let heard = calls(same(), &choose[..1]).await.unwrap();
-    assert_eq!(heard.result(0), "{\"action\":\"decline\"}", "a run in memory cannot wait");
+    assert_eq!(
+        heard.result(0),
+        "{\"action\":\"decline\"}",
+        "a run in memory cannot wait"
+    );
 }
 
 /// Returns a toolset of a malicious server over HTTP, with secrets.
 async fn bad_http(badly: &'static str) -> McpToolset {
-    let server =
-        HttpServer::new(http::serve(badly).await).bearer("sesame-token").header("x-key", "sesame-header");
+    let server = HttpServer::new(http::serve(badly).await)
+        .bearer("sesame-token")
+        .header("x-key", "sesame-header");
     let mut limits = Limits::default();
     limits.message_bytes = 100_000;
     let toolset = McpToolset::new("bad", server).limits(limits);
@@ -274,16 +410,31 @@ async fn bad_http(badly: &'static str) -> McpToolset {
 
 const AT_FIRST: [(&str, &str); 4] = [
     ("mute", "did not list its tools in 500ms"),
-    ("refuses", "cannot be reached: unexpected server response: HTTP 401 Unauthorized"),
-    ("page", "cannot be reached: Unexpected content type: Some(\"text/html\")"),
-    ("moved", "cannot be reached: unexpected server response: HTTP 302 Found"),
+    (
+        "refuses",
+        "cannot be reached: unexpected server response: HTTP 401 Unauthorized",
+    ),
+    (
+        "page",
+        "cannot be reached: Unexpected content type: Some(\"text/html\")",
+    ),
+    (
+        "moved",
+        "cannot be reached: unexpected server response: HTTP 302 Found",
+    ),
 ];
 
 const IN_CALLS: [(&str, &str); 6] = [
     ("hangs", "gave no result in 2s"),
-    ("cut", "error decoding response body. The effects of the call are unknown."),
+    (
+        "cut",
+        "error decoding response body. The effects of the call are unknown.",
+    ),
     ("large", "exceeded the maximum size of 100000 bytes"),
-    ("large event", "the connection ended. The effects of the call are unknown."),
+    (
+        "large event",
+        "the connection ended. The effects of the call are unknown.",
+    ),
     ("fails", "HTTP 500"),
     ("wrong id", "gave no result in 2s"),
 ];
@@ -292,17 +443,35 @@ async fn over_http() {
     for (badly, fault) in AT_FIRST {
         let toolset = bad_http(badly).await;
         let error = run_error(toolset).await;
-        assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Unavailable), "{badly}: {error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Toolset(ToolsetErrorKind::Unavailable),
+            "{badly}: {error}"
+        );
         assert!(error.to_string().contains(fault), "{badly}: {error}");
     }
     for (badly, fault) in IN_CALLS {
         let echo = ("echo", json!({}));
-        let heard = calls(bad_http(badly).await, &[echo.clone(), echo]).await.unwrap();
-        assert!(heard.error(0).contains(fault), "{badly}: {}", heard.error(0));
-        assert!(heard.result(1).starts_with("POST /mcp"), "the next call is made all the same");
+        let heard = calls(bad_http(badly).await, &[echo.clone(), echo])
+            .await
+            .unwrap();
+        assert!(
+            heard.error(0).contains(fault),
+            "{badly}: {}",
+            heard.error(0)
+        );
+        assert!(
+            heard.result(1).starts_with("POST /mcp"),
+            "the next call is made all the same"
+        );
     }
-    let heard = calls(bad_http("forgets").await, &[("echo", json!({}))]).await.unwrap();
-    assert!(heard.result(0).starts_with("POST /mcp"), "a session that is forgotten is begun anew");
+    let heard = calls(bad_http("forgets").await, &[("echo", json!({}))])
+        .await
+        .unwrap();
+    assert!(
+        heard.result(0).starts_with("POST /mcp"),
+        "a session that is forgotten is begun anew"
+    );
 }
 
 async fn secrets() {
@@ -312,8 +481,15 @@ async fn secrets() {
         shown.push(format!("{toolset:?}"));
         shown.push(everything_of(&run_error(toolset).await));
     }
-    let result =
-        calls(bad(""), &[("tell", json!({})), ("tell", json!({"fail": true})), ("die", json!({}))]).await;
+    let result = calls(
+        bad(""),
+        &[
+            ("tell", json!({})),
+            ("tell", json!({"fail": true})),
+            ("die", json!({})),
+        ],
+    )
+    .await;
     shown.push(format!("{:?}", result.unwrap().answers));
     for (badly, _) in AT_FIRST {
         let toolset = bad_http(badly).await;
@@ -321,12 +497,18 @@ async fn secrets() {
         shown.push(everything_of(&run_error(toolset).await));
     }
     for badly in IN_CALLS.iter().map(|(badly, _)| *badly).chain([""]) {
-        let result = calls(bad_http(badly).await, &[("echo", json!({}))]).await.unwrap();
+        let result = calls(bad_http(badly).await, &[("echo", json!({}))])
+            .await
+            .unwrap();
         shown.push(format!("{:?} {:?}", result.answers, result.described));
     }
-    let odd = HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
+    let odd =
+        HttpServer::new("http://127.0.0.1:1/?key=sesame-query").header("x-key", "sesame\n-header");
     shown.push(everything_of(&run_error(McpToolset::new("bad", odd)).await));
-    assert!(shown.iter().any(|text| text.contains("[secret]")), "{shown:?}");
+    assert!(
+        shown.iter().any(|text| text.contains("[secret]")),
+        "{shown:?}"
+    );
     for text in shown {
         assert!(!text.contains("sesame"), "{text}");
     }
@@ -347,9 +529,14 @@ async fn filters() {
     let toolset = bad("pattern").filter(|tool| tool != "bad");
     assert!(calls(toolset, &[]).await.unwrap().tools.is_empty());
     let toolset = bad("reserved").prefix("other");
-    assert_eq!(calls(toolset, &[]).await.unwrap().tools, ["other_set_model_response"]);
+    assert_eq!(
+        calls(toolset, &[]).await.unwrap().tools,
+        ["other_set_model_response"]
+    );
     let toolset = bad("").filter(|tool| tool == "echo").prefix("my");
-    let heard = calls(toolset, &[("my_echo", json!({"text": "a"}))]).await.unwrap();
+    let heard = calls(toolset, &[("my_echo", json!({"text": "a"}))])
+        .await
+        .unwrap();
     assert_eq!(heard.tools, ["my_echo"]);
     assert_eq!(heard.result(0), "{\"text\":\"a\"}");
 }
@@ -358,7 +545,12 @@ async fn drops() {
     let toolset = bad("");
     let script = [("hang", json!({}))];
     let first = calls(toolset.clone(), &script);
-    assert!(tokio::time::timeout(Duration::from_secs(2), first).await.is_err(), "it hangs");
+    assert!(
+        tokio::time::timeout(Duration::from_secs(2), first)
+            .await
+            .is_err(),
+        "it hangs"
+    );
     let heard = calls(toolset, &[("cancelled", json!({}))]).await.unwrap();
     assert_eq!(heard.result(0), "1");
 }

@@ -7,7 +7,10 @@ use std::io::{Write as _, stdin, stdout};
 pub fn serve(badly: &str) {
     match badly {
         "exits" => {
-            eprintln!("no license; the key is {}", std::env::var("KEY").unwrap_or_default());
+            eprintln!(
+                "no license; the key is {}",
+                std::env::var("KEY").unwrap_or_default()
+            );
             std::process::exit(3);
         }
         "silent" => {
@@ -19,10 +22,17 @@ pub fn serve(badly: &str) {
         "junk" => say_raw("Welcome to the server!\n{\"half\": \n[]\nnull\n{}\n"),
         _ => {}
     }
-    let mut server = Server { badly: badly.to_owned(), cancelled: 0, counts: None, grown: false };
+    let mut server = Server {
+        badly: badly.to_owned(),
+        cancelled: 0,
+        counts: None,
+        grown: false,
+    };
     let mut lines = stdin().lines().map_while(Result::ok);
     while let Some(line) = lines.next() {
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            continue;
+        };
         match message["params"]["name"].as_str() {
             Some("ask") => ask(&message["id"], &mut lines),
             Some("choose") => choose(&message["id"], &mut server, &mut lines),
@@ -89,7 +99,9 @@ impl Server {
             "odd name" => json!({"tools": [tool("a b", open())]}),
             "array" => json!({"tools": [tool("bad", json!({"type": "array"}))]}),
             "no schema" => json!({"tools": [tool("bad", json!({"type": 7}))]}),
-            "pattern" => json!({"tools": [tool("bad", json!({"properties": {"a": {"pattern": "("}}}))]}),
+            "pattern" => {
+                json!({"tools": [tool("bad", json!({"properties": {"a": {"pattern": "("}}}))]})
+            }
             "deep" => {
                 let deep = (0..60).fold(json!({}), |inner, _| json!({"properties": {"a": inner}}));
                 json!({"tools": [tool("bad", deep)]})
@@ -97,7 +109,10 @@ impl Server {
             "bomb" => {
                 let doubled = (0..40).map(|n| {
                     let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
-                    (format!("d{n}"), json!({"properties": {"a": next, "b": next}}))
+                    (
+                        format!("d{n}"),
+                        json!({"properties": {"a": next, "b": next}}),
+                    )
                 });
                 let defs: serde_json::Map<_, _> = doubled.collect();
                 json!({"tools": [tool("bad", json!({"$ref": "#/$defs/d0", "$defs": defs}))]})
@@ -112,7 +127,11 @@ impl Server {
                 json!({"tools": tools})
             }
             "endless" => {
-                let page = params["cursor"].as_str().and_then(|page| page.parse().ok()).unwrap_or(0) + 1;
+                let page = params["cursor"]
+                    .as_str()
+                    .and_then(|page| page.parse().ok())
+                    .unwrap_or(0)
+                    + 1;
                 json!({"tools": [], "nextCursor": page.to_string()})
             }
             "no list" => json!({"tools": 7}),
@@ -195,7 +214,10 @@ impl Server {
                 );
             }
             "base64" => {
-                say(id, json!({"content": [{"type": "image", "data": "???", "mimeType": "image/png"}]}));
+                say(
+                    id,
+                    json!({"content": [{"type": "image", "data": "???", "mimeType": "image/png"}]}),
+                );
             }
             "pid" => say(id, text(std::process::id().to_string())),
             "cancelled" if self.cancelled == 0 => self.counts = Some(id.clone()),
@@ -203,9 +225,10 @@ impl Server {
             "refuse" => say_raw(&format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32000,\"message\":\"not today\"}}}}\n"
             )),
-            "fail" => {
-                say(id, json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}))
-            }
+            "fail" => say(
+                id,
+                json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}),
+            ),
             "grow" => {
                 self.grown = true;
                 say_raw("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n");
@@ -224,7 +247,9 @@ fn choose(id: &Value, server: &mut Server, lines: &mut impl Iterator<Item = Stri
          \"required\":[\"tea\"]}}}\n",
     );
     for line in lines {
-        let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            continue;
+        };
         if message["id"] == 5 && message.get("method").is_none() {
             let answer = message["result"].to_string();
             return say(id, json!({"content": [{"type": "text", "text": answer}]}));
@@ -241,11 +266,17 @@ fn ask(id: &Value, lines: &mut impl Iterator<Item = String>) {
          \"requestedSchema\":{\"type\":\"object\",\"properties\":{}}}}\n",
     );
     let answers: Vec<_> = lines.take(2).collect();
-    say(id, json!({"content": [{"type": "text", "text": answers.join("\n")}]}));
+    say(
+        id,
+        json!({"content": [{"type": "text", "text": answers.join("\n")}]}),
+    );
 }
 
 fn say(id: &Value, result: Value) {
-    say_raw(&format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "result": result})));
+    say_raw(&format!(
+        "{}\n",
+        json!({"jsonrpc": "2.0", "id": id, "result": result})
+    ));
 }
 
 fn say_raw(text: &str) {

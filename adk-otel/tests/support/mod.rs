@@ -19,16 +19,28 @@ pub struct Collected {
 
 impl Collected {
     pub fn new() -> Self {
-        let (spans, metrics) = (InMemorySpanExporter::default(), InMemoryMetricExporter::default());
+        let (spans, metrics) = (
+            InMemorySpanExporter::default(),
+            InMemoryMetricExporter::default(),
+        );
         let otel = Otel::with_metrics("test", spans.clone(), metrics.clone());
         let subscriber = tracing::subscriber::set_default(Registry::default().with(otel.layer()));
-        Self { otel, spans, metrics, _subscriber: subscriber }
+        Self {
+            otel,
+            spans,
+            metrics,
+            _subscriber: subscriber,
+        }
     }
 
     /// Returns all spans that have ended.
     pub fn spans(&self) -> Vec<SpanData> {
-        self.otel.flush().expect("the exporter in memory cannot fail");
-        self.spans.get_finished_spans().expect("the exporter in memory cannot fail")
+        self.otel
+            .flush()
+            .expect("the exporter in memory cannot fail");
+        self.spans
+            .get_finished_spans()
+            .expect("the exporter in memory cannot fail")
     }
 
     /// Returns the spans as a tree.
@@ -49,7 +61,10 @@ pub fn id(span: &SpanData) -> SpanId {
 
 /// Returns the value of an attribute as text.
 pub fn attribute(span: &SpanData, name: &str) -> Option<String> {
-    let found = span.attributes.iter().find(|attribute| attribute.key.as_str() == name)?;
+    let found = span
+        .attributes
+        .iter()
+        .find(|attribute| attribute.key.as_str() == name)?;
     Some(found.value.to_string())
 }
 
@@ -70,7 +85,11 @@ fn draw(span: &SpanData, all: &[SpanData], depth: usize, text: &mut String) {
     }
     // Exactly the spans with an `error.type` have the status of an error.
     let is_error = attribute(span, "error.type").is_some();
-    assert_eq!(matches!(span.status, Status::Error { .. }), is_error, "{line}");
+    assert_eq!(
+        matches!(span.status, Status::Error { .. }),
+        is_error,
+        "{line}"
+    );
     text.push_str(&line);
     text.push('\n');
     for child in sorted(all.iter().filter(|child| child.parent_span_id == id(span))) {

@@ -2,7 +2,8 @@
 //! orders.
 //!
 //! Run by
-//! `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres --test it -- --ignored python`.
+//! `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres
+//! --test it -- --ignored python`.
 
 use crate::support::Database;
 use crate::trees::python;

@@ -11,8 +11,14 @@ use adk_postgres::PostgresStore;
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     let database = Database::new().await;
-    let store = PostgresStore::connect_with(&database.url, quick()).await.unwrap();
-    let plan = Plan { changes: &Change::ALL, programs: 10, stops: 2 };
+    let store = PostgresStore::connect_with(&database.url, quick())
+        .await
+        .unwrap();
+    let plan = Plan {
+        changes: &Change::ALL,
+        programs: 10,
+        stops: 2,
+    };
     changes::holds(plan, async || Shop::from_store(&store)).await;
 }
 

@@ -22,17 +22,26 @@ async fn set(database: &Database, hours: u32) {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn deadlines_are_made_and_compared_by_the_clock_of_the_server() {
     let asks = || {
-        let ask = Await::builder::<u32>("answer").timeout(Duration::from_secs(30 * 60)).default(7);
+        let ask = Await::builder::<u32>("answer")
+            .timeout(Duration::from_secs(30 * 60))
+            .default(7);
         Tree::new("w", vec![run(ask.build())])
     };
     let database = Database::new().await;
     set(&database, 5).await;
     let url = format!("{}?options[search_path]=ahead,pg_catalog", database.url);
     let store = PostgresStore::connect_with(&url, quick()).await.unwrap();
-    let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(store.clone())
+        .engine(store.clone());
     let runner: Runner = builder.workflow::<Tree>(asks()).build().unwrap();
     for session in ["answered", "late"] {
-        runner.session("u", session).run(&asks(), "go").await.unwrap_err();
+        runner
+            .session("u", session)
+            .run(&asks(), "go")
+            .await
+            .unwrap_err();
     }
     let waits = runner.waiting().await.unwrap();
     let left = waits[0].deadline.unwrap() - store.now().await.unwrap();
@@ -43,8 +52,14 @@ async fn deadlines_are_made_and_compared_by_the_clock_of_the_server() {
     assert_eq!(runner.recover().await.unwrap().len(), 1);
     // The deadline passes by the server's clock.
     set(&database, 6).await;
-    assert_eq!(runner.answer(&waits[1].id, 1).await.unwrap_err().kind(), ErrorKind::Expired);
+    assert_eq!(
+        runner.answer(&waits[1].id, 1).await.unwrap_err().kind(),
+        ErrorKind::Expired
+    );
     assert_eq!(runner.recover().await.unwrap().len(), 1);
     let runs = runner.runs(&RunFilter::any()).await.unwrap();
-    assert!(runs.iter().all(|run| run.status == RunStatus::Finished), "{runs:?}");
+    assert!(
+        runs.iter().all(|run| run.status == RunStatus::Finished),
+        "{runs:?}"
+    );
 }

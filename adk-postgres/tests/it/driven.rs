@@ -66,10 +66,19 @@ async fn queries_use_indexes() {
     let stored = |n| -> Event { store::stored(n, "text") };
     let first = database.open().await;
     let key = SessionKey::new("app", "u", "s");
-    first.create(key.clone(), StateDelta::default()).await.unwrap();
-    first.append(&key, (0..5_000).map(stored).collect()).await.unwrap();
+    first
+        .create(key.clone(), StateDelta::default())
+        .await
+        .unwrap();
+    first
+        .append(&key, (0..5_000).map(stored).collect())
+        .await
+        .unwrap();
     let run = driven::opens(&first).await;
-    first.append(&key, (5_000..10_000).map(stored).collect()).await.unwrap();
+    first
+        .append(&key, (5_000..10_000).map(stored).collect())
+        .await
+        .unwrap();
     database
         .execute(&format!(
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
@@ -78,7 +87,10 @@ async fn queries_use_indexes() {
         ))
         .await;
     let ask = async |sql: &'static str| -> i64 {
-        sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
+        sqlx::query_scalar(sql)
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap()
     };
     // A connection reports its statistics at the latest when it ends.
     let read = async || -> i64 {
@@ -95,8 +107,19 @@ async fn queries_use_indexes() {
     let before = read().await;
     let second = database.open().await;
     let all = second.driven(run, 0).await.unwrap().unwrap();
-    assert_eq!((all.record.begins, all.events.len(), all.events[0].1.place), (5_000, 1, 5_000));
-    assert!(second.driven(run, 9_990).await.unwrap().unwrap().events.is_empty());
+    assert_eq!(
+        (all.record.begins, all.events.len(), all.events[0].1.place),
+        (5_000, 1, 5_000)
+    );
+    assert!(
+        second
+            .driven(run, 9_990)
+            .await
+            .unwrap()
+            .unwrap()
+            .events
+            .is_empty()
+    );
     assert_eq!(second.runs("app", &RunFilter::ready()).await.unwrap(), []);
     second.shut_down().await.unwrap();
     let rows = read().await - before;

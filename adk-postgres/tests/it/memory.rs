@@ -10,5 +10,9 @@ async fn the_common_tests_of_memory_services_pass() {
     let database = Database::new().await;
     let (one, two) = (database.open().await, database.open().await);
     memory::keeps(&Remembering::from_store(&one)).await;
-    memory::together(&Remembering::from_store(&one), &Remembering::from_store(&two)).await;
+    memory::together(
+        &Remembering::from_store(&one),
+        &Remembering::from_store(&two),
+    )
+    .await;
 }

@@ -2,7 +2,8 @@
 //! transaction.
 //!
 //! Run by
-//! `tests/peers/run-postgres.sh tests/peers/run-pgbouncer.sh cargo test -p adk-workflow-postgres -- --ignored pooler`.
+//! `tests/peers/run-postgres.sh tests/peers/run-pgbouncer.sh cargo test -p adk-workflow-postgres --
+//! --ignored pooler`.
 
 use crate::broken::round_trips;
 use crate::starts;
@@ -37,7 +38,9 @@ impl Place for Pooled {
     type Store = PostgresStore;
 
     async fn open(&self) -> PostgresStore {
-        PostgresStore::connect_with(&self.address(), quick()).await.unwrap()
+        PostgresStore::connect_with(&self.address(), quick())
+            .await
+            .unwrap()
     }
 
     fn address(&self) -> String {
@@ -64,7 +67,11 @@ async fn the_common_tests_of_session_stores_pass() {
     store::lists(&one).await;
     artifacts::keeps(&Stores::from_store(&one), false).await;
     artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
-    memory::together(&Remembering::from_store(&one), &Remembering::from_store(&two)).await;
+    memory::together(
+        &Remembering::from_store(&one),
+        &Remembering::from_store(&two),
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,9 +98,15 @@ async fn first_starts_at_the_same_moment_make_the_tables_once() {
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
 async fn an_event_is_four_round_trips_and_so_is_a_step() {
-    let (few, many) = (round_trips(20, pooled).await, round_trips(120, pooled).await);
+    let (few, many) = (
+        round_trips(20, pooled).await,
+        round_trips(120, pooled).await,
+    );
     // The counts of two runs may differ by a few: 799 was counted beside other builds.
-    assert!((795..=820).contains(&(many - few)), "{few} for 20 rounds, {many} for 120");
+    assert!(
+        (795..=820).contains(&(many - few)),
+        "{few} for 20 rounds, {many} for 120"
+    );
 }
 
 /// A pooler loses the settings of a connection, so each transaction sets its own.
@@ -102,15 +115,28 @@ async fn an_event_is_four_round_trips_and_so_is_a_step() {
 async fn a_lock_is_an_error_after_the_timeout() {
     let database = Pooled::new().await;
     let options = quick().patience(Duration::from_secs(1));
-    let store = PostgresStore::connect_with(&database.address(), options).await.unwrap();
-    store.create(survival::key(), StateDelta::default()).await.unwrap();
+    let store = PostgresStore::connect_with(&database.address(), options)
+        .await
+        .unwrap();
+    store
+        .create(survival::key(), StateDelta::default())
+        .await
+        .unwrap();
     let mut holder = database.0.connect().await;
-    sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE").execute(&mut holder).await.unwrap();
+    sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
+        .execute(&mut holder)
+        .await
+        .unwrap();
     let tree = Tree::new("w", vec![run(say("a"))]);
     let runner = survival::runner(&store);
     let work = async { runner.session("u", "s").run(&tree, "go").await };
-    let ended = tokio::time::timeout(Duration::from_secs(60), work).await.expect("it does not hang");
+    let ended = tokio::time::timeout(Duration::from_secs(60), work)
+        .await
+        .expect("it does not hang");
     assert_eq!(kind(&ended.unwrap_err()), StoreErrorKind::Locked);
-    sqlx::raw_sql("ROLLBACK").execute(&mut holder).await.unwrap();
+    sqlx::raw_sql("ROLLBACK")
+        .execute(&mut holder)
+        .await
+        .unwrap();
     runner.session("u", "s").run(&tree, "go").await.unwrap();
 }

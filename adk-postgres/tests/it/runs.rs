@@ -26,7 +26,9 @@ async fn a_run_is_driven_by_one_process_at_a_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "is started and killed by another test"]
 async fn victim() {
-    let Ok(url) = std::env::var("ADK_VICTIM") else { return };
+    let Ok(url) = std::env::var("ADK_VICTIM") else {
+        return;
+    };
     survival::victim(PostgresStore::connect_with(&url, quick()).await.unwrap()).await;
 }
 

@@ -27,7 +27,12 @@ fn counts(rounds: u32) -> Tree {
         Box::pin(async move {
             let n: u64 = cx.state().get("n")?.unwrap_or(0);
             let next = cx.step("count", async move { Ok(n + 1) }).await?;
-            cx.emit(Event::new().with_text(format!("{next}")).with_state("n", next)).await?;
+            cx.emit(
+                Event::new()
+                    .with_text(format!("{next}"))
+                    .with_state("n", next),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
@@ -40,14 +45,19 @@ fn counts(rounds: u32) -> Tree {
 async fn a_run_continues_after_its_connections_were_dropped() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
-    let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
+    let store = PostgresStore::connect_with(&network.url, patient())
+        .await
+        .unwrap();
     let runner = runner(&store);
     let streams: Vec<_> = (0..4)
         .map(|n| {
             let runner = runner.clone();
             tokio::spawn(async move {
                 let tree = counts(200);
-                let mut stream = runner.session("u", format!("s{n}")).run(&tree, "go").stream();
+                let mut stream = runner
+                    .session("u", format!("s{n}"))
+                    .run(&tree, "go")
+                    .stream();
                 let mut texts = Vec::new();
                 while let Some(event) = stream.next().await {
                     texts.push(event?.text());
@@ -59,14 +69,25 @@ async fn a_run_continues_after_its_connections_were_dropped() {
     for events in [100_i64, 300] {
         let sql = "SELECT count(*) FROM events";
         let mut own = database.connect().await;
-        while sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut own).await.unwrap() < events {
+        while sqlx::query_scalar::<_, i64>(sql)
+            .fetch_one(&mut own)
+            .await
+            .unwrap()
+            < events
+        {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         network.cut();
     }
     for stream in streams {
         let texts = ends("a stream", stream).await.unwrap().unwrap();
-        assert!(texts.iter().skip(1).eq(&(1..=200).map(|n| n.to_string()).collect::<Vec<_>>()), "{texts:?}");
+        assert!(
+            texts
+                .iter()
+                .skip(1)
+                .eq(&(1..=200).map(|n| n.to_string()).collect::<Vec<_>>()),
+            "{texts:?}"
+        );
     }
 }
 
@@ -77,10 +98,16 @@ async fn a_run_continues_after_its_connections_were_dropped() {
 async fn dropped_free_connections_fail_no_call() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
-    let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
+    let store = PostgresStore::connect_with(&network.url, patient())
+        .await
+        .unwrap();
     let runner = runner(&store);
     store.create(key(), StateDelta::default()).await.unwrap();
-    runner.session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    runner
+        .session("u", "s")
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
     let id = runner.runs(&RunFilter::any()).await.unwrap()[0].run_id;
     // All connections are free, and none is new.
     let any = RunFilter::any();
@@ -89,18 +116,30 @@ async fn dropped_free_connections_fail_no_call() {
         assert_eq!(listed.unwrap().len(), 1);
     }
     network.cut();
-    ends("a list", runner.runs(&RunFilter::any())).await.unwrap();
+    ends("a list", runner.runs(&RunFilter::any()))
+        .await
+        .unwrap();
     network.cut();
-    ends("to read", store.read(&key(), &EventFilter::new())).await.unwrap();
+    ends("to read", store.read(&key(), &EventFilter::new()))
+        .await
+        .unwrap();
     network.cut();
     ends("to cancel", runner.cancel(id)).await.unwrap();
     network.cut();
-    ends("to save", store.save(&key(), "file", Part::text("text"))).await.unwrap();
+    ends("to save", store.save(&key(), "file", Part::text("text")))
+        .await
+        .unwrap();
     network.cut();
-    ends("to search", store.search_memory("app", "u", "word")).await.unwrap();
+    ends("to search", store.search_memory("app", "u", "word"))
+        .await
+        .unwrap();
     network.cut();
     let tree = Tree::new("w", vec![run(say("a"))]);
-    ends("a run", async { runner.session("u", "s").run(&tree, "go").await }).await.unwrap();
+    ends("a run", async {
+        runner.session("u", "s").run(&tree, "go").await
+    })
+    .await
+    .unwrap();
 }
 
 /// The server seems reachable but does not answer. Each wait for it ends with a retryable error.
@@ -109,7 +148,9 @@ async fn dropped_free_connections_fail_no_call() {
 async fn each_wait_for_a_silent_server_is_limited() {
     let database = Database::new().await;
     let network = Silent::new(&database).await;
-    let store = PostgresStore::connect_with(&network.url, patient()).await.unwrap();
+    let store = PostgresStore::connect_with(&network.url, patient())
+        .await
+        .unwrap();
     let runner = runner(&store);
     let tree = counts(1_000_000);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
@@ -130,12 +171,23 @@ async fn each_wait_for_a_silent_server_is_limited() {
         ends("a list", runner.runs(&any)),
         ends("to cancel", runner.cancel(RunId::new())),
         ends("to read", store.read(&key, &all)),
-        ends("to connect", PostgresStore::connect_with(&network.url, patient())),
+        ends(
+            "to connect",
+            PostgresStore::connect_with(&network.url, patient())
+        ),
     );
     // The server may have died during a commit.
     let kinds = [StoreErrorKind::Unavailable, StoreErrorKind::OutcomeUnknown];
-    assert!(kinds.contains(&kind(&error)) && error.is_retryable(), "{error}");
-    for error in [listed.unwrap_err(), cancelled.unwrap_err(), read.unwrap_err(), opened.unwrap_err()] {
+    assert!(
+        kinds.contains(&kind(&error)) && error.is_retryable(),
+        "{error}"
+    );
+    for error in [
+        listed.unwrap_err(),
+        cancelled.unwrap_err(),
+        read.unwrap_err(),
+        opened.unwrap_err(),
+    ] {
         assert_eq!(kind(&error), StoreErrorKind::Unavailable, "{error}");
         assert!(error.is_retryable(), "{error}");
     }

@@ -13,7 +13,11 @@ pub async fn together(url: &str) {
             tokio::spawn(async move {
                 let store = PostgresStore::connect_with(&url, quick()).await.unwrap();
                 let tree = Tree::new("w", vec![run(say("a"))]);
-                runner(&store).session(key().user, format!("s{n}")).run(&tree, "go").await.unwrap();
+                runner(&store)
+                    .session(key().user, format!("s{n}"))
+                    .run(&tree, "go")
+                    .await
+                    .unwrap();
             })
         })
         .collect();

@@ -24,7 +24,9 @@ fn patient() -> Options {
 fn tree(ends: bool) -> Tree {
     let count = by("count", move |cx| {
         Box::pin(async move {
-            cx.state().update("n", |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+            cx.state()
+                .update("n", |n: Option<u64>| n.unwrap_or(0) + 1)
+                .await?;
             Ok(if ends { Flow::Exit } else { Flow::Continue })
         })
     });
@@ -32,15 +34,23 @@ fn tree(ends: bool) -> Tree {
 }
 
 fn runner(store: &PostgresStore, tree: Tree) -> Runner {
-    let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(store.clone())
+        .engine(store.clone());
     builder.workflow::<Tree>(tree).build().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "is started and stopped by another test"]
 async fn victim() {
-    let Ok(url) = std::env::var("ADK_STOPPED") else { return };
-    let runner = runner(&PostgresStore::connect_with(&url, patient()).await.unwrap(), tree(false));
+    let Ok(url) = std::env::var("ADK_STOPPED") else {
+        return;
+    };
+    let runner = runner(
+        &PostgresStore::connect_with(&url, patient()).await.unwrap(),
+        tree(false),
+    );
     let runs: Vec<_> = (0..RUNS)
         .map(|n| {
             let runner = runner.clone();
@@ -50,12 +60,18 @@ async fn victim() {
         .collect();
     for run in runs {
         let error = run.await.unwrap().unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Fenced), "{error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Store(StoreErrorKind::Fenced),
+            "{error}"
+        );
     }
 }
 
 fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill").args([name, &child.id().to_string()]).status();
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }
 
@@ -73,7 +89,12 @@ async fn reaches(connection: &mut PgConnection, least: i64, sql: &'static str) {
 /// Stops a process while it holds locks of sessions in open transactions.
 async fn stop(database: &Database, victim: &Child) {
     let (mut own, mut holder) = (database.connect().await, database.connect().await);
-    reaches(&mut own, i64::from(RUNS), "SELECT count(*) FROM adkw_runs WHERE status = 'running'").await;
+    reaches(
+        &mut own,
+        i64::from(RUNS),
+        "SELECT count(*) FROM adkw_runs WHERE status = 'running'",
+    )
+    .await;
     loop {
         // The process waits for locks of this test. It is stopped, and then gets the locks.
         let hold = "BEGIN; SELECT 1 FROM sessions WHERE id IN ('s0', 's1', 's2', 's3') FOR UPDATE";
@@ -82,7 +103,10 @@ async fn stop(database: &Database, victim: &Child) {
             WHERE datname = current_database() AND wait_event_type = 'Lock'";
         reaches(&mut own, LOCKED, waits).await;
         signal(victim, "-STOP");
-        sqlx::raw_sql("ROLLBACK").execute(&mut holder).await.unwrap();
+        sqlx::raw_sql("ROLLBACK")
+            .execute(&mut holder)
+            .await
+            .unwrap();
         // Wait until the server has answered all requests.
         let busy = "SELECT -count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()";
@@ -102,10 +126,16 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
     for connections in [3, 1] {
         let database = Database::new().await;
         // Create the tables before the process starts.
-        let store =
-            PostgresStore::connect_with(&database.url, patient().connections(connections)).await.unwrap();
+        let store = PostgresStore::connect_with(&database.url, patient().connections(connections))
+            .await
+            .unwrap();
         let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "stopped::victim", "--ignored", "--test-threads=1"])
+            .args([
+                "--exact",
+                "stopped::victim",
+                "--ignored",
+                "--test-threads=1",
+            ])
             .env("ADK_STOPPED", &database.url)
             .stdout(Stdio::null())
             .spawn()
@@ -113,17 +143,33 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
         stop(&database, &victim).await;
         let stopped = Instant::now();
         let runner = runner(&store, tree(true));
-        let watch = tokio::spawn(runner.watch().every(Duration::from_millis(50)).into_future());
+        let watch = tokio::spawn(
+            runner
+                .watch()
+                .every(Duration::from_millis(50))
+                .into_future(),
+        );
         let left = async {
             // A run in another session continues.
-            runner.session("u", "other").run(&Tree::new("v", vec![run(say("a"))]), "go").await.unwrap();
+            runner
+                .session("u", "other")
+                .run(&Tree::new("v", vec![run(say("a"))]), "go")
+                .await
+                .unwrap();
             let meanwhile = stopped.elapsed();
-            while !runner.runs(&RunFilter::unfinished()).await.unwrap().is_empty() {
+            while !runner
+                .runs(&RunFilter::unfinished())
+                .await
+                .unwrap()
+                .is_empty()
+            {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             meanwhile
         };
-        let meanwhile = tokio::time::timeout(Duration::from_secs(60), left).await.expect("all are finished");
+        let meanwhile = tokio::time::timeout(Duration::from_secs(60), left)
+            .await
+            .expect("all are finished");
         println!(
             "{connections} connections: another run after {meanwhile:?}, all after {:?}",
             stopped.elapsed()
@@ -143,7 +189,9 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
 async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
     let database = Database::new().await;
     let options = quick().patience(Duration::from_secs(1)).connections(1);
-    let store = PostgresStore::connect_with(&database.url, options).await.unwrap();
+    let store = PostgresStore::connect_with(&database.url, options)
+        .await
+        .unwrap();
     let runner = runner(&store, tree(true));
     let workflow = Tree::new(
         "w",
@@ -154,34 +202,62 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
             })
         }))],
     );
-    runner.session("u", "s").run(&workflow, "go").await.unwrap_err();
+    runner
+        .session("u", "s")
+        .run(&workflow, "go")
+        .await
+        .unwrap_err();
     let id = runner.runs(&RunFilter::unfinished()).await.unwrap()[0].run_id;
     let wait = runner.waiting().await.unwrap().remove(0);
     let mut holder = database.connect().await;
-    sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE").execute(&mut holder).await.unwrap();
+    sqlx::raw_sql("BEGIN; SELECT 1 FROM sessions FOR UPDATE")
+        .execute(&mut holder)
+        .await
+        .unwrap();
     let limited = |work| tokio::time::timeout(Duration::from_secs(60), work);
     let calls = [
         limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as adk_core::BoxFuture<'_, _>),
         limited(Box::pin(async { runner.answer(&wait.id, true).await })),
-        limited(Box::pin(async { store.claim(id, Arc::new(|_| Ok(()))).await.map(drop) })),
-        limited(Box::pin(async { runner.session("u", "s").run(&workflow, "go").await.map(drop) })),
+        limited(Box::pin(async {
+            store.claim(id, Arc::new(|_| Ok(()))).await.map(drop)
+        })),
+        limited(Box::pin(async {
+            runner
+                .session("u", "s")
+                .run(&workflow, "go")
+                .await
+                .map(drop)
+        })),
     ];
     let others = async {
         for n in 0..3 {
             let session = format!("other{n}");
-            runner.session("u", session).run(&Tree::new("v", vec![run(say("a"))]), "go").await.unwrap();
+            runner
+                .session("u", session)
+                .run(&Tree::new("v", vec![run(say("a"))]), "go")
+                .await
+                .unwrap();
         }
     };
     let (calls, ()) = tokio::join!(futures_util::future::join_all(calls), others);
     for error in calls {
         let error = error.expect("it does not hang").unwrap_err();
         // All calls share one connection.
-        assert!(matches!(kind(&error), StoreErrorKind::Locked | StoreErrorKind::Unavailable), "{error}");
+        assert!(
+            matches!(
+                kind(&error),
+                StoreErrorKind::Locked | StoreErrorKind::Unavailable
+            ),
+            "{error}"
+        );
         assert!(
             error.is_retryable() && error.help().is_some_and(|help| help.contains("patience")),
             "{error}"
         );
     }
-    sqlx::raw_sql("ROLLBACK").execute(&mut holder).await.unwrap();
+    sqlx::raw_sql("ROLLBACK")
+        .execute(&mut holder)
+        .await
+        .unwrap();
     runner.cancel(id).await.unwrap();
 }

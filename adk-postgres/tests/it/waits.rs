@@ -145,7 +145,10 @@ async fn queries_use_indexes() {
     let read = async || -> i64 {
         let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
             WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions', 'sessions')";
-        sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap()
+        sqlx::query_scalar(sql)
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap()
     };
     let before = read().await;
     let store = trees::survival::Place::open(&database).await;
@@ -158,15 +161,31 @@ async fn queries_use_indexes() {
     assert!(runner.runs(&RunFilter::failed()).await.unwrap().is_empty());
     let newest = runner.runs(&RunFilter::any().limit(10)).await.unwrap();
     assert_eq!(newest.len(), 10);
-    let page = runner.runs(&RunFilter::any().after(newest[9].run_id).limit(10)).await.unwrap();
+    let page = runner
+        .runs(&RunFilter::any().after(newest[9].run_id).limit(10))
+        .await
+        .unwrap();
     assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
-    for query in [store.due("app", 1, 100), store.due_of_tenants("lord", 1, 100)] {
+    for query in [
+        store.due("app", 1, 100),
+        store.due_of_tenants("lord", 1, 100),
+    ] {
         let due = query.await.unwrap();
         assert!(due.waits.is_empty() && due.next == Some(4_000_000_000_000_000));
     }
-    assert!(store.runs_of_tenants("lord", &RunFilter::ready()).await.unwrap().is_empty());
+    assert!(
+        store
+            .runs_of_tenants("lord", &RunFilter::ready())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     runner.resume(&people::two(), run).await.unwrap();
     // Connections that end tell what they have done.
     store.shut_down().await.unwrap();
-    assert!(read().await - before < 1_000, "{} rows", read().await - before);
+    assert!(
+        read().await - before < 1_000,
+        "{} rows",
+        read().await - before
+    );
 }

@@ -8,7 +8,9 @@ impl Place for Database {
     type Store = PostgresStore;
 
     async fn open(&self) -> PostgresStore {
-        PostgresStore::connect_with(&self.url, quick()).await.unwrap()
+        PostgresStore::connect_with(&self.url, quick())
+            .await
+            .unwrap()
     }
 
     fn address(&self) -> String {
@@ -22,6 +24,10 @@ impl Place for Database {
 
     async fn has(&self, id: &str) -> bool {
         let sql = "SELECT count(*) = 1 FROM events WHERE id = $1";
-        sqlx::query_scalar(sql).bind(id).fetch_one(&mut self.connect().await).await.unwrap()
+        sqlx::query_scalar(sql)
+            .bind(id)
+            .fetch_one(&mut self.connect().await)
+            .await
+            .unwrap()
     }
 }

@@ -53,7 +53,9 @@ impl Lossy {
                     continue;
                 }
                 let (server, count) = (server.clone(), count.clone());
-                tokio::spawn(async move { carry(client, TcpStream::connect(server).await?, &count).await });
+                tokio::spawn(async move {
+                    carry(client, TcpStream::connect(server).await?, &count).await
+                });
             }
         });
         Self { url, counts }

@@ -1,5 +1,9 @@
 //! A database for one test, on the server of `tests/peers/run-postgres.sh`.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 use adk_postgres::Options;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
@@ -26,9 +30,14 @@ impl Database {
             .execute(&mut connection)
             .await
             .unwrap();
-        let (base, _) =
-            server().rsplit_once('/').map(|(base, name)| (base.to_owned(), name.to_owned())).unwrap();
-        Self { url: format!("{base}/{name}"), name }
+        let (base, _) = server()
+            .rsplit_once('/')
+            .map(|(base, name)| (base.to_owned(), name.to_owned()))
+            .unwrap();
+        Self {
+            url: format!("{base}/{name}"),
+            name,
+        }
     }
 
     /// Opens a connection besides the connections of a store.
@@ -37,7 +46,10 @@ impl Database {
     }
 
     pub async fn execute(&self, sql: &str) {
-        sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).execute(&mut self.connect().await).await.unwrap();
+        sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
+            .execute(&mut self.connect().await)
+            .await
+            .unwrap();
     }
 
     /// Returns the URL of the database for another user.

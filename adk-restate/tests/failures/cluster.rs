@@ -30,7 +30,10 @@ pub type Runs = Vec<(String, RunId)>;
 
 /// Returns new runs, one of each workflow.
 pub fn runs_of(shapes: &[&str]) -> Runs {
-    shapes.iter().map(|shape| ((*shape).to_owned(), RunId::new())).collect()
+    shapes
+        .iter()
+        .map(|shape| ((*shape).to_owned(), RunId::new()))
+        .collect()
 }
 
 /// The store of the runs, and the record of their outside effects.
@@ -64,7 +67,13 @@ impl Place {
         let mut command = Command::new(words.next().unwrap());
         command
             .args(words)
-            .args(["--exact", "program", "--ignored", "--nocapture", "--test-threads=1"])
+            .args([
+                "--exact",
+                "program",
+                "--ignored",
+                "--nocapture",
+                "--test-threads=1",
+            ])
             .env("ADK_ROLE", role)
             .env("ADK_STORE", &self.store)
             .env("ADK_EFFECTS", self.effects())
@@ -80,18 +89,36 @@ impl Place {
 
     /// Starts a client of a build. The client answers the questions of the runs only if `answers`
     /// is set.
-    pub fn client_of(&self, build: &str, restate: Option<&str>, runs: &Runs, answers: bool) -> Client {
+    pub fn client_of(
+        &self,
+        build: &str,
+        restate: Option<&str>,
+        runs: &Runs,
+        answers: bool,
+    ) -> Client {
         let mut command = self.program("client", &[]);
-        command.env("ADK_RUNS", serde_json::to_string(runs).unwrap()).env("ADK_BUILD", build);
+        command
+            .env("ADK_RUNS", serde_json::to_string(runs).unwrap())
+            .env("ADK_BUILD", build);
         command.env("ADK_ANSWERS", if answers { "yes" } else { "no" });
         if let Some(url) = restate {
             command.env("ADK_RESTATE", url);
         }
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (mut stdout, mut stderr) = (process.stdout.take().unwrap(), process.stderr.take().unwrap());
+        let mut process = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut stdout, mut stderr) = (
+            process.stdout.take().unwrap(),
+            process.stderr.take().unwrap(),
+        );
         let said = tokio::spawn(async move {
             let (mut said, mut errors) = (String::new(), String::new());
-            let _ = tokio::join!(stdout.read_to_string(&mut said), stderr.read_to_string(&mut errors));
+            let _ = tokio::join!(
+                stdout.read_to_string(&mut said),
+                stderr.read_to_string(&mut errors)
+            );
             (said, errors)
         });
         Client { process, said }
@@ -113,10 +140,18 @@ impl Place {
     /// Reads the stored state and the effects of a run.
     pub async fn left(&self, runner: &Runner, run: RunId) -> Left {
         let session = runner.session("u", run.to_string());
-        let there = session.get(&EventFilter::new()).await.unwrap().expect("the session is there");
+        let there = session
+            .get(&EventFilter::new())
+            .await
+            .unwrap()
+            .expect("the session is there");
         let runs = runner.runs(&RunFilter::of_run(run)).await.unwrap();
         Left {
-            ids: there.events.iter().map(|event| event.id.to_string()).collect(),
+            ids: there
+                .events
+                .iter()
+                .map(|event| event.id.to_string())
+                .collect(),
             partial: there.events.iter().any(|event| event.partial),
             by_branch: history::by_branch(&there.events, run),
             branches: history::branches(&there.events),
@@ -156,7 +191,9 @@ impl Client {
         let failed = ended.is_ok_and(|status| status.unwrap().code() == Some(101));
         assert!(!failed, "{said}\n{errors}");
         let endings = said.lines().filter_map(|line| line.strip_prefix("ended "));
-        endings.map(|line| serde_json::from_str(line).unwrap()).collect()
+        endings
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
@@ -181,10 +218,21 @@ impl Reference {
         let runner = place.runner().await;
         let mut all = BTreeMap::new();
         for ending in endings {
-            let run = runs.iter().find(|(shape, _)| *shape == ending.shape).unwrap().1;
+            let run = runs
+                .iter()
+                .find(|(shape, _)| *shape == ending.shape)
+                .unwrap()
+                .1;
             let left = place.left(&runner, run).await;
             let calls = Calls::new(&left.seen, &left.branches);
-            all.insert(ending.shape.clone(), Expected { by_branch: left.by_branch, calls, ending });
+            all.insert(
+                ending.shape.clone(),
+                Expected {
+                    by_branch: left.by_branch,
+                    calls,
+                    ending,
+                },
+            );
         }
         assert_eq!(all.len(), shapes.len());
         Self { runs: all }
@@ -196,7 +244,13 @@ impl Reference {
     }
 
     /// Compares a run with an undisturbed one. Returns the number of repeated calls.
-    pub fn check(&self, shape: &str, run: RunId, left: &Left, ending: &Ending) -> Result<usize, String> {
+    pub fn check(
+        &self,
+        shape: &str,
+        run: RunId,
+        left: &Left,
+        ending: &Ending,
+    ) -> Result<usize, String> {
         let expected = &self.runs[shape];
         if let Some(difference) = history::difference(&expected.by_branch, &left.by_branch) {
             return Err(difference);
@@ -214,7 +268,10 @@ impl Reference {
             return Err(format!("it ended with {here} after {:?}", ending.loops));
         }
         if ending.seen.as_ref().is_some_and(|seen| *seen != left.ids) {
-            return Err(format!("the client has seen {:?}\nof {:?}", ending.seen, left.ids));
+            return Err(format!(
+                "the client has seen {:?}\nof {:?}",
+                ending.seen, left.ids
+            ));
         }
         expected.calls.check(&left.seen)
     }
@@ -258,7 +315,9 @@ impl Drop for Balancer {
 async fn hand_on(mut client: TcpStream, targets: &[SocketAddr], first: usize) {
     for nth in 0..targets.len() {
         let target = targets[(first + nth) % targets.len()];
-        if let Ok(Ok(mut worker)) = timeout(Duration::from_millis(300), TcpStream::connect(target)).await {
+        if let Ok(Ok(mut worker)) =
+            timeout(Duration::from_millis(300), TcpStream::connect(target)).await
+        {
             let _ = tokio::io::copy_bidirectional(&mut client, &mut worker).await;
             return;
         }
@@ -278,19 +337,37 @@ pub struct Worker {
 impl Worker {
     pub fn new(address: SocketAddr, within: &[&str], build: &'static str) -> Self {
         let within = within.iter().map(|word| (*word).to_owned()).collect();
-        Self { address, within, build, process: None }
+        Self {
+            address,
+            within,
+            build,
+            process: None,
+        }
     }
 
     /// Starts the process, and waits until it listens.
     pub async fn start(&mut self, place: &Place) {
         let log = place.folder.path().join(format!("worker-{}", self.address));
-        let log = std::fs::File::options().create(true).append(true).open(log).unwrap();
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .unwrap();
         let mut command = place.program("worker", &self.within);
-        command.env("ADK_LISTEN", self.address.to_string()).env("ADK_BUILD", self.build);
-        let process = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+        command
+            .env("ADK_LISTEN", self.address.to_string())
+            .env("ADK_BUILD", self.build);
+        let process = command
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
         self.process = Some(process);
         let address = self.address;
-        until("the worker listens", async || TcpStream::connect(address).await.is_ok()).await;
+        until("the worker listens", async || {
+            TcpStream::connect(address).await.is_ok()
+        })
+        .await;
     }
 
     /// Kills the process if it lives.
@@ -317,7 +394,10 @@ pub struct Deployment {
 /// and short pauses.
 pub fn settings() -> Vec<(&'static str, &'static str)> {
     vec![
-        ("RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT", "2"),
+        (
+            "RESTATE_WORKER__INVOKER__HTTP2_STREAMS_PER_CONNECTION_LIMIT",
+            "2",
+        ),
         ("RESTATE_DEFAULT_RETRY_POLICY__INITIAL_INTERVAL", "50ms"),
         ("RESTATE_DEFAULT_RETRY_POLICY__MAX_INTERVAL", "500ms"),
     ]
@@ -327,20 +407,35 @@ impl Deployment {
     /// Starts two workers and a server on this machine.
     pub async fn start() -> Self {
         let local = |port| SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
-        let workers = (0..2).map(|_| Worker::new(local(free_port()), &[], "")).collect();
-        let setup = Setup { settings: settings(), ..Setup::default() };
+        let workers = (0..2)
+            .map(|_| Worker::new(local(free_port()), &[], ""))
+            .collect();
+        let setup = Setup {
+            settings: settings(),
+            ..Setup::default()
+        };
         Self::start_with(Place::new(), setup, workers, Ipv4Addr::LOCALHOST.into()).await
     }
 
     /// Starts the given workers, and a server that reaches them through this address.
-    pub async fn start_with(place: Place, setup: Setup, mut workers: Vec<Worker>, ip: IpAddr) -> Self {
+    pub async fn start_with(
+        place: Place,
+        setup: Setup,
+        mut workers: Vec<Worker>,
+        ip: IpAddr,
+    ) -> Self {
         for worker in &mut workers {
             worker.start(&place).await;
         }
         let targets = workers.iter().map(|worker| worker.address).collect();
         let balancer = Balancer::new(SocketAddr::new(ip, 0), targets).await;
         let server = Server::start_in(setup).await;
-        let deployment = Self { place, server, workers, balancer };
+        let deployment = Self {
+            place,
+            server,
+            workers,
+            balancer,
+        };
         deployment.register().await;
         deployment
     }
@@ -361,9 +456,10 @@ impl Deployment {
         let mut checked = Checked::default();
         for (shape, run) in runs {
             let Some(ending) = endings.iter().find(|ending| ending.shape == *shape) else {
-                checked
-                    .faults
-                    .push(format!("{shape} {run}: it did not end; {}", self.describe(&runner, *run).await));
+                checked.faults.push(format!(
+                    "{shape} {run}: it did not end; {}",
+                    self.describe(&runner, *run).await
+                ));
                 continue;
             };
             checked.stops += ending.stops.len();
@@ -372,13 +468,21 @@ impl Deployment {
                 Ok(again) => checked.again += again,
                 Err(fault) => {
                     let asked = effects::questions(&self.place.effects(), &fault).join("\n");
-                    checked.faults.push(format!("{shape} {run}: {fault}\n{asked}"));
+                    checked
+                        .faults
+                        .push(format!("{shape} {run}: {fault}\n{asked}"));
                 }
             }
         }
         if checked.faults.is_empty() {
-            assert!(runner.waiting().await.unwrap().is_empty(), "no run waits any more");
-            until("Restate has nothing left to do", async || self.open_invocations().await.is_empty()).await;
+            assert!(
+                runner.waiting().await.unwrap().is_empty(),
+                "no run waits any more"
+            );
+            until("Restate has nothing left to do", async || {
+                self.open_invocations().await.is_empty()
+            })
+            .await;
         }
         checked
     }
@@ -393,15 +497,29 @@ impl Deployment {
         let open = self.open_invocations().await;
         let sql = "SELECT id, index, entry_type, name, completed FROM sys_journal WHERE id IN \
                    (SELECT id FROM sys_invocation WHERE status != 'completed') ORDER BY id, index";
-        let journal: Vec<String> = self.server.query(sql).await.iter().map(ToString::to_string).collect();
-        let last: Vec<_> = left.by_branch.iter().map(|(branch, lines)| (branch, lines.last())).collect();
+        let journal: Vec<String> = self
+            .server
+            .query(sql)
+            .await
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        let last: Vec<_> = left
+            .by_branch
+            .iter()
+            .map(|(branch, lines)| (branch, lines.last()))
+            .collect();
         let (waiting, seen) = (runner.waiting().await.unwrap(), left.seen);
-        format!("{there:?}\n{last:?}\n{waiting:?}\n{seen:?}\n{open:#?}\n{}", journal.join("\n"))
+        format!(
+            "{there:?}\n{last:?}\n{waiting:?}\n{seen:?}\n{open:#?}\n{}",
+            journal.join("\n")
+        )
     }
 
     /// Lists the unfinished invocations of Restate.
     pub async fn open_invocations(&self) -> Vec<serde_json::Value> {
-        let sql = "SELECT target, status, last_failure FROM sys_invocation WHERE status != 'completed'";
+        let sql =
+            "SELECT target, status, last_failure FROM sys_invocation WHERE status != 'completed'";
         self.server.query(sql).await
     }
 }

@@ -23,10 +23,17 @@ impl SlowDisk {
     fn new() -> Option<Self> {
         let folder = Folder::new();
         let image = folder.path().join("image");
-        std::fs::File::create(&image).unwrap().set_len(2 << 30).unwrap();
+        std::fs::File::create(&image)
+            .unwrap()
+            .set_len(2 << 30)
+            .unwrap();
         let device = said("losetup", &["-f", "--show", image.to_str().unwrap()])?;
         let group = PathBuf::from(format!("/sys/fs/cgroup/blkio/adk{}", std::process::id()));
-        let disk = Self { folder, device, group };
+        let disk = Self {
+            folder,
+            device,
+            group,
+        };
         said("mkfs.ext4", &["-q", &disk.device])?;
         std::fs::create_dir(disk.path()).unwrap();
         said("mount", &[&disk.device, disk.path().to_str().unwrap()])?;
@@ -58,8 +65,15 @@ impl Drop for SlowDisk {
 
 /// Returns the output of a command, or `None` if it fails.
 fn said(program: &str, words: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(words).stderr(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    let output = Command::new(program)
+        .args(words)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -75,9 +89,17 @@ async fn a_slow_disk_and_a_restart_with_the_log_change_nothing() {
     place.store = disk.path().join("runs.db").display().to_string();
     let local = || SocketAddr::new(Ipv4Addr::LOCALHOST.into(), free_port());
     let workers = vec![Worker::new(local(), &[], ""), Worker::new(local(), &[], "")];
-    let setup = Setup { settings: settings(), data: Some(disk.path().join("data")), ..Setup::default() };
-    let mut deployment = Deployment::start_with(place, setup, workers, Ipv4Addr::LOCALHOST.into()).await;
-    deployment.workers.iter().for_each(|worker| disk.slow(worker.pid()));
+    let setup = Setup {
+        settings: settings(),
+        data: Some(disk.path().join("data")),
+        ..Setup::default()
+    };
+    let mut deployment =
+        Deployment::start_with(place, setup, workers, Ipv4Addr::LOCALHOST.into()).await;
+    deployment
+        .workers
+        .iter()
+        .for_each(|worker| disk.slow(worker.pid()));
     disk.slow(deployment.server.pid());
     let runs = runs_of(&SHAPES);
     let begun = Instant::now();
@@ -89,7 +111,10 @@ async fn a_slow_disk_and_a_restart_with_the_log_change_nothing() {
     disk.slow(deployment.server.pid());
     let endings = client.endings().await;
     let checked = deployment.check(&reference, &runs, &endings).await;
-    println!("{:?} with {WRITES} writes a second: {checked:?}", begun.elapsed());
+    println!(
+        "{:?} with {WRITES} writes a second: {checked:?}",
+        begun.elapsed()
+    );
     assert!(checked.faults.is_empty(), "{}", checked.faults[0]);
     drop(deployment);
 }
@@ -112,5 +137,8 @@ async fn a_server_that_stalls_changes_nothing() {
     }
     let endings = client.endings().await;
     let checked = deployment.check(&reference, &runs, &endings).await;
-    assert!(checked.faults.is_empty() && checked.again == 0, "{checked:?}");
+    assert!(
+        checked.faults.is_empty() && checked.again == 0,
+        "{checked:?}"
+    );
 }

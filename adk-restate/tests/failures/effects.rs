@@ -22,7 +22,10 @@ pub async fn call(run: RunId, key: &str) {
 }
 
 fn note(line: &str) {
-    write(Path::new(&std::env::var_os(FILE).expect("a program of the tests has it")), line);
+    write(
+        Path::new(&std::env::var_os(FILE).expect("a program of the tests has it")),
+        line,
+    );
 }
 
 /// Records the request of a model, to explain a failed test.
@@ -45,9 +48,13 @@ pub fn questions(file: &Path, answer: &str) -> Vec<String> {
 
 /// Appends a line. One write to a file in append mode is atomic between processes.
 pub fn write(file: &Path, line: &str) {
-    let mut file =
-        std::fs::OpenOptions::new().create(true).append(true).open(file).expect("it can be written");
-    file.write_all(format!("{line}\n").as_bytes()).expect("it can be written");
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(file)
+        .expect("it can be written");
+    file.write_all(format!("{line}\n").as_bytes())
+        .expect("it can be written");
 }
 
 /// A line of the file.
@@ -82,7 +89,11 @@ pub fn of_run(file: &Path, run: RunId) -> Vec<Seen> {
         let (key, process) = rest.split_once(' ')?;
         let key = key.strip_prefix(&prefix)?.replace(number, "RUN");
         let process = process.parse().expect("a line ends with its process");
-        Some(if what == "begin" { Seen::Begin(key, process) } else { Seen::End(key) })
+        Some(if what == "begin" {
+            Seen::Begin(key, process)
+        } else {
+            Seen::End(key)
+        })
     });
     seen.collect()
 }
@@ -94,7 +105,9 @@ pub fn processes_of(file: &Path, run: Option<RunId>) -> HashMap<u32, usize> {
     let mut counts = HashMap::new();
     for line in text.lines().filter(|line| line.starts_with(&prefix)) {
         let pid = line.rsplit(' ').next().and_then(|pid| pid.parse().ok());
-        *counts.entry(pid.expect("a line ends with its process")).or_default() += 1;
+        *counts
+            .entry(pid.expect("a line ends with its process"))
+            .or_default() += 1;
     }
     counts
 }

@@ -14,17 +14,30 @@ pub fn by_branch(events: &[Arc<Event>], run: RunId) -> BTreeMap<String, Vec<Stri
     let mut outside = 0;
     for event in events {
         let branch = event.branch.as_deref().unwrap_or_default().to_owned();
-        all.entry(branch.clone()).or_default().push(format!("{outside} {}", line(event, run)));
+        all.entry(branch.clone())
+            .or_default()
+            .push(format!("{outside} {}", line(event, run)));
         outside += usize::from(branch.is_empty());
     }
     all
 }
 
 fn line(event: &Event, run: RunId) -> String {
-    let parts: Vec<_> = event.content.iter().flat_map(|content| content.parts.iter().map(show)).collect();
-    let delta: BTreeMap<_, _> =
-        event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
-    let metadata = event.details.as_deref().map(|details| serde_json::json!(details.custom_metadata));
+    let parts: Vec<_> = event
+        .content
+        .iter()
+        .flat_map(|content| content.parts.iter().map(show))
+        .collect();
+    let delta: BTreeMap<_, _> = event
+        .actions
+        .state_delta
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
+    let metadata = event
+        .details
+        .as_deref()
+        .map(|details| serde_json::json!(details.custom_metadata));
     let (author, path, escalate) = (&event.author, &event.path, event.actions.escalate);
     let text = format!("{author} {path} {parts:?} {delta:?} {escalate:?} {metadata:?}");
     text.replace(&run.to_string(), "RUN")
@@ -38,17 +51,26 @@ pub fn difference(
     let branches: HashSet<_> = expected.keys().chain(found.keys()).collect();
     branches.into_iter().find_map(|branch| {
         let none = Vec::new();
-        let (expected, found) = (expected.get(branch).unwrap_or(&none), found.get(branch).unwrap_or(&none));
-        let at = (0..expected.len().max(found.len())).find(|at| expected.get(*at) != found.get(*at))?;
+        let (expected, found) = (
+            expected.get(branch).unwrap_or(&none),
+            found.get(branch).unwrap_or(&none),
+        );
+        let at =
+            (0..expected.len().max(found.len())).find(|at| expected.get(*at) != found.get(*at))?;
         let (expected, found) = (expected.get(at), found.get(at));
-        Some(format!("branch `{branch}`, event {at}:\nexpected {expected:?}\nfound    {found:?}"))
+        Some(format!(
+            "branch `{branch}`, event {at}:\nexpected {expected:?}\nfound    {found:?}"
+        ))
     })
 }
 
 /// Returns the branch of each agent with events.
 pub fn branches(events: &[Arc<Event>]) -> HashMap<String, String> {
     let branch = |event: &Arc<Event>| event.branch.as_deref().unwrap_or_default().to_owned();
-    events.iter().map(|event| (event.path.to_string(), branch(event))).collect()
+    events
+        .iter()
+        .map(|event| (event.path.to_string(), branch(event)))
+        .collect()
 }
 
 /// Calls of an undisturbed run, with their order.
@@ -66,11 +88,18 @@ impl Calls {
                     let path = key.rsplit_once(':').map_or(&**key, |(path, _)| path);
                     // A failed agent has no event, so use the branch of the nearest enclosing agent
                     // that has one.
-                    let above = path.match_indices('/').map(|(at, _)| at).chain([path.len()]).rev();
+                    let above = path
+                        .match_indices('/')
+                        .map(|(at, _)| at)
+                        .chain([path.len()])
+                        .rev();
                     let branch = above.filter_map(|end| branches.get(&path[..end])).next();
                     let branch = branch.cloned().unwrap_or_default();
                     let earlier = calls.insert(key.clone(), (at, usize::MAX, branch));
-                    assert!(earlier.is_none(), "{key} is called twice in an undisturbed run");
+                    assert!(
+                        earlier.is_none(),
+                        "{key} is called twice in an undisturbed run"
+                    );
                 }
                 Seen::End(key) => calls.get_mut(key).expect("what ends has begun").1 = at,
                 Seen::Kill | Seen::Cut(_) | Seen::Whole => {}
@@ -87,8 +116,14 @@ impl Calls {
     fn is_after(&self, first: &str, second: &str) -> bool {
         let ((_, end, one), (begin, _, other)) = (&self.calls[first], &self.calls[second]);
         // Tools of one turn do not wait for each other, even if one of them waits for a person.
-        let is_one_turn = |turn: &str| second.strip_prefix(turn).is_some_and(|rest| rest.starts_with('.'));
-        let is_beside = first.rsplit_once('.').is_some_and(|(turn, _)| is_one_turn(turn));
+        let is_one_turn = |turn: &str| {
+            second
+                .strip_prefix(turn)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        let is_beside = first
+            .rsplit_once('.')
+            .is_some_and(|(turn, _)| is_one_turn(turn));
         end < begin && !is_beside && (is_around(one, other) || is_around(other, one))
     }
 
@@ -107,7 +142,9 @@ impl Calls {
                     return Err(format!("unknown call {key}"));
                 }
                 Seen::Begin(key, process) => {
-                    let Some(earlier) = begun.insert(key, kills) else { continue };
+                    let Some(earlier) = begun.insert(key, kills) else {
+                        continue;
+                    };
                     again += 1;
                     // Both sides may detect a cut at any time until it is over. A request to the
                     // process that is cut off may arrive late, after other processes have

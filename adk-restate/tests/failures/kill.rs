@@ -18,7 +18,13 @@ enum Kind {
     All,
 }
 
-const KINDS: [Kind; 5] = [Kind::Worker, Kind::Workers, Kind::Server, Kind::Client, Kind::All];
+const KINDS: [Kind; 5] = [
+    Kind::Worker,
+    Kind::Workers,
+    Kind::Server,
+    Kind::Client,
+    Kind::All,
+];
 
 /// Number of runs of a workflow that were active at kills of a kind.
 type Hits = BTreeMap<(&'static str, Kind), usize>;
@@ -68,7 +74,9 @@ impl Scene {
             self.deployment.server.restart().await;
         }
         for at in workers {
-            self.deployment.workers[at].start(&self.deployment.place).await;
+            self.deployment.workers[at]
+                .start(&self.deployment.place)
+                .await;
         }
         if client {
             self.client = Some(self.deployment.client(&self.runs));
@@ -80,10 +88,15 @@ impl Scene {
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn kills_lose_nothing_and_repeat_nothing() {
     let _alone = super::ALONE.lock().await;
-    let (wanted, seed) = (setting("ADK_RESTATE_KILLS", 60), setting("ADK_RESTATE_SEED", 7));
+    let (wanted, seed) = (
+        setting("ADK_RESTATE_KILLS", 60),
+        setting("ADK_RESTATE_SEED", 7),
+    );
     let only = std::env::var("ADK_RESTATE_SHAPES").unwrap_or_default();
-    let shapes: Vec<&str> =
-        SHAPES.into_iter().filter(|shape| only.is_empty() || only.contains(shape)).collect();
+    let shapes: Vec<&str> = SHAPES
+        .into_iter()
+        .filter(|shape| only.is_empty() || only.contains(shape))
+        .collect();
     let reference = Reference::new(&shapes).await;
     let deployment = Deployment::start().await;
     let runs = runs_of(&shapes);
@@ -95,14 +108,22 @@ async fn kills_lose_nothing_and_repeat_nothing() {
     assert!(is_whole, "without kills: {checked:?}");
 
     let random = fastrand::Rng::with_seed(seed);
-    let mut scene = Scene { deployment, runs, client: None, random, hits: Hits::new() };
+    let mut scene = Scene {
+        deployment,
+        runs,
+        client: None,
+        random,
+        hits: Hits::new(),
+    };
     let mut kills = BTreeMap::<Kind, u64>::new();
     while kills.values().sum::<u64>() < wanted {
         scene.runs = runs_of(&shapes);
         scene.client = Some(scene.deployment.client(&scene.runs));
         let mut done = Vec::new();
         for _ in 0..scene.random.u32(1..5) {
-            let pause = scene.random.u64(..u64::try_from(whole.as_millis()).unwrap() / 4);
+            let pause = scene
+                .random
+                .u64(..u64::try_from(whole.as_millis()).unwrap() / 4);
             tokio::time::sleep(Duration::from_millis(pause)).await;
             let kind = KINDS[scene.random.usize(..KINDS.len())];
             done.push((pause, kind));
@@ -110,17 +131,32 @@ async fn kills_lose_nothing_and_repeat_nothing() {
             *kills.entry(kind).or_default() += 1;
         }
         let endings = scene.client.take().expect("one is there").endings().await;
-        let mut of_batch: Checked = scene.deployment.check(&reference, &scene.runs, &endings).await;
-        of_batch.faults.iter_mut().for_each(|fault| *fault = format!("after {done:?}: {fault}"));
+        let mut of_batch: Checked = scene
+            .deployment
+            .check(&reference, &scene.runs, &endings)
+            .await;
+        of_batch
+            .faults
+            .iter_mut()
+            .for_each(|fault| *fault = format!("after {done:?}: {fault}"));
         of_batch.faults.iter().for_each(|fault| println!("{fault}"));
         checked.add(of_batch);
     }
-    println!("{kills:?} in {:?} from seed {seed}, a batch without kills takes {whole:?}", begun.elapsed());
+    println!(
+        "{kills:?} in {:?} from seed {seed}, a batch without kills takes {whole:?}",
+        begun.elapsed()
+    );
     for shape in shapes {
-        let hits = KINDS.map(|kind| format!("{kind:?} {}", scene.hits.get(&(shape, kind)).unwrap_or(&0)));
+        let hits =
+            KINDS.map(|kind| format!("{kind:?} {}", scene.hits.get(&(shape, kind)).unwrap_or(&0)));
         println!("{shape}, under way at kills: {}", hits.join(", "));
     }
     let Checked { again, stops, .. } = checked;
     println!("{again} calls repeated, {stops} runs resumed by clients");
-    assert!(checked.faults.is_empty(), "{} faults, the first: {}", checked.faults.len(), checked.faults[0]);
+    assert!(
+        checked.faults.is_empty(),
+        "{} faults, the first: {}",
+        checked.faults.len(),
+        checked.faults[0]
+    );
 }

@@ -21,11 +21,18 @@ impl Net {
     fn new() -> Option<Self> {
         let id = std::process::id() % 10_000;
         let names = ["br", "s", "a", "b"].map(|name| format!("adk{id}{name}"));
-        let net = Self { names, subnet: u8::try_from(id % 250).unwrap() };
+        let net = Self {
+            names,
+            subnet: u8::try_from(id % 250).unwrap(),
+        };
         if !ip(&format!("link add {} type bridge", net.names[0])) {
             return None;
         }
-        assert!(ip(&format!("addr add {}/24 dev {}", net.ip(0), net.names[0])));
+        assert!(ip(&format!(
+            "addr add {}/24 dev {}",
+            net.ip(0),
+            net.names[0]
+        )));
         assert!(ip(&format!("link set {} up", net.names[0])));
         for at in 1..4 {
             let name = &net.names[at];
@@ -49,7 +56,9 @@ impl Net {
     }
 
     fn within(&self, at: usize) -> Vec<String> {
-        ["ip", "netns", "exec", &self.names[at]].map(str::to_owned).to_vec()
+        ["ip", "netns", "exec", &self.names[at]]
+            .map(str::to_owned)
+            .to_vec()
     }
 
     /// Disconnects or connects a namespace.
@@ -85,13 +94,17 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     };
     let mut place = Place::new();
     let mut to_store = None;
-    if let (Ok(url), true) = (std::env::var("ADK_POSTGRES"), std::env::var_os("ADK_RESTATE_KILLS").is_some())
-    {
+    if let (Ok(url), true) = (
+        std::env::var("ADK_POSTGRES"),
+        std::env::var_os("ADK_RESTATE_KILLS").is_some(),
+    ) {
         // The database server listens only on the loopback interface of this machine.
         let server: SocketAddr = url.split(['@', '/']).nth(3).unwrap().parse().unwrap();
         let way = Balancer::new(SocketAddr::new(net.ip(0), 0), vec![server]).await;
-        place.store =
-            format!("{}?sslmode=disable", url.replace(&server.to_string(), &way.address.to_string()));
+        place.store = format!(
+            "{}?sslmode=disable",
+            url.replace(&server.to_string(), &way.address.to_string())
+        );
         PostgresStore::connect(&place.store).await.unwrap();
         to_store = Some(way);
     }
@@ -104,11 +117,19 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
     // A lost peer sends nothing, so without keepalive the server would detect it only after a
     // minute.
     settings.extend([
-        ("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL", "300ms"),
+        (
+            "RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_INTERVAL",
+            "300ms",
+        ),
         ("RESTATE_WORKER__INVOKER__HTTP2_KEEP_ALIVE_TIMEOUT", "300ms"),
         ("RESTATE_WORKER__INVOKER__CONNECT_TIMEOUT", "1s"),
     ]);
-    let setup = Setup { within: net.within(1), ip: Some(net.ip(1)), settings, ..Setup::default() };
+    let setup = Setup {
+        within: net.within(1),
+        ip: Some(net.ip(1)),
+        settings,
+        ..Setup::default()
+    };
     let workers = vec![worker(2), worker(3)];
     let deployment = Deployment::start_with(place, setup, workers, net.ip(0)).await;
     Some((net, deployment, to_store))
@@ -117,7 +138,10 @@ async fn start() -> Option<(Net, Deployment, Option<Balancer>)> {
 /// Returns the number of calls that a worker has begun.
 fn calls_of(deployment: &Deployment, worker: usize) -> usize {
     let pid = deployment.workers[worker].pid();
-    effects::processes_of(&deployment.place.effects(), None).get(&pid).copied().unwrap_or_default()
+    effects::processes_of(&deployment.place.effects(), None)
+        .get(&pid)
+        .copied()
+        .unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -125,10 +149,15 @@ fn calls_of(deployment: &Deployment, worker: usize) -> usize {
 async fn one_worker_dies_and_the_other_takes_its_branches() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&SHAPES).await;
-    let Some((_net, mut deployment, _to_store)) = start().await else { return };
+    let Some((_net, mut deployment, _to_store)) = start().await else {
+        return;
+    };
     let runs = runs_of(&SHAPES);
     let client = deployment.client(&runs);
-    until("both work", async || (0..2).all(|worker| calls_of(&deployment, worker) > 5)).await;
+    until("both work", async || {
+        (0..2).all(|worker| calls_of(&deployment, worker) > 5)
+    })
+    .await;
     let calls = calls_of(&deployment, 1);
     deployment.workers[0].kill();
     deployment.place.note("kill");
@@ -147,7 +176,9 @@ async fn one_worker_dies_and_the_other_takes_its_branches() {
 async fn a_worker_that_is_cut_off_repeats_nothing_when_it_comes_back() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&SHAPES).await;
-    let Some((net, deployment, _to_store)) = start().await else { return };
+    let Some((net, deployment, _to_store)) = start().await else {
+        return;
+    };
     let mut random = fastrand::Rng::with_seed(super::setting("ADK_RESTATE_SEED", 7));
     let mut checked = Checked::default();
     let rounds = super::setting("ADK_RESTATE_KILLS", 24) / 8;
@@ -155,15 +186,23 @@ async fn a_worker_that_is_cut_off_repeats_nothing_when_it_comes_back() {
         let runs = runs_of(&SHAPES);
         let client = deployment.client(&runs);
         tokio::time::sleep(Duration::from_millis(random.u64(100..700))).await;
-        let (worker, away) = (random.usize(..2), Duration::from_millis(random.u64(100..3_000)));
-        deployment.place.note(&format!("cut {}", deployment.workers[worker].pid()));
+        let (worker, away) = (
+            random.usize(..2),
+            Duration::from_millis(random.u64(100..3_000)),
+        );
+        deployment
+            .place
+            .note(&format!("cut {}", deployment.workers[worker].pid()));
         net.connect(2 + worker, false);
         tokio::time::sleep(away).await;
         net.connect(2 + worker, true);
         let endings = client.endings().await;
         deployment.place.note("whole");
         let of_round = deployment.check(&reference, &runs, &endings).await;
-        of_round.faults.iter().for_each(|fault| println!("round {round}, away for {away:?}: {fault}"));
+        of_round
+            .faults
+            .iter()
+            .for_each(|fault| println!("round {round}, away for {away:?}: {fault}"));
         checked.add(of_round);
     }
     println!(

@@ -41,7 +41,10 @@ async fn act(store: impl Store) {
         "worker" => {
             let runner = runner(store);
             let address = var("ADK_LISTEN");
-            adk::restate::endpoint(&runner).serve(address.as_str()).await.unwrap();
+            adk::restate::endpoint(&runner)
+                .serve(address.as_str())
+                .await
+                .unwrap();
         }
         _ => match std::env::var("ADK_RESTATE") {
             Ok(url) => client(runner(adk::restate::Restate::new(&url, store).unwrap())).await,
@@ -56,7 +59,9 @@ fn var(name: &str) -> String {
 
 /// Returns a runner with all workflows in the versions of this build.
 pub fn runner(store: impl Store) -> Runner {
-    versions::with_desk(with_shapes(Runner::builder().store(store))).build().unwrap()
+    versions::with_desk(with_shapes(Runner::builder().store(store)))
+        .build()
+        .unwrap()
 }
 
 /// Completes all runs of `ADK_RUNS`, and answers their questions.
@@ -88,7 +93,9 @@ async fn client(runner: Runner) {
 
 /// Answers the open questions of these runs. Another client may have answered first.
 async fn answer(runner: &Runner, runs: &[RunId]) {
-    let Ok(open) = runner.waiting().await else { return };
+    let Ok(open) = runner.waiting().await else {
+        return;
+    };
     for wait in open.iter().filter(|wait| runs.contains(&wait.run_id)) {
         let given = if wait.schema["type"] == "string" {
             runner.answer(&wait.id, wait.question.clone()).await
@@ -97,7 +104,10 @@ async fn answer(runner: &Runner, runs: &[RunId]) {
         };
         match given {
             Err(error) if !is_passing(&error) => {
-                assert!(matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait), "{error}");
+                assert!(
+                    matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait),
+                    "{error}"
+                );
             }
             _ => {}
         }
@@ -115,7 +125,13 @@ async fn bring_to_end(runner: &Runner, shape: String, run: RunId) -> Ending {
         match one_stream(runner, &shape, run).await {
             Ok(Some((output, loops, seen))) => {
                 let seen = (streams == 1).then_some(seen).flatten();
-                return Ending { shape, output, loops, seen, stops };
+                return Ending {
+                    shape,
+                    output,
+                    loops,
+                    seen,
+                    stops,
+                };
             }
             Ok(None) => {}
             // The request of an earlier client, which was killed, has begun the run since.
@@ -137,7 +153,10 @@ async fn one_stream(runner: &Runner, shape: &str, run: RunId) -> Result<Option<E
         Some(info) => runner.resume_by_name(info)?,
         None => {
             let input = json!({"topic": format!("cats {run}")});
-            runner.session("u", run.to_string()).run_by_name(shape, input)?.run_id(run)
+            runner
+                .session("u", run.to_string())
+                .run_by_name(shape, input)?
+                .run_id(run)
         }
     };
     let mut stream = request.stream();
@@ -151,7 +170,11 @@ async fn one_stream(runner: &Runner, shape: &str, run: RunId) -> Result<Option<E
     match stream.end() {
         RunEnd::Finished(outcome) => {
             let loops = outcome.loops.iter().map(ToString::to_string).collect();
-            Ok(Some((outcome.output, loops, known.is_empty().then_some(seen))))
+            Ok(Some((
+                outcome.output,
+                loops,
+                known.is_empty().then_some(seen),
+            )))
         }
         _ => Ok(None),
     }

@@ -1,7 +1,9 @@
 //! Workflows of all kinds, and a model that answers them deterministically.
 
 use super::effects;
-use adk::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
+use adk::model::{
+    Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse, ModelStream,
+};
 use adk::prelude::*;
 use adk::testing::Reply;
 use adk::{AgentMeta, Content, Part, RunId};
@@ -28,12 +30,22 @@ pub const SHAPES: [&str; 11] = [
 pub fn with_shapes(
     builder: adk::runner::RunnerBuilder<adk::DefaultProvider>,
 ) -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
-    let builder = builder.model(Actor).workflow(Straight::new(Counter)).workflow(Looping::default());
-    let builder =
-        builder.workflow(Nested::default()).workflow(Fanning::default()).workflow(EachTopic::default());
-    let builder =
-        builder.workflow(Matching::default()).workflow(Trying::default()).workflow(Tooling::default());
-    builder.workflow(Confirming::default()).workflow(Awaiting::default()).workflow(Mixed::default())
+    let builder = builder
+        .model(Actor)
+        .workflow(Straight::new(Counter))
+        .workflow(Looping::default());
+    let builder = builder
+        .workflow(Nested::default())
+        .workflow(Fanning::default())
+        .workflow(EachTopic::default());
+    let builder = builder
+        .workflow(Matching::default())
+        .workflow(Trying::default())
+        .workflow(Tooling::default());
+    builder
+        .workflow(Confirming::default())
+        .workflow(Awaiting::default())
+        .workflow(Mixed::default())
 }
 
 /// A model that answers with the agent and a hash of the request. A run that was resumed wrongly
@@ -62,7 +74,9 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
     let round = info.path.iteration().unwrap_or_default();
     let reply = Reply::new();
     let reply = match (&*info.agent, info.turn) {
-        ("flaky", _) if round < 2 => return Err(ModelError::new(ModelErrorKind::Unavailable, "overloaded")),
+        ("flaky", _) if round < 2 => {
+            return Err(ModelError::new(ModelErrorKind::Unavailable, "overloaded"));
+        }
         ("hopeless", _) => return Err(ModelError::new(ModelErrorKind::Unavailable, "away")),
         ("judge", _) => reply.json(round >= 1),
         ("rater", _) => reply.json(json!(["Low", "High", "Odd"][round as usize % 3])),
@@ -75,7 +89,12 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
             .call("pay", json!({"to": "x"}))
             .call("look", json!({"word": "c"}))
             .call("pay", json!({"to": "y"})),
-        _ => reply.text(format!("{} at {} {:08x}", info.agent, info.path, asked(request))),
+        _ => reply.text(format!(
+            "{} at {} {:08x}",
+            info.agent,
+            info.path,
+            asked(request)
+        )),
     };
     Ok(ModelResponse::new(reply.content().clone()))
 }
@@ -86,12 +105,17 @@ fn asked(request: &ModelRequest) -> u32 {
     // The closer sees the last event, which may come from any branch.
     let is_after_branches = &*request.info.agent == "closer";
     let contents = request.contents.iter().filter(|_| !is_after_branches);
-    let mut said: Vec<String> = contents.flat_map(|content| content.parts.iter().map(show)).collect();
+    let mut said: Vec<String> = contents
+        .flat_map(|content| content.parts.iter().map(show))
+        .collect();
     said.sort_unstable();
     said.push(request.system_instruction.clone());
-    let text = said.join("\n").replace(&request.info.run_id.to_string(), "RUN");
-    let hash =
-        text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let text = said
+        .join("\n")
+        .replace(&request.info.run_id.to_string(), "RUN");
+    let hash = text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
     effects::asked(hash, &text);
     hash
 }
@@ -99,7 +123,9 @@ fn asked(request: &ModelRequest) -> u32 {
 pub fn show(part: &Part) -> String {
     match part {
         Part::FunctionCall(call) => format!("{} {}", call.name, json!(call.args)),
-        Part::FunctionResponse(response) => format!("{} {}", response.name, json!(response.response)),
+        Part::FunctionResponse(response) => {
+            format!("{} {}", response.name, json!(response.response))
+        }
         part => json!(Content::user("").with(part.clone())).to_string(),
     }
 }
@@ -133,8 +159,11 @@ async fn called(cx: &ToolContext) {
 /// Publishes. A function without a context, whose event is the record of its call.
 #[agent(writes = published)]
 async fn publish(topic: &str, second: &str) -> String {
-    let run: RunId =
-        topic.rsplit(' ').next().and_then(|run| run.parse().ok()).expect("the topic ends with the run");
+    let run: RunId = topic
+        .rsplit(' ')
+        .next()
+        .and_then(|run| run.parse().ok())
+        .expect("the topic ends with the run");
     effects::call(run, "straight/publish:call").await;
     format!("published {}", second.len())
 }

@@ -113,15 +113,28 @@ struct Scene {
 impl Scene {
     async fn new() -> Self {
         let worker = Worker::new(free_address(), &[], "old");
-        let setup = Setup { settings: settings(), ..Setup::default() };
-        let deployment =
-            Deployment::start_with(Place::new(), setup, vec![worker], Ipv4Addr::LOCALHOST.into()).await;
+        let setup = Setup {
+            settings: settings(),
+            ..Setup::default()
+        };
+        let deployment = Deployment::start_with(
+            Place::new(),
+            setup,
+            vec![worker],
+            Ipv4Addr::LOCALHOST.into(),
+        )
+        .await;
         let store = deployment.place.sqlite().await;
         let restate = adk::restate::Restate::new(&deployment.server.ingress(), store).unwrap();
         let runner = runner(restate);
         let runs = runs_of(&["desk"]);
         let client = asks(&deployment, &runner, &runs, "old").await;
-        Self { deployment, runner, runs, client }
+        Self {
+            deployment,
+            runner,
+            runs,
+            client,
+        }
     }
 
     /// Replaces the worker by another build at the same address.
@@ -137,7 +150,8 @@ impl Scene {
     /// Returns the failures that Restate shows for invocations that do not continue.
     async fn failures(&self) -> String {
         let open = self.deployment.open_invocations().await;
-        let failure = |row: &serde_json::Value| row["last_failure"].as_str().unwrap_or_default().to_owned();
+        let failure =
+            |row: &serde_json::Value| row["last_failure"].as_str().unwrap_or_default().to_owned();
         open.iter().map(failure).collect::<Vec<_>>().join("\n")
     }
 }
@@ -152,7 +166,8 @@ async fn asks(deployment: &Deployment, runner: &Runner, runs: &Runs, build: &str
     let client = deployment.place.client_of(build, Some(&url), runs, false);
     until("the runs wait", async || {
         let waiting = runner.waiting().await.unwrap();
-        runs.iter().all(|(_, run)| waiting.iter().any(|wait| wait.run_id == *run))
+        runs.iter()
+            .all(|(_, run)| waiting.iter().any(|wait| wait.run_id == *run))
     })
     .await;
     client
@@ -163,7 +178,9 @@ async fn answer(runner: &Runner, runs: &Runs, key: &str) {
     let asked = async || {
         let waiting = runner.waiting().await.unwrap();
         let is_meant = |id: &str| runs.iter().any(|(_, run)| id.starts_with(&run.to_string()));
-        let of_key = waiting.into_iter().filter(|wait| is_meant(&wait.id) && wait.path.name() == key);
+        let of_key = waiting
+            .into_iter()
+            .filter(|wait| is_meant(&wait.id) && wait.path.name() == key);
         of_key.map(|wait| wait.id).collect::<Vec<_>>()
     };
     until("the runs ask", async || asked().await.len() == runs.len()).await;
@@ -177,7 +194,12 @@ async fn answer(runner: &Runner, runs: &Runs, key: &str) {
 async fn new_runs_use_a_new_deployment_and_old_runs_end_on_the_old_one() {
     let _alone = super::ALONE.lock().await;
     let reference = Reference::new(&["desk"]).await;
-    let Scene { deployment, runner, runs, client } = Scene::new().await;
+    let Scene {
+        deployment,
+        runner,
+        runs,
+        client,
+    } = Scene::new().await;
     let mut newer = Worker::new(free_address(), &[], "changed");
     newer.start(&deployment.place).await;
     deployment.server.register(newer.address).await;
@@ -189,14 +211,25 @@ async fn new_runs_use_a_new_deployment_and_old_runs_end_on_the_old_one() {
     }
     let (endings, new_endings) = (client.endings().await, new_client.endings().await);
     let checked = deployment.check(&reference, &runs, &endings).await;
-    assert!(checked.faults.is_empty() && checked.again == 0, "{checked:?}");
+    assert!(
+        checked.faults.is_empty() && checked.again == 0,
+        "{checked:?}"
+    );
     let effects = deployment.place.effects();
     let processes = |runs: &Runs| effects::processes_of(&effects, Some(runs[0].1));
-    assert_eq!(processes(&runs).into_keys().collect::<HashSet<_>>(), [deployment.workers[0].pid()].into());
-    assert_eq!(processes(&new_runs).into_keys().collect::<HashSet<_>>(), [newer.pid()].into());
+    assert_eq!(
+        processes(&runs).into_keys().collect::<HashSet<_>>(),
+        [deployment.workers[0].pid()].into()
+    );
+    assert_eq!(
+        processes(&new_runs).into_keys().collect::<HashSet<_>>(),
+        [newer.pid()].into()
+    );
     let above = effects::of_run(&effects, new_runs[0].1);
     assert!(
-        above.contains(&effects::Seen::End("desk/sides/sequence_1/above:model@0".to_owned())),
+        above.contains(&effects::Seen::End(
+            "desk/sides/sequence_1/above:model@0".to_owned()
+        )),
         "{above:?}"
     );
     assert_eq!(new_endings.len(), 1);
@@ -210,7 +243,10 @@ async fn a_compatible_build_takes_over_runs_in_place() {
         let mut scene = Scene::new().await;
         if is_in_branches {
             answer(&scene.runner, &scene.runs, "go").await;
-            until("a branch asks", async || !scene.runner.waiting().await.unwrap().is_empty()).await;
+            until("a branch asks", async || {
+                !scene.runner.waiting().await.unwrap().is_empty()
+            })
+            .await;
         }
         scene.replace("added").await;
         if !is_in_branches {
@@ -218,11 +254,25 @@ async fn a_compatible_build_takes_over_runs_in_place() {
         }
         answer(&scene.runner, &scene.runs, "fine").await;
         let endings = scene.client.endings().await;
-        assert_eq!(endings.len(), 1, "{}", scene.deployment.describe(&scene.runner, scene.runs[0].1).await);
+        assert_eq!(
+            endings.len(),
+            1,
+            "{}",
+            scene
+                .deployment
+                .describe(&scene.runner, scene.runs[0].1)
+                .await
+        );
         let output = endings[0].output.to_string();
-        assert!(output.starts_with("\"polisher at desk/polisher"), "{output}");
+        assert!(
+            output.starts_with("\"polisher at desk/polisher"),
+            "{output}"
+        );
         let seen = effects::of_run(&scene.deployment.place.effects(), scene.runs[0].1);
-        let begun = seen.iter().filter(|line| matches!(line, effects::Seen::Begin(..))).count();
+        let begun = seen
+            .iter()
+            .filter(|line| matches!(line, effects::Seen::Begin(..)))
+            .count();
         assert_eq!(begun, 5, "each call once: {seen:?}");
     }
 }
@@ -236,10 +286,18 @@ async fn an_incompatible_build_is_refused_until_it_is_rolled_back() {
         let mut scene = Scene::new().await;
         if is_in_branches {
             answer(&scene.runner, &scene.runs, "go").await;
-            until("a branch asks", async || !scene.runner.waiting().await.unwrap().is_empty()).await;
+            until("a branch asks", async || {
+                !scene.runner.waiting().await.unwrap().is_empty()
+            })
+            .await;
         }
         scene.replace("changed").await;
-        answer(&scene.runner, &scene.runs, if is_in_branches { "fine" } else { "go" }).await;
+        answer(
+            &scene.runner,
+            &scene.runs,
+            if is_in_branches { "fine" } else { "go" },
+        )
+        .await;
         until("the reason is shown", async || {
             let failures = scene.failures().await;
             failures.contains("-     llm right") && failures.contains("+     llm above")
@@ -250,7 +308,13 @@ async fn an_incompatible_build_is_refused_until_it_is_rolled_back() {
             answer(&scene.runner, &scene.runs, "fine").await;
         }
         let endings = scene.client.endings().await;
-        let checked = scene.deployment.check(&reference, &scene.runs, &endings).await;
-        assert!(checked.faults.is_empty() && checked.again == 0, "{is_in_branches}: {checked:?}");
+        let checked = scene
+            .deployment
+            .check(&reference, &scene.runs, &endings)
+            .await;
+        assert!(
+            checked.faults.is_empty() && checked.again == 0,
+            "{is_in_branches}: {checked:?}"
+        );
     }
 }

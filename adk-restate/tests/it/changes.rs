@@ -49,18 +49,31 @@ struct Worker(Option<Runtime>);
 
 impl Worker {
     async fn start(address: SocketAddr, runner: &Runner) -> Self {
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let retries = Retries::new().between(Duration::from_millis(50), Duration::from_millis(250));
         let endpoint = adk::restate::endpoint(runner).retry(retries);
-        let listener = runtime.spawn(tokio::net::TcpListener::bind(address)).await.unwrap().unwrap();
-        runtime.spawn(async move { endpoint.serve_on(listener, std::future::pending()).await.unwrap() });
+        let listener = runtime
+            .spawn(tokio::net::TcpListener::bind(address))
+            .await
+            .unwrap()
+            .unwrap();
+        runtime.spawn(async move {
+            endpoint
+                .serve_on(listener, std::future::pending())
+                .await
+                .unwrap()
+        });
         Self(Some(runtime))
     }
 
     async fn stop(mut self) {
         let runtime = self.0.take().expect("it is stopped once");
-        let stopped = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(Duration::from_secs(10)));
+        let stopped =
+            tokio::task::spawn_blocking(move || runtime.shutdown_timeout(Duration::from_secs(10)));
         stopped.await.unwrap();
     }
 }
@@ -90,7 +103,9 @@ impl Counts {
         for (changes, (gone_on, refused)) in single {
             println!("{changes:?}: {gone_on} went on, {refused} were refused");
         }
-        let all = self.0.values().fold((0, 0), |all, (gone_on, refused)| (all.0 + gone_on, all.1 + refused));
+        let all = self.0.values().fold((0, 0), |all, (gone_on, refused)| {
+            (all.0 + gone_on, all.1 + refused)
+        });
         println!("all: {} went on, {} were refused", all.0, all.1);
     }
 }
@@ -99,16 +114,26 @@ impl Counts {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
-    let plan = Plan { changes: &Change::ALL, programs: 40, stops: 0 };
+    let plan = Plan {
+        changes: &Change::ALL,
+        programs: 40,
+        stops: 0,
+    };
     let (first, programs, kinds) = changes::settings(plan);
     let server = Server::start().await;
     let (began, mut counts, mut workers) = (Instant::now(), Counts::default(), 0);
     let seeds: Vec<_> = (first..first + programs).collect();
     for seeds in seeds.chunks(GROUP) {
-        let programs = seeds.iter().map(|seed| (*seed, changes::grown(*seed, kinds))).collect();
+        let programs = seeds
+            .iter()
+            .map(|seed| (*seed, changes::grown(*seed, kinds)))
+            .collect();
         workers += group(&server, programs, &mut counts).await;
     }
-    println!("{programs} programs, {workers} workers in {:?}", began.elapsed());
+    println!(
+        "{programs} programs, {workers} workers in {:?}",
+        began.elapsed()
+    );
     counts.show();
 }
 
@@ -119,14 +144,24 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
 async fn another_max_of_an_each_loses_no_list() {
     let server = Server::start().await;
     let program = |limits: [u32; 4]| {
-        let version = |limit| Version { limits: vec![limit], ..Version::default() };
+        let version = |limit| Version {
+            limits: vec![limit],
+            ..Version::default()
+        };
         let changes = vec![Vec::new(), vec![Change::BlockLimit], Vec::new(), Vec::new()];
         let body = vec![Node::Each(0, vec![Node::Ask(1)]), Node::Ask(2)];
-        Program { body, scripts: Vec::new(), fails: None, versions: limits.map(version).to_vec(), changes }
+        Program {
+            body,
+            scripts: Vec::new(),
+            fails: None,
+            versions: limits.map(version).to_vec(),
+            changes,
+        }
     };
     let limits = [[3, 1, 1, 1], [1, 3, 3, 3], [2, 3, 1, 1], [3, 3, 3, 3]];
-    let programs =
-        (0..).zip(limits.into_iter().cycle().take(24)).map(|(seed, limits)| (seed, program(limits)));
+    let programs = (0..)
+        .zip(limits.into_iter().cycle().take(24))
+        .map(|(seed, limits)| (seed, program(limits)));
     group(&server, programs.collect(), &mut Counts::default()).await;
 }
 
@@ -138,17 +173,25 @@ async fn a_version_that_diverges_leaves_the_run_to_the_previous_one() {
         let count = by("count", |cx| {
             Box::pin(async move {
                 let _: T = cx.step("n", async { Ok(T::default()) }).await?;
-                cx.emit(Event::new().with_text("counted")).await.map(|_| Flow::Continue)
+                cx.emit(Event::new().with_text("counted"))
+                    .await
+                    .map(|_| Flow::Continue)
             })
         });
         let ask = Await::builder::<bool>("yes").question("Continue?").build();
         Arc::new(Tree::new("diverging", vec![run(count), run(ask)]))
     }
     let (folder, server) = (Folder::new(), Server::start().await);
-    let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+    let store = SqliteStore::open(folder.path().join("runs.db"))
+        .await
+        .unwrap();
     let address = SocketAddr::from(([127, 0, 0, 1], crate::support::free_port()));
     let worker = async |tree| {
-        let runner: Runner = Runner::builder().store(store.clone()).workflow(tree).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .store(store.clone())
+            .workflow(tree)
+            .build()
+            .unwrap();
         Worker::start(address, &runner).await
     };
     let first = worker(tree::<u32>()).await;
@@ -163,8 +206,14 @@ async fn a_version_that_diverges_leaves_the_run_to_the_previous_one() {
     let second = worker(tree::<String>()).await;
     client.answer(&wait.id, true).await.unwrap();
     until("the attempt fails", async || {
-        let open = server.query("SELECT last_failure FROM sys_invocation WHERE status <> 'completed'").await;
-        open.iter().any(|row| row["last_failure"].as_str().is_some_and(|why| why.contains("of another type")))
+        let open = server
+            .query("SELECT last_failure FROM sys_invocation WHERE status <> 'completed'")
+            .await;
+        open.iter().any(|row| {
+            row["last_failure"]
+                .as_str()
+                .is_some_and(|why| why.contains("of another type"))
+        })
     })
     .await;
     second.stop().await;
@@ -180,16 +229,23 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
     let seeds: Vec<_> = programs.iter().map(|(seed, _)| *seed).collect();
     let folder = Folder::new();
     let options = Options::default().durability(Durability::Process);
-    let store = SqliteStore::open_with(folder.path().join("runs.db"), options).await.unwrap();
+    let store = SqliteStore::open_with(folder.path().join("runs.db"), options)
+        .await
+        .unwrap();
     let shop = Shop::from_store(&store);
     let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
-    let client: Runner = Runner::builder().app_name("app").store(restate).build().unwrap();
+    let client: Runner = Runner::builder()
+        .app_name("app")
+        .store(restate)
+        .build()
+        .unwrap();
     let play = |(seed, program)| Play::named(&case::name(seed), Stage::default(), program);
     let plays: Vec<_> = programs.into_iter().map(play).collect();
     let sessions: Vec<_> = seeds.iter().map(|seed| format!("s-{seed}")).collect();
     let cases = seeds.iter().zip(&plays).zip(&sessions);
-    let mut cases: Vec<_> =
-        cases.map(|((seed, play), session)| Case::new(*seed, play, &shop, session)).collect();
+    let mut cases: Vec<_> = cases
+        .map(|((seed, play), session)| Case::new(*seed, play, &shop, session))
+        .collect();
     let mut random = Random::new(seeds[0]);
     let address = SocketAddr::from(([127, 0, 0, 1], crate::support::free_port()));
     for number in 0..MOST {
@@ -199,7 +255,8 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
             server.register(address).await;
             join_all(cases.iter().map(|case| case.begin(&client))).await;
         }
-        let at_once = (number < 4 && random.one_in(3)).then(|| Duration::from_millis(random.below(1000)));
+        let at_once =
+            (number < 4 && random.one_in(3)).then(|| Duration::from_millis(random.below(1000)));
         let since = Instant::now();
         let journal = Journal::begin(server, &seeds);
         loop {
@@ -207,7 +264,9 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
             for case in cases.iter_mut().filter(|case| !case.has_ended) {
                 case.look(&open, &client).await;
             }
-            if cases.iter().all(Case::is_still) || at_once.is_some_and(|time| since.elapsed() >= time) {
+            if cases.iter().all(Case::is_still)
+                || at_once.is_some_and(|time| since.elapsed() >= time)
+            {
                 break;
             }
             if since.elapsed() > PATIENCE {

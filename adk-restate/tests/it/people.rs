@@ -12,7 +12,8 @@ use tokio::sync::Semaphore;
 /// Returns its topic from a recorded call.
 #[agent(writes = draft)]
 async fn write(cx: &mut Context, topic: String) -> Result<String> {
-    cx.step("pen", async move { Ok(format!("about {topic}")) }).await
+    cx.step("pen", async move { Ok(format!("about {topic}")) })
+        .await
 }
 
 /// Ends the workflow.
@@ -73,7 +74,13 @@ async fn paused<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Vec<Waiting>
 }
 
 async fn status(world: &World, run: RunId) -> RunStatus {
-    world.client.runs(&RunFilter::of_run(run)).await.unwrap().remove(0).status
+    world
+        .client
+        .runs(&RunFilter::of_run(run))
+        .await
+        .unwrap()
+        .remove(0)
+        .status
 }
 
 #[tokio::test]
@@ -81,7 +88,10 @@ async fn status(world: &World, run: RunId) -> RunStatus {
 async fn a_run_waits_for_an_answer() {
     let world = World::start(|builder| builder.workflow(Asking::default())).await;
     let waiting = paused(world.client.run(&Asking::default(), "cats").stream()).await;
-    assert_eq!((waiting.len(), &*waiting[0].question), (1, "Is about cats fit for print?"));
+    assert_eq!(
+        (waiting.len(), &*waiting[0].question),
+        (1, "Is about cats fit for print?")
+    );
     let (run, wait) = (waiting[0].run_id, &waiting[0].id);
     assert_eq!(status(&world, run).await, RunStatus::Paused);
     assert_eq!(world.client.waiting().await.unwrap().len(), 1);
@@ -89,12 +99,20 @@ async fn a_run_waits_for_an_answer() {
     assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
     world.client.answer(wait, true).await.unwrap();
     let error = world.client.answer(wait, false).await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait),
+        "{error}"
+    );
     let ended = world.client.resume(&Asking::default(), run).await.unwrap();
     assert_eq!(ended.output, "about cats: true");
     assert_eq!(status(&world, run).await, RunStatus::Finished);
     assert_eq!(
-        world.entries("asking").await.iter().filter(|name| name.starts_with("asking/")).collect::<Vec<_>>(),
+        world
+            .entries("asking")
+            .await
+            .iter()
+            .filter(|name| name.starts_with("asking/"))
+            .collect::<Vec<_>>(),
         ["asking/write:step.pen@0", "asking/print:function@0"]
     );
 }
@@ -105,11 +123,17 @@ async fn a_deadline_passes() {
     let world = World::start(|builder| builder.workflow(Hasty::default())).await;
     let waiting = paused(world.client.run(&Hasty::default(), ()).stream()).await;
     let run = waiting[0].run_id;
-    until("it has ended", async || !status(&world, run).await.is_open()).await;
+    until("it has ended", async || {
+        !status(&world, run).await.is_open()
+    })
+    .await;
     // The first question has a default.
     match status(&world, run).await {
         RunStatus::Failed(error) => {
-            assert!(error.contains("(at hasty/late): no answer arrived in time"), "{error}")
+            assert!(
+                error.contains("(at hasty/late): no answer arrived in time"),
+                "{error}"
+            )
         }
         status => panic!("{status:?}"),
     }
@@ -121,7 +145,10 @@ async fn branches_wait_for_answers() {
     let world = World::start(|builder| builder.workflow(Panel::default())).await;
     let waiting = paused(world.client.run(&Panel::default(), ()).stream()).await;
     let run = waiting[0].run_id;
-    until("both wait", async || world.client.waiting().await.unwrap().len() == 2).await;
+    until("both wait", async || {
+        world.client.waiting().await.unwrap().len() == 2
+    })
+    .await;
     let mut waiting = world.client.waiting().await.unwrap();
     waiting.sort_by_key(|waiting| waiting.path.to_string());
     world.client.answer(&waiting[0].id, true).await.unwrap();
@@ -142,9 +169,15 @@ async fn the_first_answer_counts() {
     let given = futures_util::future::join_all(answers).await;
     let taken: Vec<_> = (0..8).filter(|number| given[*number].is_ok()).collect();
     assert_eq!(taken.len(), 1, "{given:?}");
-    let refused = given.iter().filter_map(|given| given.as_ref().err()).map(adk::Error::kind);
+    let refused = given
+        .iter()
+        .filter_map(|given| given.as_ref().err())
+        .map(adk::Error::kind);
     for kind in refused {
-        assert!(matches!(kind, ErrorKind::Answered | ErrorKind::UnknownWait), "{given:?}");
+        assert!(
+            matches!(kind, ErrorKind::Answered | ErrorKind::UnknownWait),
+            "{given:?}"
+        );
     }
     let ended = world.client.resume(&Asking::default(), run).await.unwrap();
     assert_eq!(ended.output, format!("about cats: {}", taken[0] % 2 == 0));
@@ -168,10 +201,22 @@ impl Model for Banker {
             .collect();
         let call = |name: &str, amount: u32| {
             let args = json!({"amount": amount}).as_object().cloned().unwrap();
-            Part::from(FunctionCall { name: name.into(), args, ..FunctionCall::default() })
+            Part::from(FunctionCall {
+                name: name.into(),
+                args,
+                ..FunctionCall::default()
+            })
         };
         let content = if answers.is_empty() {
-            Content::new(Role::Model, vec![call("pay", 1), call("look", 2), call("look", 3), call("pay", 4)])
+            Content::new(
+                Role::Model,
+                vec![
+                    call("pay", 1),
+                    call("look", 2),
+                    call("look", 3),
+                    call("pay", 4),
+                ],
+            )
         } else {
             Content::model(Value::from(answers).to_string())
         };
@@ -223,7 +268,11 @@ async fn tools_run_together_and_ask() {
         }
     };
     assert_eq!(answers, 2);
-    assert!(ended.output.contains("paid 1") && ended.output.contains("seen 3"), "{}", ended.output);
+    assert!(
+        ended.output.contains("paid 1") && ended.output.contains("seen 3"),
+        "{}",
+        ended.output
+    );
     assert!(!ended.output.contains("paid 4"), "{}", ended.output);
     let entries = world.entries("till").await;
     let together = |name: &String| {
@@ -235,16 +284,27 @@ async fn tools_run_together_and_ask() {
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
 async fn a_run_that_waits_is_cancelled() {
-    let world = World::start(|builder| builder.workflow(Panel::default()).workflow(Asking::default())).await;
+    let world = World::start(|builder| {
+        builder
+            .workflow(Panel::default())
+            .workflow(Asking::default())
+    })
+    .await;
     for run in [
         paused(world.client.run(&Panel::default(), ()).stream()).await[0].run_id,
         paused(world.client.run(&Asking::default(), "cats").stream()).await[0].run_id,
     ] {
-        assert_eq!(world.client.cancel(run).await.unwrap(), RunStatus::Cancelled);
+        assert_eq!(
+            world.client.cancel(run).await.unwrap(),
+            RunStatus::Cancelled
+        );
         assert_eq!(status(&world, run).await, RunStatus::Cancelled);
     }
     let open = "SELECT id, target FROM sys_invocation WHERE status <> 'completed'";
-    until("no invocation is left", async || world.server.query(open).await.is_empty()).await;
+    until("no invocation is left", async || {
+        world.server.query(open).await.is_empty()
+    })
+    .await;
     assert!(world.client.waiting().await.unwrap().is_empty());
 }
 
@@ -293,12 +353,26 @@ workflow! {
 #[ignore = "needs the binary of a Restate server"]
 async fn a_losing_question_is_withdrawn_while_the_run_continues() {
     let world = World::start(|builder| builder.workflow(Race::default())).await;
-    let begun = tokio::spawn(world.client.run(Arc::new(Race::default()), ()).into_future());
-    until("it asks", async || !world.client.waiting().await.unwrap().is_empty()).await;
+    let begun = tokio::spawn(
+        world
+            .client
+            .run(Arc::new(Race::default()), ())
+            .into_future(),
+    );
+    until("it asks", async || {
+        !world.client.waiting().await.unwrap().is_empty()
+    })
+    .await;
     let lost = world.client.waiting().await.unwrap().remove(0);
     RACE[0].add_permits(1);
-    until("it is withdrawn", async || world.client.waiting().await.unwrap().is_empty()).await;
-    until("it runs", async || status(&world, lost.run_id).await == RunStatus::Running).await;
+    until("it is withdrawn", async || {
+        world.client.waiting().await.unwrap().is_empty()
+    })
+    .await;
+    until("it runs", async || {
+        status(&world, lost.run_id).await == RunStatus::Running
+    })
+    .await;
     let late = world.client.answer(&lost.id, true).await.unwrap_err();
     assert_eq!(late.kind(), ErrorKind::UnknownWait, "{late}");
     RACE[1].add_permits(1);
@@ -312,7 +386,11 @@ static DOORS: [Semaphore; 2] = [const { Semaphore::const_new(0) }; 2];
 #[agent(writes = draft)]
 async fn enter(cx: &mut Context, topic: String) -> Result<String> {
     cx.step("door", async move {
-        DOORS[usize::from(topic == "again")].acquire().await.map_err(adk::Error::other)?.forget();
+        DOORS[usize::from(topic == "again")]
+            .acquire()
+            .await
+            .map_err(adk::Error::other)?
+            .forget();
         Ok(topic)
     })
     .await
@@ -345,38 +423,74 @@ async fn a_run_whose_step_never_ends_is_cancelled() {
     let mut stream = world.client.run(Arc::new(Endless::default()), ()).stream();
     let run = stream.next().await.unwrap().unwrap().invocation_id;
     let looks = "SELECT id FROM sys_journal WHERE name = 'endless/parallel_1/forever:step.look@0'";
-    until("it looks", async || !world.server.query(looks).await.is_empty()).await;
+    until("it looks", async || {
+        !world.server.query(looks).await.is_empty()
+    })
+    .await;
     world.client.cancel(run).await.unwrap();
-    assert_eq!(stream.finish().await.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert_eq!(
+        stream.finish().await.unwrap_err().kind(),
+        ErrorKind::Cancelled
+    );
     let open = "SELECT id, target FROM sys_invocation WHERE status <> 'completed'";
-    until("no invocation is left", async || world.server.query(open).await.is_empty()).await;
+    until("no invocation is left", async || {
+        world.server.query(open).await.is_empty()
+    })
+    .await;
 }
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
 async fn runs_of_a_session_take_turns() {
-    let build = |builder: support::Builder| builder.workflow(Entering::default()).workflow(Asking::default());
+    let build = |builder: support::Builder| {
+        builder
+            .workflow(Entering::default())
+            .workflow(Asking::default())
+    };
     let world = World::start(build).await;
     let session = world.client.session("ann", "desk");
     // A run that waits for people releases its turn.
     let waiting = paused(session.run(&Asking::default(), "cats").stream()).await;
-    let first = tokio::spawn(session.run(Arc::new(Entering::default()), "first").into_future());
+    let first = tokio::spawn(
+        session
+            .run(Arc::new(Entering::default()), "first")
+            .into_future(),
+    );
     let run = async |state: &str| {
-        let runs = world.client.runs(&RunFilter::any().workflows([state])).await.unwrap();
-        runs.iter().filter(|run| run.status != RunStatus::Queued).count()
+        let runs = world
+            .client
+            .runs(&RunFilter::any().workflows([state]))
+            .await
+            .unwrap();
+        runs.iter()
+            .filter(|run| run.status != RunStatus::Queued)
+            .count()
     };
     until("the first has begun", async || run("entering").await == 1).await;
-    let second = tokio::spawn(session.run(Arc::new(Entering::default()), "second").into_future());
-    let queued =
-        "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
-    until("the second waits", async || world.server.query(queued).await.len() == 2).await;
+    let second = tokio::spawn(
+        session
+            .run(Arc::new(Entering::default()), "second")
+            .into_future(),
+    );
+    let queued = "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
+    until("the second waits", async || {
+        world.server.query(queued).await.len() == 2
+    })
+    .await;
     world.client.answer(&waiting[0].id, true).await.unwrap();
-    until("the one with an answer waits", async || world.server.query(queued).await.len() == 3).await;
+    until("the one with an answer waits", async || {
+        world.server.query(queued).await.len() == 3
+    })
+    .await;
     assert_eq!(run("entering").await, 1);
     DOORS[0].add_permits(2);
     assert_eq!(first.await.unwrap().unwrap().output, "first");
     assert_eq!(second.await.unwrap().unwrap().output, "second");
-    let ended = world.client.resume(&Asking::default(), waiting[0].run_id).await.unwrap();
+    let ended = world
+        .client
+        .resume(&Asking::default(), waiting[0].run_id)
+        .await
+        .unwrap();
     assert_eq!(ended.output, "about cats: true");
 }
 
@@ -385,10 +499,19 @@ async fn runs_of_a_session_take_turns() {
 async fn a_client_follows_an_existing_run() {
     let world = World::start(|builder| builder.workflow(Entering::default())).await;
     let id = RunId::new();
-    let mut stream = world.client.run(Arc::new(Entering::default()), "again").run_id(id).stream();
+    let mut stream = world
+        .client
+        .run(Arc::new(Entering::default()), "again")
+        .run_id(id)
+        .stream();
     stream.next().await.unwrap().unwrap();
     drop(stream);
-    let follower = tokio::spawn(world.client.resume(Arc::new(Entering::default()), id).into_future());
+    let follower = tokio::spawn(
+        world
+            .client
+            .resume(Arc::new(Entering::default()), id)
+            .into_future(),
+    );
     DOORS[1].add_permits(1);
     assert_eq!(follower.await.unwrap().unwrap().output, "again");
     let ended = world.client.resume(&Entering::default(), id).await.unwrap();

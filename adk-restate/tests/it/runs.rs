@@ -14,14 +14,21 @@ use std::time::Duration;
 /// Returns its topic from a recorded call.
 #[agent(writes = draft)]
 async fn write(cx: &mut Context, topic: String) -> Result<String> {
-    cx.step("pen", async move { Ok(format!("about {topic}")) }).await
+    cx.step("pen", async move { Ok(format!("about {topic}")) })
+        .await
 }
 
 /// Makes the draft longer, and ends the loop when it is long enough.
 #[agent(writes = draft)]
 async fn lengthen(cx: &mut Context, draft: String) -> Result<(String, Flow)> {
-    let longer = cx.step("pen", async move { Ok(format!("{draft}!")) }).await?;
-    let flow = if longer.ends_with("!!!") { Flow::Exit } else { Flow::Continue };
+    let longer = cx
+        .step("pen", async move { Ok(format!("{draft}!")) })
+        .await?;
+    let flow = if longer.ends_with("!!!") {
+        Flow::Exit
+    } else {
+        Flow::Continue
+    };
     Ok((longer, flow))
 }
 
@@ -57,18 +64,30 @@ async fn a_sequence_and_a_loop() {
             "writing/print:function@0",
         ]
     );
-    assert_eq!(paths(ended.session().events()), paths(&stored(&world, ended.run_id).await));
+    assert_eq!(
+        paths(ended.session().events()),
+        paths(&stored(&world, ended.run_id).await)
+    );
 }
 
 fn paths<'a>(events: impl IntoIterator<Item = &'a std::sync::Arc<Event>>) -> Vec<String> {
-    events.into_iter().map(|event| event.path.to_string()).collect()
+    events
+        .into_iter()
+        .map(|event| event.path.to_string())
+        .collect()
 }
 
 /// Reads the events of a run's session from the store.
 async fn stored(world: &World, run: RunId) -> Vec<std::sync::Arc<Event>> {
     let runs = world.client.runs(&RunFilter::of_run(run)).await.unwrap();
     let key = &runs[0].session;
-    world.store.read(key, &EventFilter::new()).await.unwrap().unwrap().events
+    world
+        .store
+        .read(key, &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap()
+        .events
 }
 
 /// The mood of a session.
@@ -83,13 +102,18 @@ pub enum Mood {
 /// Chooses a mood.
 #[agent(writes = mood)]
 fn sort(names: &[String]) -> Mood {
-    if names.len() > 2 { Mood::Good } else { Mood::Bad }
+    if names.len() > 2 {
+        Mood::Good
+    } else {
+        Mood::Bad
+    }
 }
 
 /// Returns a name in capital letters.
 #[agent(writes = shout)]
 async fn loud(cx: &mut Context, name: String) -> Result<String> {
-    cx.step("voice", async move { Ok(name.to_uppercase()) }).await
+    cx.step("voice", async move { Ok(name.to_uppercase()) })
+        .await
 }
 
 /// Counts the names.
@@ -129,16 +153,23 @@ async fn branches_are_invocations() {
     let names: Vec<String> = ["ann", "bob", "cy"].map(str::to_owned).into();
     let ended = world.client.run(&Choir::default(), names).await.unwrap();
     assert_eq!(ended.output, "3: ANN BOB CY");
-    let rows =
-        "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
+    let rows = "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
     let counts: BTreeMap<_, _> = world
         .server
         .query(rows)
         .await
         .iter()
-        .map(|row| (row["name"].as_str().unwrap().to_owned(), row["n"].as_u64().unwrap()))
+        .map(|row| {
+            (
+                row["name"].as_str().unwrap().to_owned(),
+                row["n"].as_u64().unwrap(),
+            )
+        })
         .collect();
-    let branches = counts.iter().find(|(name, _)| name.starts_with("choir.branch-")).unwrap();
+    let branches = counts
+        .iter()
+        .find(|(name, _)| name.starts_with("choir.branch-"))
+        .unwrap();
     assert_eq!(*branches.1, 2 + 3, "{counts:?}");
     let mut entries = world.entries("choir").await;
     entries.sort();
@@ -154,7 +185,11 @@ async fn branches_are_invocations() {
         ]
     );
     let seen: Vec<_> = ended.session().events().map(|event| event.id).collect();
-    let stored: Vec<_> = stored(&world, ended.run_id).await.iter().map(|event| event.id).collect();
+    let stored: Vec<_> = stored(&world, ended.run_id)
+        .await
+        .iter()
+        .map(|event| event.id)
+        .collect();
     assert_eq!(seen, stored);
 }
 
@@ -204,14 +239,23 @@ async fn steps_and_branches_end_when_their_time_is_over() {
     let ended = world.client.run(&Patience::default(), ()).await.unwrap();
     assert!(ended.output.starts_with("none: "), "{}", ended.output);
     let seen = paths(ended.session().events());
-    assert!(seen.contains(&"patience/try_1#2/slow_at_first".to_owned()), "{seen:?}");
-    assert!(seen.contains(&"patience/second#1/pair/also".to_owned()), "{seen:?}");
+    assert!(
+        seen.contains(&"patience/try_1#2/slow_at_first".to_owned()),
+        "{seen:?}"
+    );
+    assert!(
+        seen.contains(&"patience/second#1/pair/also".to_owned()),
+        "{seen:?}"
+    );
 }
 
 /// Fails.
 #[agent(writes = line)]
 async fn fail(cx: &mut Context) -> Result<String> {
-    cx.step("fall", async { Err(adk::Error::new(ErrorKind::Agent, "it broke").with_help("mend it")) }).await
+    cx.step("fall", async {
+        Err(adk::Error::new(ErrorKind::Agent, "it broke").with_help("mend it"))
+    })
+    .await
 }
 
 workflow! {
@@ -226,18 +270,27 @@ workflow! {
 async fn an_error_is_delivered_unchanged() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
     let error = world.client.run(&Failing::default(), ()).await.unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Agent, "it broke"));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Agent, "it broke")
+    );
     assert_eq!(error.help(), Some("mend it"));
     assert_eq!(error.path().unwrap().to_string(), "failing/both/fail");
     let runs = world.client.runs(&RunFilter::any()).await.unwrap();
-    assert!(matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.contains("it broke")));
+    assert!(
+        matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.contains("it broke"))
+    );
 }
 
 #[tokio::test]
 #[ignore = "needs the binary of a Restate server"]
 async fn a_run_of_an_unknown_workflow_is_refused() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
-    let error = world.client.run(&Writing::default(), "cats").await.unwrap_err();
+    let error = world
+        .client
+        .run(&Writing::default(), "cats")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Config, "{error}");
     assert!(
         error.message().contains(&world.server.ingress()) && error.message().contains("`writing`"),
@@ -250,7 +303,12 @@ async fn a_run_of_an_unknown_workflow_is_refused() {
 async fn the_settings_of_a_run_reach_the_worker() {
     let world = World::start(|builder| builder.workflow(Patience::default())).await;
     let config = RunConfig::new().deadline(Duration::from_millis(50));
-    let error = world.client.run(&Patience::default(), ()).config(config).await.unwrap_err();
+    let error = world
+        .client
+        .run(&Patience::default(), ())
+        .config(config)
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::DeadlineExceeded, "{error}");
 }
 
@@ -258,8 +316,12 @@ async fn the_settings_of_a_run_reach_the_worker() {
 #[ignore = "needs the binary of a Restate server"]
 async fn failed_attempts_are_repeated_by_the_policy_of_the_endpoint() {
     let world = World::start(|builder| builder.workflow(Failing::default())).await;
-    let retries = Retries::new().attempts(7).between(Duration::from_millis(50), Duration::from_secs(3));
-    let endpoint = adk::restate::endpoint(&world.client).workflow(Writing::default()).retry(retries);
+    let retries = Retries::new()
+        .attempts(7)
+        .between(Duration::from_millis(50), Duration::from_secs(3));
+    let endpoint = adk::restate::endpoint(&world.client)
+        .workflow(Writing::default())
+        .retry(retries);
     let worker = support::Worker::start(endpoint).await;
     world.server.register(worker.address).await;
     let service = world.server.call("GET", "/services/writing", None).await;
@@ -269,7 +331,15 @@ async fn failed_attempts_are_repeated_by_the_policy_of_the_endpoint() {
         (&json!(7), &json!("Pause")),
         "{service}"
     );
-    assert_eq!(world.client.run(&Writing::default(), "cats").await.unwrap().output, "about cats!!!.");
+    assert_eq!(
+        world
+            .client
+            .run(&Writing::default(), "cats")
+            .await
+            .unwrap()
+            .output,
+        "about cats!!!."
+    );
 }
 
 /// Number of executions of [`look_up`].
@@ -280,7 +350,10 @@ static LOOKS: AtomicU32 = AtomicU32::new(0);
 #[agent(writes = looks)]
 async fn look_up(_: &mut Context) -> Result<u32> {
     match LOOKS.fetch_add(1, Relaxed) {
-        ..12 => Err(Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), "away")),
+        ..12 => Err(Error::new(
+            ErrorKind::Store(StoreErrorKind::Unavailable),
+            "away",
+        )),
         looks => Ok(looks),
     }
 }
@@ -305,7 +378,11 @@ async fn attempts_without_a_limit_exceed_the_limit_of_the_server() {
     let worker = support::Worker::start(endpoint).await;
     world.server.register(worker.address).await;
     let paused = support::until("the invocation is paused", async || {
-        !world.server.query("SELECT id FROM sys_invocation WHERE status = 'paused'").await.is_empty()
+        !world
+            .server
+            .query("SELECT id FROM sys_invocation WHERE status = 'paused'")
+            .await
+            .is_empty()
     });
     let looking = Looking::default();
     tokio::select! {

@@ -1,5 +1,9 @@
 //! A Restate server and workers for one test.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 use adk::restate::{Endpoint, Restate};
 use adk::sqlite::SqliteStore;
@@ -23,7 +27,11 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("adk-restate-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let name = format!(
+            "adk-restate-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -71,7 +79,11 @@ impl Server {
 
     /// Starts a server with settings, given as environment variables.
     pub async fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
-        Self::start_in(Setup { settings: settings.to_vec(), ..Setup::default() }).await
+        Self::start_in(Setup {
+            settings: settings.to_vec(),
+            ..Setup::default()
+        })
+        .await
     }
 
     /// Starts a server with a setup.
@@ -79,7 +91,13 @@ impl Server {
         let folder = Folder::new();
         let ports = [free_port(), free_port(), free_port()];
         let process = spawn(&folder, ports, &setup);
-        let server = Self { process, folder, setup, ports, http: reqwest::Client::new() };
+        let server = Self {
+            process,
+            folder,
+            setup,
+            ports,
+            http: reqwest::Client::new(),
+        };
         server.is_ready().await;
         server
     }
@@ -128,9 +146,14 @@ impl Server {
         let give_up = Instant::now() + PATIENCE;
         loop {
             let method = method.parse::<reqwest::Method>().unwrap();
-            let mut request = self.http.request(method, &url).header("accept", "application/json");
+            let mut request = self
+                .http
+                .request(method, &url)
+                .header("accept", "application/json");
             if let Some(body) = &body {
-                request = request.header("content-type", "application/json").body(body.to_string());
+                request = request
+                    .header("content-type", "application/json")
+                    .body(body.to_string());
             }
             let problem = match request.send().await {
                 Ok(reply) => {
@@ -150,7 +173,9 @@ impl Server {
 
     /// Returns the rows of an SQL query over `sys_invocation`, `sys_journal` and so on.
     pub async fn query(&self, sql: &str) -> Vec<Value> {
-        let mut reply = self.call("POST", "/query", Some(json!({"query": sql}))).await;
+        let mut reply = self
+            .call("POST", "/query", Some(json!({"query": sql})))
+            .await;
         serde_json::from_value(reply["rows"].take()).unwrap()
     }
 
@@ -160,7 +185,11 @@ impl Server {
         self.query("SELECT count(*) AS n FROM sys_journal").await;
         let url = format!("{}/restate/health", self.ingress());
         until("the ingress is ready", async || {
-            self.http.get(&url).send().await.is_ok_and(|reply| reply.status().is_success())
+            self.http
+                .get(&url)
+                .send()
+                .await
+                .is_ok_and(|reply| reply.status().is_success())
         })
         .await;
     }
@@ -183,13 +212,23 @@ impl Setup {
 }
 
 fn spawn(folder: &Folder, ports: [u16; 3], setup: &Setup) -> Child {
-    let binary = std::env::var("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
+    let binary =
+        std::env::var("RESTATE_SERVER").expect("RESTATE_SERVER is the path of a restate-server");
     let mut words = setup.within.iter().chain([&binary]);
-    let log = std::fs::OpenOptions::new().create(true).append(true).open(folder.path().join("log")).unwrap();
+    let log = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.path().join("log"))
+        .unwrap();
     Command::new(words.next().unwrap())
         .args(words)
         .args(["--no-logo", "--base-dir"])
-        .arg(setup.data.clone().unwrap_or_else(|| folder.path().join("data")))
+        .arg(
+            setup
+                .data
+                .clone()
+                .unwrap_or_else(|| folder.path().join("data")),
+        )
         .env("RESTATE_DISABLE_TELEMETRY", "true")
         .env("RESTATE_DEFAULT_NUM_PARTITIONS", "4")
         .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
@@ -210,7 +249,11 @@ fn spawn(folder: &Folder, ports: [u16; 3], setup: &Setup) -> Child {
 
 /// Returns a port on which no process listens.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
 }
 
 /// Polls a condition until it holds.
@@ -234,7 +277,10 @@ impl Worker {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let serving = tokio::spawn(async move {
-            endpoint.serve_on(listener, std::future::pending()).await.unwrap();
+            endpoint
+                .serve_on(listener, std::future::pending())
+                .await
+                .unwrap();
         });
         Self { address, serving }
     }
@@ -268,13 +314,26 @@ impl World {
         build: impl Fn(Builder) -> Builder,
     ) -> Self {
         let suspends = [("RESTATE_WORKER__INVOKER__INACTIVITY_TIMEOUT", "0s")];
-        let (folder, server) = (Folder::new(), Server::start_with(&[&suspends, settings].concat()).await);
-        let store = SqliteStore::open(folder.path().join("runs.db")).await.unwrap();
+        let (folder, server) = (
+            Folder::new(),
+            Server::start_with(&[&suspends, settings].concat()).await,
+        );
+        let store = SqliteStore::open(folder.path().join("runs.db"))
+            .await
+            .unwrap();
         let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
-        let client = build(adk::Runner::builder().store(restate)).build().unwrap();
+        let client = build(adk::Runner::builder().store(restate))
+            .build()
+            .unwrap();
         let worker = Worker::start(adk::restate::endpoint(&client)).await;
         server.register(worker.address).await;
-        Self { server, worker, store, client, _folder: folder }
+        Self {
+            server,
+            worker,
+            store,
+            client,
+            _folder: folder,
+        }
     }
 
     /// Returns the names of the entries in the journals of a run and its branches, in the order of
@@ -287,7 +346,11 @@ impl World {
             ORDER BY i.target_service_name, j.id, j.index"
         );
         let rows = self.server.query(&sql).await;
-        let names = rows.iter().map(|row| row["name"].as_str().unwrap().to_owned());
-        names.filter(|name| !name.contains('!') && name != "ended").collect()
+        let names = rows
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned());
+        names
+            .filter(|name| !name.contains('!') && name != "ended")
+            .collect()
     }
 }

@@ -22,7 +22,11 @@ impl RpcCall {
         let run = self.run(&message.task_id).await?;
         if !message.context_id.is_empty() && message.context_id != run.session.id {
             let fact = "the task belongs to another context";
-            return Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, "omit `contextId`"));
+            return Err(RpcRefusal::new(
+                ErrorCode::InvalidParams,
+                fact,
+                "omit `contextId`",
+            ));
         }
         let open = self.waiting(&run).await?;
         let wait = match wait_for(message, &open) {
@@ -40,7 +44,15 @@ impl RpcCall {
         wait.check_answerer(&self.caller.answerer())?;
         // A repeated message, whose response was lost, must not answer the next wait. While the
         // same wait is open, no earlier message with this id has answered it.
-        let bound = self.bind_answer(message, &run, &wait.id, Some(&wait.id), self.app.key_lifetime).await?;
+        let bound = self
+            .bind_answer(
+                message,
+                &run,
+                &wait.id,
+                Some(&wait.id),
+                self.app.key_lifetime,
+            )
+            .await?;
         if bound != wait.id {
             return Ok(self.stored_task(run));
         }
@@ -57,7 +69,11 @@ impl RpcCall {
         lifetime: Duration,
     ) -> Result<String, RpcRefusal> {
         let scope = scope(&format!("a2a answer {}", run.run_id), &self.caller);
-        let key = RequestKey::new(self.runner.app_name(), scope, message_key(&message.message_id));
+        let key = RequestKey::new(
+            self.runner.app_name(),
+            scope,
+            message_key(&message.message_id),
+        );
         let binding = KeyBinding::new(wait, digest(json(&message.parts)));
         let bound = bind(&self.runner, &key, &binding, replaces, lifetime).await?;
         if bound.digest != binding.digest {
@@ -69,7 +85,9 @@ impl RpcCall {
     /// Returns whether an earlier copy of the message has answered a wait.
     async fn has_answered(&self, message: &Message, run: &RunInfo) -> Result<bool, RpcRefusal> {
         // A binding with a lifetime of zero leaves a free key free.
-        let bound = self.bind_answer(message, run, "", None, Duration::ZERO).await?;
+        let bound = self
+            .bind_answer(message, run, "", None, Duration::ZERO)
+            .await?;
         Ok(!bound.is_empty())
     }
 
@@ -84,13 +102,23 @@ impl RpcCall {
         run: RunInfo,
         wait: &Waiting,
     ) -> Result<StartedTask, RpcRefusal> {
-        let before = stored_events(&self.runner, &run, None).await?.last().map(|event| event.id);
+        let before = stored_events(&self.runner, &run, None)
+            .await?
+            .last()
+            .map(|event| event.id);
         let mut first_error = None;
         for value in answers(message, wait)? {
-            match self.runner.answer_as(&wait.id, value, &self.caller.answerer()).await {
+            match self
+                .runner
+                .answer_as(&wait.id, value, &self.caller.answerer())
+                .await
+            {
                 Ok(()) => {
                     // The answer is stored. If resuming fails here, a watch resumes the run.
-                    let listener = resume_run(&self.app, &self.runner, run.run_id).await.ok().flatten();
+                    let listener = resume_run(&self.app, &self.runner, run.run_id)
+                        .await
+                        .ok()
+                        .flatten();
                     let source = match listener {
                         Some(listener) => EventSource::All(listener, before),
                         None => EventSource::Stored(self.app.runs.listen(run.run_id)),
@@ -103,12 +131,15 @@ impl RpcCall {
                     first_error.get_or_insert(error);
                 }
                 // A concurrent copy of the message has answered.
-                Err(error) if error.kind() == ErrorKind::Answered => return Ok(self.stored_task(run)),
+                Err(error) if error.kind() == ErrorKind::Answered => {
+                    return Ok(self.stored_task(run));
+                }
                 Err(error) => return Err(error.into()),
             }
         }
-        let error = first_error
-            .unwrap_or_else(|| adk_core::Error::new(ErrorKind::AnswerInvalid, "the message is empty"));
+        let error = first_error.unwrap_or_else(|| {
+            adk_core::Error::new(ErrorKind::AnswerInvalid, "the message is empty")
+        });
         let fact = format!("the message does not answer the task: {}", error.message());
         Err(RpcRefusal::new(
             ErrorCode::InvalidParams,
@@ -118,10 +149,16 @@ impl RpcCall {
     }
 }
 
-fn wait_for<'w>(message: &Message, open: &'w [Waiting]) -> Result<&'w Waiting, (ErrorCode, String)> {
+fn wait_for<'w>(
+    message: &Message,
+    open: &'w [Waiting],
+) -> Result<&'w Waiting, (ErrorCode, String)> {
     let named = message.metadata.get(WAIT).and_then(Value::as_str);
     match (named, open) {
-        (_, []) => Err((ErrorCode::UnsupportedOperation, "the task does not wait for a message".to_owned())),
+        (_, []) => Err((
+            ErrorCode::UnsupportedOperation,
+            "the task does not wait for a message".to_owned(),
+        )),
         (None, [one]) => Ok(one),
         (None, _) => {
             let ids: Vec<_> = open.iter().map(|wait| format!("`{}`", wait.id)).collect();

@@ -14,15 +14,25 @@ pub(super) fn address(uri: &Uri, headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST.as_str()).or_else(|| uri.authority().map(|host| host.as_str()));
     // A proxy sets `x-forwarded-proto`. `Host` contains the port of the client's connection.
-    let scheme = if text("x-forwarded-proto") == Some("https") { "https" } else { "http" };
+    let scheme = if text("x-forwarded-proto") == Some("https") {
+        "https"
+    } else {
+        "http"
+    };
     let path = uri.path();
-    let path = path.strip_suffix(CARD_PATH).unwrap_or(path).trim_end_matches('/');
+    let path = path
+        .strip_suffix(CARD_PATH)
+        .unwrap_or(path)
+        .trim_end_matches('/');
     format!("{scheme}://{}{path}", host.unwrap_or("localhost"))
 }
 
 pub(super) fn agent_card(workflow: &KnownWorkflow, url: &str, pushes: bool) -> AgentCard {
     let form = workflow.form();
-    let (name, description) = (workflow.name().to_owned(), workflow.description().to_owned());
+    let (name, description) = (
+        workflow.name().to_owned(),
+        workflow.description().to_owned(),
+    );
     // Any workflow accepts text, see `KnownWorkflow::input_of`; only the output modes differ.
     let output_modes = match form.outputs() {
         [one] if is_text(one) => vec![TEXT.to_owned()],
@@ -57,17 +67,31 @@ pub(super) fn agent_card(workflow: &KnownWorkflow, url: &str, pushes: bool) -> A
 }
 
 pub(super) fn is_text(field: &FormField) -> bool {
-    field.schema.get("type").is_some_and(|kind| kind == "string")
+    field
+        .schema
+        .get("type")
+        .is_some_and(|kind| kind == "string")
 }
 
 /// Returns the description with the inputs and outputs.
 fn full_description(description: &str, inputs: &[FormField], outputs: &[FormField]) -> String {
     let list = |fields: &[FormField]| {
         let fields = fields.iter().map(|field| {
-            let kind = field.schema.get("type").and_then(|kind| kind.as_str()).unwrap_or("object");
+            let kind = field
+                .schema
+                .get("type")
+                .and_then(|kind| kind.as_str())
+                .unwrap_or("object");
             let optional = if field.is_required { "" } else { ", optional" };
-            let about = if field.description.is_empty() { "" } else { ": " };
-            format!("`{}` ({kind}{optional}){about}{}", field.key, field.description)
+            let about = if field.description.is_empty() {
+                ""
+            } else {
+                ": "
+            };
+            format!(
+                "`{}` ({kind}{optional}){about}{}",
+                field.key, field.description
+            )
         });
         fields.collect::<Vec<_>>().join("; ")
     };

@@ -15,7 +15,10 @@ pub(super) struct RpcRefusal {
 
 impl RpcRefusal {
     pub(super) fn new(code: ErrorCode, fact: impl Into<String>, help: &str) -> Self {
-        Self { status: StatusCode::OK, error: RpcError::new(code, fact, Some(help)) }
+        Self {
+            status: StatusCode::OK,
+            error: RpcError::new(code, fact, Some(help)),
+        }
     }
 
     pub(super) fn status(mut self, status: StatusCode) -> Self {
@@ -29,8 +32,15 @@ impl RpcRefusal {
         if self.status != StatusCode::SERVICE_UNAVAILABLE {
             return self;
         }
-        let fact = format!("the task `{}` was started, but: {}", run.run_id, self.error.message);
-        Self::new(ErrorCode::Internal, fact, "send the same message again, or use `GetTask`")
+        let fact = format!(
+            "the task `{}` was started, but: {}",
+            run.run_id, self.error.message
+        );
+        Self::new(
+            ErrorCode::Internal,
+            fact,
+            "send the same message again, or use `GetTask`",
+        )
     }
 
     pub(super) fn into_parts(self) -> (StatusCode, RpcError) {
@@ -48,13 +58,16 @@ impl From<Refusal> for RpcRefusal {
             _ => ErrorCode::Internal,
         };
         let body = refusal.to_json();
-        let mut error =
-            RpcError::new(code, body["message"].as_str().unwrap_or_default(), body["help"].as_str());
-        if let (Some(fields), Some(data)) =
-            (body["fields"].as_array(), error.data.as_mut().and_then(|data| data.as_array_mut()))
-        {
-            let named =
-                |fault: &serde_json::Value| json!({"field": fault["field"], "description": fault["message"]});
+        let mut error = RpcError::new(
+            code,
+            body["message"].as_str().unwrap_or_default(),
+            body["help"].as_str(),
+        );
+        if let (Some(fields), Some(data)) = (
+            body["fields"].as_array(),
+            error.data.as_mut().and_then(|data| data.as_array_mut()),
+        ) {
+            let named = |fault: &serde_json::Value| json!({"field": fault["field"], "description": fault["message"]});
             data.push(json!({
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
                 "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),
@@ -69,7 +82,10 @@ impl From<Refusal> for RpcRefusal {
                 | StatusCode::TOO_MANY_REQUESTS
                 | StatusCode::SERVICE_UNAVAILABLE
         );
-        Self { status: if is_of_http { status } else { StatusCode::OK }, error }
+        Self {
+            status: if is_of_http { status } else { StatusCode::OK },
+            error,
+        }
     }
 }
 

@@ -48,5 +48,9 @@ impl RpcCall {
 
 fn unsupported_error() -> RpcRefusal {
     let fact = "this server sends no push notifications";
-    RpcRefusal::new(ErrorCode::PushNotificationNotSupported, fact, "use `SubscribeToTask` or `GetTask`")
+    RpcRefusal::new(
+        ErrorCode::PushNotificationNotSupported,
+        fact,
+        "use `SubscribeToTask` or `GetTask`",
+    )
 }

@@ -21,7 +21,10 @@ fn has_dot_segment(path: &str) -> bool {
     loop {
         let is_dots = |segment: &[u8]| {
             // Some servers ignore the parameters of a segment.
-            let name = segment.split(|byte| *byte == b';').next().unwrap_or_default();
+            let name = segment
+                .split(|byte| *byte == b';')
+                .next()
+                .unwrap_or_default();
             matches!(name, b"." | b"..")
         };
         if path.split(|byte| matches!(byte, b'/' | b'\\')).any(is_dots) {
@@ -61,18 +64,47 @@ mod tests {
     #[test]
     fn an_address_is_below_a_prefix_in_each_reading() {
         let is_below = |url: &str, prefix: &str| {
-            Url::parse(url).is_ok_and(|url| Url::parse(prefix).is_ok_and(|prefix| is_below(&url, &prefix)))
+            Url::parse(url)
+                .is_ok_and(|url| Url::parse(prefix).is_ok_and(|prefix| is_below(&url, &prefix)))
         };
         let prefix = "http://hooks.example/tasks";
-        for rest in
-            ["", "/", "/a", "/a/b?x=../y#z", "/a..b", "/%61", "/...", "/a%2fb", "//a", "/a;..", "/%zz", "/%"]
-        {
+        for rest in [
+            "",
+            "/",
+            "/a",
+            "/a/b?x=../y#z",
+            "/a..b",
+            "/%61",
+            "/...",
+            "/a%2fb",
+            "//a",
+            "/a;..",
+            "/%zz",
+            "/%",
+        ] {
             assert!(is_below(&format!("{prefix}{rest}"), prefix), "{rest}");
-            assert!(is_below(&format!("{prefix}{rest}"), "http://hooks.example"), "{rest}");
+            assert!(
+                is_below(&format!("{prefix}{rest}"), "http://hooks.example"),
+                "{rest}"
+            );
         }
-        let mut rests = vec!["evil".to_owned(), "/../admin".to_owned(), "/%2e%2e/admin".to_owned()];
-        for slash in ["/", "%2f", "%2F", "%5c", "%5C", "\\", "%252f", "%25252F", "%%32%66"] {
-            for dots in ["..", ".%2e", "%2E%2e", "%252e%252e", "..;x", "%2e%2e%3bx", "%%32e."] {
+        let mut rests = vec![
+            "evil".to_owned(),
+            "/../admin".to_owned(),
+            "/%2e%2e/admin".to_owned(),
+        ];
+        for slash in [
+            "/", "%2f", "%2F", "%5c", "%5C", "\\", "%252f", "%25252F", "%%32%66",
+        ] {
+            for dots in [
+                "..",
+                ".%2e",
+                "%2E%2e",
+                "%252e%252e",
+                "..;x",
+                "%2e%2e%3bx",
+                "%%32e.",
+            ] {
                 rests.push(format!("/{dots}{slash}admin"));
                 rests.push(format!("/a{slash}{dots}{slash}{dots}{slash}admin"));
             }
@@ -82,9 +114,11 @@ mod tests {
             // folder.
             assert!(!is_below(&format!("{prefix}{rest}"), prefix), "{rest}");
         }
-        for url in
-            ["https://hooks.example/tasks", "http://hooks.example:81/tasks", "http://u@hooks.example/tasks"]
-        {
+        for url in [
+            "https://hooks.example/tasks",
+            "http://hooks.example:81/tasks",
+            "http://u@hooks.example/tasks",
+        ] {
             assert!(!is_below(url, prefix), "{url}");
         }
     }

@@ -88,7 +88,10 @@ struct NotifiedState {
 
 impl NotifiedState {
     fn new(run: &RunInfo) -> Self {
-        Self { state: task_state(&run.status), updated: run.updated }
+        Self {
+            state: task_state(&run.status),
+            updated: run.updated,
+        }
     }
 
     /// Returns whether an address needs a notification of the state `now`. A resumed run is still
@@ -112,24 +115,39 @@ impl Push {
     /// # Errors
     /// [`ErrorKind::Config`] if a prefix is not an HTTP URL.
     pub(crate) fn new(prefixes: &[String]) -> Result<Self> {
-        let config = |message: String, help: &str| Error::new(ErrorKind::Config, message).with_help(help);
+        let config =
+            |message: String, help: &str| Error::new(ErrorKind::Config, message).with_help(help);
         let allowed = prefixes.iter().map(|prefix| {
-            let url = Url::parse(prefix).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+            let url = Url::parse(prefix)
+                .ok()
+                .filter(|url| matches!(url.scheme(), "http" | "https"));
             url.ok_or_else(|| {
                 let message = format!("the push address `{prefix}` is not an HTTP URL");
-                config(message, "write it with its scheme, as in `https://hooks.example.org/tasks`")
+                config(
+                    message,
+                    "write it with its scheme, as in `https://hooks.example.org/tasks`",
+                )
             })
         });
         let allowed = allowed.collect::<Result<_>>()?;
         // The target of a redirect may not be an allowed address.
-        let client = Client::builder().redirect(redirect::Policy::none()).timeout(ANSWER);
-        let client = (!prefixes.is_empty()).then(|| client.build()).transpose().map_err(|error| {
-            config(
-                format!("cannot create an HTTP client for push notifications: {error}"),
-                "check the certificates of this machine",
-            )
-        })?;
-        Ok(Self { allowed, client, sending: Mutex::default() })
+        let client = Client::builder()
+            .redirect(redirect::Policy::none())
+            .timeout(ANSWER);
+        let client = (!prefixes.is_empty())
+            .then(|| client.build())
+            .transpose()
+            .map_err(|error| {
+                config(
+                    format!("cannot create an HTTP client for push notifications: {error}"),
+                    "check the certificates of this machine",
+                )
+            })?;
+        Ok(Self {
+            allowed,
+            client,
+            sending: Mutex::default(),
+        })
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -149,13 +167,17 @@ impl Push {
     /// Posts to an address, with up to [`ATTEMPTS`] attempts.
     async fn post(&self, config: &TaskPushNotificationConfig, body: &str) {
         let Some(client) = &self.client else { return };
-        let mut request = client.post(&config.url).header(header::CONTENT_TYPE, CONTENT_TYPE);
+        let mut request = client
+            .post(&config.url)
+            .header(header::CONTENT_TYPE, CONTENT_TYPE);
         if let Some((name, value)) = credentials(config).ok().flatten() {
             request = request.header(name, value);
         }
         let request = request.body(body.to_owned());
         for attempt in 0..ATTEMPTS {
-            let Some(request) = request.try_clone() else { return };
+            let Some(request) = request.try_clone() else {
+                return;
+            };
             match request.send().await {
                 Ok(answer) if !answer.status().is_server_error() => return,
                 _ if attempt + 1 < ATTEMPTS => tokio::time::sleep(PAUSE * (1 << attempt)).await,
@@ -166,11 +188,14 @@ impl Push {
 }
 
 /// Returns the header that authenticates a notification to the client.
-fn credentials(config: &TaskPushNotificationConfig) -> Result<Option<(HeaderName, HeaderValue)>, ()> {
+fn credentials(
+    config: &TaskPushNotificationConfig,
+) -> Result<Option<(HeaderName, HeaderValue)>, ()> {
     let (name, value) = match &config.authentication {
-        Some(info) if !info.credentials.is_empty() => {
-            (AUTHORIZATION, format!("{} {}", info.scheme, info.credentials))
-        }
+        Some(info) if !info.credentials.is_empty() => (
+            AUTHORIZATION,
+            format!("{} {}", info.scheme, info.credentials),
+        ),
         _ if config.token.is_empty() => return Ok(None),
         _ => (TOKEN, config.token.clone()),
     };
@@ -188,23 +213,39 @@ impl App {
     /// Returns the session of an address of a task. The client's id may be long, so the session id
     /// is a hash.
     fn address(&self, task: RunId, id: &str) -> SessionHandle {
-        self.push_runner().session(task.to_string(), format!("{:032x}", RunId::of_text(id).as_u128()))
+        self.push_runner().session(
+            task.to_string(),
+            format!("{:032x}", RunId::of_text(id).as_u128()),
+        )
     }
 
     /// Reads the addresses of a task.
     async fn addresses_of(&self, task: RunId) -> Result<Vec<PushAddress>> {
         let runner = self.push_runner();
         let sessions = runner.sessions(Some(&task.to_string())).await?;
-        let mut all: Vec<_> = sessions.iter().filter_map(|session| self.read_address(session)).collect();
+        let mut all: Vec<_> = sessions
+            .iter()
+            .filter_map(|session| self.read_address(session))
+            .collect();
         all.sort_by(|left, right| left.config.id.cmp(&right.config.id));
         Ok(all)
     }
 
     fn read_address(&self, snapshot: &SessionSnapshot) -> Option<PushAddress> {
-        let handle = self.push_runner().session(&snapshot.key.user, &snapshot.key.id);
-        let (config, app, notified) =
-            (field(snapshot, CONFIG)?, field(snapshot, APP)?, field(snapshot, NOTIFIED)?);
-        Some(PushAddress { handle, config, app, notified })
+        let handle = self
+            .push_runner()
+            .session(&snapshot.key.user, &snapshot.key.id);
+        let (config, app, notified) = (
+            field(snapshot, CONFIG)?,
+            field(snapshot, APP)?,
+            field(snapshot, NOTIFIED)?,
+        );
+        Some(PushAddress {
+            handle,
+            config,
+            app,
+            notified,
+        })
     }
 
     /// Notifies addresses: at once of the tasks that this process drives, and by sweeps of the
@@ -215,12 +256,21 @@ impl App {
         }
         let app = Arc::downgrade(self);
         let notifier = tokio::spawn(async move {
-            while let Some(RunChange { app: app_name, run, is_running }) = changes.recv().await {
+            while let Some(RunChange {
+                app: app_name,
+                run,
+                is_running,
+            }) = changes.recv().await
+            {
                 let Some(app) = app.upgrade() else { return };
                 app.notify(
                     app_name,
                     run,
-                    if is_running { Notification::Working } else { Notification::Current },
+                    if is_running {
+                        Notification::Working
+                    } else {
+                        Notification::Current
+                    },
                 );
             }
         });
@@ -256,7 +306,9 @@ impl App {
             }
         }
         for (task, all) in tasks {
-            let Some(app_name) = all.first().map(|address| address.app.clone()) else { continue };
+            let Some(app_name) = all.first().map(|address| address.app.clone()) else {
+                continue;
+            };
             let now = self
                 .main_runner()
                 .for_app(&app_name)
@@ -264,7 +316,9 @@ impl App {
                 .await?
                 .into_iter()
                 .next();
-            let age = now.as_ref().map(|run| Duration::from_micros(now_micros().saturating_sub(run.updated)));
+            let age = now
+                .as_ref()
+                .map(|run| Duration::from_micros(now_micros().saturating_sub(run.updated)));
             let is_over = match (&now, age) {
                 (Some(run), Some(age)) => {
                     task_state(&run.status) == TaskState::Failed && age >= FAILED_LIFETIME
@@ -328,42 +382,74 @@ impl App {
             return Ok(());
         }
         let runner = self.main_runner().for_app(app_name);
-        let Some(run) = runner.runs(&RunFilter::of_run(task)).await?.into_iter().next() else {
+        let Some(run) = runner
+            .runs(&RunFilter::of_run(task))
+            .await?
+            .into_iter()
+            .next()
+        else {
             return Ok(());
         };
-        let Some(workflow) = runner.workflows().find(|workflow| workflow.name() == run.workflow) else {
+        let Some(workflow) = runner
+            .workflows()
+            .find(|workflow| workflow.name() == run.workflow)
+        else {
             return Ok(());
         };
         let (now, status) = match notification {
             Notification::Working => {
-                let status = TaskStatus { state: TaskState::Working, message: None, timestamp: None };
-                (NotifiedState { state: TaskState::Working, updated: run.updated }, status)
+                let status = TaskStatus {
+                    state: TaskState::Working,
+                    message: None,
+                    timestamp: None,
+                };
+                (
+                    NotifiedState {
+                        state: TaskState::Working,
+                        updated: run.updated,
+                    },
+                    status,
+                )
             }
             Notification::Current => {
-                let call = RpcCall { app: self.clone(), runner, caller: Caller::operator(), workflow };
+                let call = RpcCall {
+                    app: self.clone(),
+                    runner,
+                    caller: Caller::operator(),
+                    workflow,
+                };
                 (NotifiedState::new(&run), call.status(&run, None).await?)
             }
         };
         let update = StreamResponse::StatusUpdate(Box::new(TaskStatusUpdateEvent {
             task_id: task.to_string(),
             context_id: run.session.id.clone(),
-            status: TaskStatus { state: now.state, ..status },
+            status: TaskStatus {
+                state: now.state,
+                ..status
+            },
             metadata: Map::new(),
         }));
         let body = json(&update).to_string();
-        let posted = all.iter().filter(|address| self.push.posts_to(&address.config)).map(|address| async {
-            let is_outdated = address.notified.is_outdated(now);
-            if is_outdated {
-                self.push.post(&address.config, &body).await;
-            }
-            // Keep the addresses of a failed task, which may be retried.
-            if matches!(now.state, TaskState::Completed | TaskState::Canceled) {
-                address.handle.delete().await?;
-            } else if is_outdated {
-                address.handle.append(vec![Event::new().with_state(NOTIFIED, json(&now))]).await?;
-            }
-            Ok(())
-        });
+        let posted = all
+            .iter()
+            .filter(|address| self.push.posts_to(&address.config))
+            .map(|address| async {
+                let is_outdated = address.notified.is_outdated(now);
+                if is_outdated {
+                    self.push.post(&address.config, &body).await;
+                }
+                // Keep the addresses of a failed task, which may be retried.
+                if matches!(now.state, TaskState::Completed | TaskState::Canceled) {
+                    address.handle.delete().await?;
+                } else if is_outdated {
+                    address
+                        .handle
+                        .append(vec![Event::new().with_state(NOTIFIED, json(&now))])
+                        .await?;
+                }
+                Ok(())
+            });
         join_all(posted).await.into_iter().collect::<Result<()>>()?;
         Ok(())
     }
@@ -378,16 +464,28 @@ impl RpcCall {
         let push = &self.app.push;
         if !push.is_on() {
             let fact = "this server sends no push notifications";
-            let help = "use `SubscribeToTask` or `GetTask`, or allow addresses with `Server::push_to`";
-            return Err(RpcRefusal::new(ErrorCode::PushNotificationNotSupported, fact, help));
+            let help =
+                "use `SubscribeToTask` or `GetTask`, or allow addresses with `Server::push_to`";
+            return Err(RpcRefusal::new(
+                ErrorCode::PushNotificationNotSupported,
+                fact,
+                help,
+            ));
         }
-        let invalid = |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
+        let invalid =
+            |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
         if !push.posts_to(config) {
             let help = "use an allowed address, or ask the operator to allow this one with `Server::push_to`";
-            return invalid("the `url` of the push notifications is not an allowed address", help);
+            return invalid(
+                "the `url` of the push notifications is not an allowed address",
+                help,
+            );
         }
         if credentials(config).is_err() {
-            return invalid("the token of the push notifications is not valid", "use one line of ASCII");
+            return invalid(
+                "the token of the push notifications is not valid",
+                "use one line of ASCII",
+            );
         }
         Ok(())
     }
@@ -403,9 +501,18 @@ impl RpcCall {
             config.id = RunId::new().to_string();
         }
         let others = self.app.addresses_of(run.run_id).await?;
-        if others.iter().filter(|address| address.config.id != config.id).count() >= MOST {
+        if others
+            .iter()
+            .filter(|address| address.config.id != config.id)
+            .count()
+            >= MOST
+        {
             let fact = format!("the task has reached the limit of {MOST} addresses");
-            return Err(RpcRefusal::new(ErrorCode::UnsupportedOperation, fact, "delete an address first"));
+            return Err(RpcRefusal::new(
+                ErrorCode::UnsupportedOperation,
+                fact,
+                "delete an address first",
+            ));
         }
         let handle = self.app.address(run.run_id, &config.id);
         handle.delete().await?;
@@ -416,7 +523,8 @@ impl RpcCall {
         ];
         handle.create(StateDelta::from_iter(fields)).await?;
         // The task may have changed since it was read.
-        self.app.notify(run.session.app.clone(), run.run_id, Notification::Current);
+        self.app
+            .notify(run.session.app.clone(), run.run_id, Notification::Current);
         Ok(config)
     }
 
@@ -453,10 +561,14 @@ impl RpcCall {
                 Value::Null
             }
             _ => {
-                let session =
-                    self.app.address(run.run_id, &request.id).get(&EventFilter::new().last(0)).await?;
-                let address =
-                    session.and_then(|session| self.app.read_address(&session)).ok_or_else(|| {
+                let session = self
+                    .app
+                    .address(run.run_id, &request.id)
+                    .get(&EventFilter::new().last(0))
+                    .await?;
+                let address = session
+                    .and_then(|session| self.app.read_address(&session))
+                    .ok_or_else(|| {
                         let fact = "the task has no push notifications with this id";
                         let help = "list the ids with `ListTaskPushNotificationConfigs`";
                         RpcRefusal::new(ErrorCode::TaskNotFound, fact, help)

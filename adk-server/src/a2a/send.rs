@@ -24,14 +24,23 @@ pub(super) struct StartedTask {
 
 impl RpcCall {
     /// Returns the task when it ends or waits, or at once if the client asks for that.
-    pub(super) async fn send(&self, request: SendMessageRequest) -> Result<StreamResponse, RpcRefusal> {
+    pub(super) async fn send(
+        &self,
+        request: SendMessageRequest,
+    ) -> Result<StreamResponse, RpcRefusal> {
         let configuration = request.configuration.clone().unwrap_or_default();
-        let StartedTask { run, source } = self.deliver(request, configuration.return_immediately).await?;
+        let StartedTask { run, source } = self
+            .deliver(request, configuration.return_immediately)
+            .await?;
         let history = configuration.history_length;
         let task: Task = match source {
             EventSource::Nothing => minimal_task(&run, TaskState::Submitted),
             _ if configuration.return_immediately => self.started_task(&run, None, history).await?,
-            source => Updates::new(self, run, None, source).settled_task(history).await?,
+            source => {
+                Updates::new(self, run, None, source)
+                    .settled_task(history)
+                    .await?
+            }
         };
         Ok(StreamResponse::Task(Box::new(task)))
     }
@@ -41,7 +50,10 @@ impl RpcCall {
         &self,
         request: SendMessageRequest,
     ) -> Result<BoxStream<'static, Result<StreamResponse, Refusal>>, RpcRefusal> {
-        let history = request.configuration.as_ref().and_then(|configuration| configuration.history_length);
+        let history = request
+            .configuration
+            .as_ref()
+            .and_then(|configuration| configuration.history_length);
         let StartedTask { run, source } = self.deliver(request, true).await?;
         if matches!(source, EventSource::Nothing) {
             let task = Box::new(minimal_task(&run, TaskState::Submitted));
@@ -62,8 +74,13 @@ impl RpcCall {
         request: SendMessageRequest,
         is_watched: bool,
     ) -> Result<StartedTask, RpcRefusal> {
-        let SendMessageRequest { message, configuration, .. } = request;
-        let push = configuration.and_then(|configuration| configuration.task_push_notification_config);
+        let SendMessageRequest {
+            message,
+            configuration,
+            ..
+        } = request;
+        let push =
+            configuration.and_then(|configuration| configuration.task_push_notification_config);
         if let Some(push) = &push {
             self.check_push(push)?;
         }
@@ -85,7 +102,9 @@ impl RpcCall {
         let (input, content) = self.input(message)?;
         let faults = self.workflow.check(&input);
         if !faults.is_empty() {
-            return Err(Refusal::input(faults).help("see the inputs in the card of the agent").into());
+            return Err(Refusal::input(faults)
+                .help("see the inputs in the card of the agent")
+                .into());
         }
         let input = self.workflow.complete(input);
         let user = self.caller.acts_for(None)?;
@@ -95,11 +114,24 @@ impl RpcCall {
         let workflow = self.workflow.name();
         // A repeated message starts no second run, unless the first run has failed.
         let scope = scope(&format!("a2a {workflow}"), &self.caller);
-        let key = Some(Key { scope, key: message_key(&message.message_id), begins_again: true });
+        let key = Some(Key {
+            scope,
+            key: message_key(&message.message_id),
+            begins_again: true,
+        });
         let session = Some(&*message.context_id).filter(|context| !context.is_empty());
-        let start = RunStart { runner: &self.runner, user: &user, workflow, session, input: &input, key };
+        let start = RunStart {
+            runner: &self.runner,
+            user: &user,
+            workflow,
+            session,
+            input: &input,
+            key,
+        };
         let request = |session: &SessionHandle| {
-            let request = session.run_by_name(workflow, input.clone())?.config(config.clone());
+            let request = session
+                .run_by_name(workflow, input.clone())?
+                .config(config.clone());
             Ok(match &content {
                 Some(content) => request.message(content.clone()),
                 None => request,
@@ -122,7 +154,9 @@ impl RpcCall {
         let (mut text, mut fields) = (String::new(), Map::new());
         for part in &message.parts {
             match &part.content {
-                PartContent::Text(more) | PartContent::Data(Value::String(more)) => text.push_str(more),
+                PartContent::Text(more) | PartContent::Data(Value::String(more)) => {
+                    text.push_str(more)
+                }
                 PartContent::Data(Value::Object(more)) => fields.extend(more.clone()),
                 // Data that is not an object is the only input.
                 PartContent::Data(value) => text = value.to_string(),
@@ -152,20 +186,31 @@ pub(super) fn message_key(id: &str) -> String {
 }
 
 fn check(message: &Message) -> Result<(), RpcRefusal> {
-    let invalid = |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
+    let invalid =
+        |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
     if message.message_id.is_empty() {
         return invalid("the message has no id", "set a unique `messageId`");
     }
     if message.role != Role::User {
-        return invalid("the message has the role of the agent", "set the role `ROLE_USER`");
+        return invalid(
+            "the message has the role of the agent",
+            "set the role `ROLE_USER`",
+        );
     }
     if message.parts.is_empty() {
-        return invalid("the message has no parts", "add a part with `text` or `data`");
+        return invalid(
+            "the message has no parts",
+            "add a part with `text` or `data`",
+        );
     }
     Ok(())
 }
 
 pub(super) fn no_files() -> RpcRefusal {
     let fact = "a part of the message is a file; workflows accept no files";
-    RpcRefusal::new(ErrorCode::ContentTypeNotSupported, fact, "send parts with `text` or `data`")
+    RpcRefusal::new(
+        ErrorCode::ContentTypeNotSupported,
+        fact,
+        "send parts with `text` or `data`",
+    )
 }

@@ -67,11 +67,17 @@ impl RpcCall {
     }
 
     /// Returns the status of a run.
-    pub(super) async fn status(&self, run: &RunInfo, end: Option<&End>) -> Result<TaskStatus, Refusal> {
+    pub(super) async fn status(
+        &self,
+        run: &RunInfo,
+        end: Option<&End>,
+    ) -> Result<TaskStatus, Refusal> {
         let state = match end {
             Some(End::Finished { .. }) => TaskState::Completed,
             // A store error does not mean that the run has failed.
-            Some(End::Failed(error)) if !error.is_of_store() && run.status != RunStatus::Cancelled => {
+            Some(End::Failed(error))
+                if !error.is_of_store() && run.status != RunStatus::Cancelled =>
+            {
                 TaskState::Failed
             }
             Some(End::Paused) => TaskState::InputRequired,
@@ -80,9 +86,12 @@ impl RpcCall {
             _ => task_state(&run.status),
         };
         let parts = match (state, end, &run.status) {
-            (TaskState::InputRequired, ..) => {
-                self.waiting(run).await?.iter().flat_map(question_parts).collect()
-            }
+            (TaskState::InputRequired, ..) => self
+                .waiting(run)
+                .await?
+                .iter()
+                .flat_map(question_parts)
+                .collect(),
             (TaskState::Failed, Some(End::Failed(error)), _) => vec![Part::text(error.to_string())],
             (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
             _ => Vec::new(),
@@ -91,15 +100,25 @@ impl RpcCall {
             message_id: format!("{}:{}", run.run_id, run.updated),
             ..message(run, Role::Agent, parts)
         });
-        Ok(TaskStatus { state, message, timestamp: Some(timestamp(run.updated)) })
+        Ok(TaskStatus {
+            state,
+            message,
+            timestamp: Some(timestamp(run.updated)),
+        })
     }
 
     fn is_driven(&self, run: &RunInfo) -> bool {
-        self.app.runs.listen(run.run_id).is_some_and(|listener| listener.try_end().is_none())
+        self.app
+            .runs
+            .listen(run.run_id)
+            .is_some_and(|listener| listener.try_end().is_none())
     }
 
     pub(super) async fn waiting(&self, run: &RunInfo) -> Result<Vec<Waiting>, Refusal> {
-        Ok(self.runner.waiting_of(&RunFilter::of_run(run.run_id)).await?)
+        Ok(self
+            .runner
+            .waiting_of(&RunFilter::of_run(run.run_id))
+            .await?)
     }
 
     /// Returns the outputs that are written so far.
@@ -107,7 +126,11 @@ impl RpcCall {
         let form = self.workflow.form();
         let artifacts = form.outputs().iter().filter_map(|output| {
             let find = |event: &Arc<Event>| {
-                event.actions.state_delta.get(&output.key).map(|value| Value::clone(value))
+                event
+                    .actions
+                    .state_delta
+                    .get(&output.key)
+                    .map(|value| Value::clone(value))
             };
             let value = events.iter().rev().find_map(find)?;
             Some(artifact(&output.key, &output.description, value))
@@ -116,15 +139,25 @@ impl RpcCall {
     }
 
     /// Lists the tasks of the caller, the last changed first.
-    pub(super) async fn list(&self, request: ListTasksRequest) -> Result<ListTasksResponse, RpcRefusal> {
-        let invalid = |fact: &str, help: &str| RpcRefusal::new(ErrorCode::InvalidParams, fact, help);
+    pub(super) async fn list(
+        &self,
+        request: ListTasksRequest,
+    ) -> Result<ListTasksResponse, RpcRefusal> {
+        let invalid =
+            |fact: &str, help: &str| RpcRefusal::new(ErrorCode::InvalidParams, fact, help);
         let size = request.page_size.unwrap_or(50);
         if !(1..=100).contains(&size) {
-            return Err(invalid("`pageSize` is not between 1 and 100", "use a value from 1 to 100"));
+            return Err(invalid(
+                "`pageSize` is not between 1 and 100",
+                "use a value from 1 to 100",
+            ));
         }
         let since = request.status_timestamp_after.as_deref().map(|since| {
             comparable(since).ok_or_else(|| {
-                invalid("`statusTimestampAfter` is not a UTC time", "write it as `2026-11-26T12:00:00Z`")
+                invalid(
+                    "`statusTimestampAfter` is not a UTC time",
+                    "write it as `2026-11-26T12:00:00Z`",
+                )
             })
         });
         let since = since.transpose()?;
@@ -135,7 +168,9 @@ impl RpcCall {
             TaskState::Completed => RunState::Finished,
             TaskState::Failed => RunState::Failed,
             TaskState::Canceled => RunState::Cancelled,
-            TaskState::Submitted | TaskState::Working | TaskState::InputRequired => RunState::Unfinished,
+            TaskState::Submitted | TaskState::Working | TaskState::InputRequired => {
+                RunState::Unfinished
+            }
             _ => RunState::Any,
         };
         // Stores list runs by start time, but A2A sorts by last change and needs the total, so read
@@ -152,9 +187,14 @@ impl RpcCall {
             let token = request
                 .page_token
                 .split_once('.')
-                .and_then(|(updated, run)| Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?)));
+                .and_then(|(updated, run)| {
+                    Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
+                });
             let after = token.ok_or_else(|| {
-                invalid("`pageToken` is invalid", "use the `nextPageToken` of the previous page")
+                invalid(
+                    "`pageToken` is invalid",
+                    "use the `nextPageToken` of the previous page",
+                )
             })?;
             runs.retain(|run| order(run) < after);
         }
@@ -162,7 +202,9 @@ impl RpcCall {
         let has_more = runs.len() > size;
         runs.truncate(size);
         let last = runs.last().filter(|_| has_more);
-        let next_page_token = last.map(|run| format!("{}.{}", run.updated, run.run_id)).unwrap_or_default();
+        let next_page_token = last
+            .map(|run| format!("{}.{}", run.updated, run.run_id))
+            .unwrap_or_default();
         let mut tasks = Vec::with_capacity(runs.len());
         for run in &runs {
             let mut task = self.task(run, None, request.history_length).await?;
@@ -183,10 +225,19 @@ impl RpcCall {
         let run = self.run(id).await?;
         if self.runner.cancel(run.run_id).await? != RunStatus::Cancelled {
             let fact = format!("the task `{id}` has ended");
-            return Err(RpcRefusal::new(ErrorCode::TaskNotCancelable, fact, "get its result with `GetTask`"));
+            return Err(RpcRefusal::new(
+                ErrorCode::TaskNotCancelable,
+                fact,
+                "get its result with `GetTask`",
+            ));
         }
-        self.app.runs.report_change(&run.session.app, run.run_id, false);
-        let run = self.run(id).await.unwrap_or_else(|_| with_status(run, RunStatus::Cancelled));
+        self.app
+            .runs
+            .report_change(&run.session.app, run.run_id, false);
+        let run = self
+            .run(id)
+            .await
+            .unwrap_or_else(|_| with_status(run, RunStatus::Cancelled));
         let task = self.task(&run, None, None).await;
         Ok(task.unwrap_or_else(|_| minimal_task(&run, TaskState::Canceled)))
     }
@@ -194,7 +245,11 @@ impl RpcCall {
 
 /// Returns a task with only its ids and a state.
 pub(super) fn minimal_task(run: &RunInfo, state: TaskState) -> Task {
-    let status = TaskStatus { state, message: None, timestamp: Some(timestamp(run.updated)) };
+    let status = TaskStatus {
+        state,
+        message: None,
+        timestamp: Some(timestamp(run.updated)),
+    };
     Task {
         id: run.run_id.to_string(),
         context_id: run.session.id.clone(),
@@ -227,7 +282,13 @@ fn part(value: Value) -> Part {
 
 pub(super) fn artifact(key: &str, description: &str, value: Value) -> Artifact {
     let (artifact_id, name, description) = (key.to_owned(), key.to_owned(), description.to_owned());
-    Artifact { artifact_id, name, description, parts: vec![part(value)], metadata: Map::new() }
+    Artifact {
+        artifact_id,
+        name,
+        description,
+        parts: vec![part(value)],
+        metadata: Map::new(),
+    }
 }
 
 /// Returns the question of a wait as text for people and as data for programs.
@@ -245,7 +306,13 @@ fn question_parts(waiting: &Waiting) -> [Part; 2] {
 
 fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {
     let (task_id, context_id) = (run.run_id.to_string(), run.session.id.clone());
-    Message { task_id, context_id, role, parts, ..Message::default() }
+    Message {
+        task_id,
+        context_id,
+        role,
+        parts,
+        ..Message::default()
+    }
 }
 
 pub(super) fn event_message(run: &RunInfo, event: &Event) -> Option<Message> {
@@ -253,18 +320,29 @@ pub(super) fn event_message(run: &RunInfo, event: &Event) -> Option<Message> {
     if text.is_empty() {
         return None;
     }
-    let role = if &*event.author == USER { Role::User } else { Role::Agent };
+    let role = if &*event.author == USER {
+        Role::User
+    } else {
+        Role::Agent
+    };
     let mut metadata = Map::new();
     if role == Role::Agent {
         metadata.insert("author".to_owned(), json!(event.author));
         metadata.insert("path".to_owned(), json!(event.path));
     }
     let message_id = event.id.to_string();
-    Some(Message { message_id, metadata, ..message(run, role, vec![Part::text(text)]) })
+    Some(Message {
+        message_id,
+        metadata,
+        ..message(run, role, vec![Part::text(text)])
+    })
 }
 
 fn messages(run: &RunInfo, events: &[Arc<Event>], most: Option<u32>) -> Vec<Message> {
-    let mut messages: Vec<_> = events.iter().filter_map(|event| event_message(run, event)).collect();
+    let mut messages: Vec<_> = events
+        .iter()
+        .filter_map(|event| event_message(run, event))
+        .collect();
     if let Some(most) = most {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         messages.drain(..messages.len().saturating_sub(most));

@@ -4,19 +4,29 @@ use adk_core::memory::iso;
 
 /// Formats microseconds since 1970.
 pub(super) fn timestamp(micros: u64) -> String {
-    format!("{}.{:03}Z", iso(micros).trim_end_matches('Z'), micros / 1000 % 1000)
+    format!(
+        "{}.{:03}Z",
+        iso(micros).trim_end_matches('Z'),
+        micros / 1000 % 1000
+    )
 }
 
 /// Converts a UTC time to a text that sorts with [`timestamp`]. Returns `None` for other text.
 pub(super) fn comparable(text: &str) -> Option<&str> {
-    let time = text.strip_suffix('Z').or_else(|| text.strip_suffix("+00:00"))?;
-    let fits = time.bytes().zip("0000-00-00T00:00:00".bytes()).all(|(byte, like)| match like {
-        b'0' => byte.is_ascii_digit(),
-        like => byte == like,
-    });
+    let time = text
+        .strip_suffix('Z')
+        .or_else(|| text.strip_suffix("+00:00"))?;
+    let fits = time
+        .bytes()
+        .zip("0000-00-00T00:00:00".bytes())
+        .all(|(byte, like)| match like {
+            b'0' => byte.is_ascii_digit(),
+            like => byte == like,
+        });
     let rest = time.get(19..)?;
     let is_fraction = |rest: &str| {
-        rest.strip_prefix('.').is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
+        rest.strip_prefix('.')
+            .is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
     };
     (fits && (rest.is_empty() || is_fraction(rest))).then_some(time)
 }
@@ -37,9 +47,14 @@ mod tests {
             assert_eq!(timestamp(micros), text);
             assert_eq!(comparable(text), Some(&text[..23]));
         }
-        for text in
-            ["", "Z", "2026-11-26", "2026-11-26T12:00:00", "2026-11-26T12:00:00.1x", "ä026-11-26T12:00:00Z"]
-        {
+        for text in [
+            "",
+            "Z",
+            "2026-11-26",
+            "2026-11-26T12:00:00",
+            "2026-11-26T12:00:00.1x",
+            "ä026-11-26T12:00:00Z",
+        ] {
             assert_eq!(comparable(text), None, "{text}");
         }
     }

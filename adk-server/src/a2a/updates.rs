@@ -7,7 +7,9 @@ use crate::follow::{Item, follow, stored_events};
 use crate::refuse::Refusal;
 use crate::runs::{End, Listener};
 use adk_a2a::rpc::ErrorCode;
-use adk_a2a::{StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent};
+use adk_a2a::{
+    StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
+};
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
 use adk_core::spec::StepKind;
 use adk_core::{Event, EventId, Path};
@@ -53,7 +55,12 @@ struct TextOutput {
 }
 
 impl Updates {
-    pub(super) fn new(call: &RpcCall, run: RunInfo, after: Option<EventId>, source: EventSource) -> Self {
+    pub(super) fn new(
+        call: &RpcCall,
+        run: RunInfo,
+        after: Option<EventId>,
+        source: EventSource,
+    ) -> Self {
         let (app, runner) = (call.app.clone(), call.runner.clone());
         let (listener, is_new) = match source {
             EventSource::Stored(listener) => (listener, false),
@@ -70,10 +77,23 @@ impl Updates {
                 _ => step.renames.writes.contains(&&*key),
             });
             let writers = steps.map(|step| step.name.to_owned()).collect();
-            TextOutput { key, writers, turn: None }
+            TextOutput {
+                key,
+                writers,
+                turn: None,
+            }
         });
         let (ready, is_over, end) = Default::default();
-        Self { call: call.clone(), run, last: after, items, ready, output, is_over, end }
+        Self {
+            call: call.clone(),
+            run,
+            last: after,
+            items,
+            ready,
+            output,
+            is_over,
+            end,
+        }
     }
 
     /// Returns the next update, or `None` if the task has ended or waits, or the server stops.
@@ -109,7 +129,10 @@ impl Updates {
     }
 
     pub(super) fn into_stream(self) -> Responses {
-        stream::unfold(self, |mut updates| async move { Some((updates.next().await?, updates)) }).boxed()
+        stream::unfold(self, |mut updates| async move {
+            Some((updates.next().await?, updates))
+        })
+        .boxed()
     }
 
     fn event(&mut self, event: &Event) {
@@ -122,13 +145,20 @@ impl Updates {
             return;
         }
         self.last = Some(event.id);
-        if let Some(message) = event_message(&self.run, event).filter(|_| &*event.author != "user") {
-            let status = TaskStatus { state: TaskState::Working, message: Some(message), timestamp: None };
+        if let Some(message) = event_message(&self.run, event).filter(|_| &*event.author != "user")
+        {
+            let status = TaskStatus {
+                state: TaskState::Working,
+                message: Some(message),
+                timestamp: None,
+            };
             self.ready.push_back(self.status(status));
         }
         let form = self.call.workflow.form();
         for output in form.outputs() {
-            let Some(value) = event.actions.state_delta.get(&output.key) else { continue };
+            let Some(value) = event.actions.state_delta.get(&output.key) else {
+                continue;
+            };
             let complete = artifact(&output.key, &output.description, Value::clone(value));
             self.ready.push_back(self.artifact(complete, false, true));
         }
@@ -140,8 +170,10 @@ impl Updates {
         if text.is_empty() {
             return None;
         }
-        if let Some(output) =
-            self.output.as_mut().filter(|output| output.writers.contains(&**event.path.name()))
+        if let Some(output) = self
+            .output
+            .as_mut()
+            .filter(|output| output.writers.contains(&**event.path.name()))
         {
             let is_same_turn = output.turn.as_ref() == Some(&event.path);
             output.turn = Some(event.path.clone());
@@ -150,12 +182,22 @@ impl Updates {
         }
         let mut message = event_message(&self.run, event)?;
         message.metadata.insert("partial".to_owned(), json!(true));
-        let status = TaskStatus { state: TaskState::Working, message: Some(message), timestamp: None };
+        let status = TaskStatus {
+            state: TaskState::Working,
+            message: Some(message),
+            timestamp: None,
+        };
         Some(self.status(status))
     }
 
     async fn finish(&mut self, end: Option<Arc<End>>) -> Result<(), Refusal> {
-        let now = self.call.runner.runs(&RunFilter::of_run(self.run.run_id)).await?.into_iter().next();
+        let now = self
+            .call
+            .runner
+            .runs(&RunFilter::of_run(self.run.run_id))
+            .await?
+            .into_iter()
+            .next();
         self.run = now.unwrap_or_else(|| self.run.clone());
         self.is_over = true;
         let status = self.call.status(&self.run, end.as_deref()).await?;
@@ -175,7 +217,12 @@ impl Updates {
         }))
     }
 
-    fn artifact(&self, artifact: adk_a2a::Artifact, append: bool, last_chunk: bool) -> StreamResponse {
+    fn artifact(
+        &self,
+        artifact: adk_a2a::Artifact,
+        append: bool,
+        last_chunk: bool,
+    ) -> StreamResponse {
         let (task_id, context_id) = (self.run.run_id.to_string(), self.run.session.id.clone());
         let update = TaskArtifactUpdateEvent {
             task_id,
@@ -198,7 +245,9 @@ impl Updates {
                 update => drop(update?),
             }
         }
-        self.call.started_task(&self.run, self.end.as_deref(), history).await
+        self.call
+            .started_task(&self.run, self.end.as_deref(), history)
+            .await
     }
 }
 
@@ -220,14 +269,22 @@ impl RpcCall {
         let last = events.last().map(|event| event.id);
         let mut task = self.task_of(&run, None, history, &events).await?;
         if matches!(source, EventSource::All(..)) && run.status != RunStatus::Queued {
-            task.status = TaskStatus { state: TaskState::Working, message: None, ..task.status };
+            task.status = TaskStatus {
+                state: TaskState::Working,
+                message: None,
+                ..task.status
+            };
         }
         let first = stream::once(async move { Ok(StreamResponse::Task(Box::new(task))) });
-        Ok(first.chain(Updates::new(self, run, last, source).into_stream()).boxed())
+        Ok(first
+            .chain(Updates::new(self, run, last, source).into_stream())
+            .boxed())
     }
 
     pub(super) async fn subscribe(&self, id: &str) -> Result<Responses, RpcRefusal> {
-        let listener = crate::routes::run_id(id).ok().and_then(|run| self.app.runs.listen(run));
+        let listener = crate::routes::run_id(id)
+            .ok()
+            .and_then(|run| self.app.runs.listen(run));
         let run = self.run(id).await?;
         if !run.status.is_open() {
             let fact = format!("the task `{id}` has ended");

@@ -31,7 +31,10 @@ pub(super) fn router() -> Router<Arc<App>> {
         ("metrics-info", json!({"metricsInfo": []})),
     ] {
         let empty = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
-            Answer::Ok(app.workflow(&app.runner(&caller), &caller, &name).map(|_| ok(&body))?)
+            Answer::Ok(
+                app.workflow(&app.runner(&caller), &caller, &name)
+                    .map(|_| ok(&body))?,
+            )
         };
         router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(empty));
     }
@@ -53,9 +56,13 @@ async fn list(
     let mut all: Vec<_> = app.runner(&caller).workflows().collect();
     all.sort_by(|left, right| left.name().cmp(right.name()));
     if query.detailed {
-        return Ok(ok(&json!({"apps": all.iter().map(app_info).collect::<Vec<_>>()})));
+        return Ok(ok(
+            &json!({"apps": all.iter().map(app_info).collect::<Vec<_>>()}),
+        ));
     }
-    Ok(ok(&json!(all.iter().map(KnownWorkflow::name).collect::<Vec<_>>())))
+    Ok(ok(&json!(
+        all.iter().map(KnownWorkflow::name).collect::<Vec<_>>()
+    )))
 }
 
 fn app_info(workflow: &KnownWorkflow) -> Value {
@@ -70,7 +77,11 @@ fn app_info(workflow: &KnownWorkflow) -> Value {
 }
 
 async fn info(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
-    Ok(ok(&app_info(&app.workflow(&app.runner(&caller), &caller, &name)?)))
+    Ok(ok(&app_info(&app.workflow(
+        &app.runner(&caller),
+        &caller,
+        &name,
+    )?)))
 }
 
 async fn version() -> Response {

@@ -33,12 +33,20 @@ impl File {
     fn new(owner: &AppUser, session: &str, name: &str) -> Self {
         let (app, user) = (owner.workflow.name(), &owner.user);
         let path = format!("/apps/{app}/users/{user}/sessions/{session}/artifacts/{name}/versions");
-        Self { session: owner.session(session), name: name.to_owned(), path }
+        Self {
+            session: owner.session(session),
+            name: name.to_owned(),
+            path,
+        }
     }
 
     async fn version(&self, version: Option<u32>) -> Result<Part, Refusal> {
         let part = match version {
-            Some(version) => self.session.load_artifact_version(&self.name, version).await?,
+            Some(version) => {
+                self.session
+                    .load_artifact_version(&self.name, version)
+                    .await?
+            }
             None => self.session.load_artifact(&self.name).await?,
         };
         part.ok_or_else(|| Refusal::missing("artifact", &self.name))
@@ -84,7 +92,11 @@ struct SaveArtifact {
 async fn save(owner: AppUser, Path((.., id)): SessionPath, body: Body) -> Answer {
     let SaveArtifact { filename, artifact } =
         read(body)?.ok_or_else(|| invalid_body("the field `filename` is missing"))?;
-    if filename.is_empty() || filename.split('/').any(|part| matches!(part, "" | "." | "..")) {
+    if filename.is_empty()
+        || filename
+            .split('/')
+            .any(|part| matches!(part, "" | "." | ".."))
+    {
         return Err(Refusal::bad(
             "name_invalid",
             "the name of the file is empty or contains an invalid path segment",
@@ -113,7 +125,8 @@ async fn load(
         return Ok(ok(&json!(file(name).versions().await?)));
     }
     let Some((name, version)) = tail.rsplit_once("/versions/") else {
-        let Query(VersionQuery { version }) = query.map_err(|error| invalid_body(error.body_text()))?;
+        let Query(VersionQuery { version }) =
+            query.map_err(|error| invalid_body(error.body_text()))?;
         return Ok(ok(&json!(file(&tail).version(version).await?)));
     };
     let file = file(name);
@@ -127,9 +140,11 @@ async fn load(
     let plain = version.strip_suffix("/metadata");
     let number = match plain.unwrap_or(version) {
         "latest" => None,
-        version => {
-            Some(version.parse().map_err(|_| invalid_body("the version is neither a number nor `latest`"))?)
-        }
+        version => Some(
+            version
+                .parse()
+                .map_err(|_| invalid_body("the version is neither a number nor `latest`"))?,
+        ),
     };
     if plain.is_none() {
         return Ok(ok(&json!(file.version(number).await?)));

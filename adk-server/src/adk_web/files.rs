@@ -30,9 +30,15 @@ pub(super) fn router() -> Router<Arc<App>> {
 /// # Errors
 /// [`ErrorKind::Config`] if the folder has no `index.html`.
 pub(crate) fn folder(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
-    let real = folder.canonicalize().ok().filter(|folder| folder.join("index.html").is_file());
+    let real = folder
+        .canonicalize()
+        .ok()
+        .filter(|folder| folder.join("index.html").is_file());
     real.ok_or_else(|| {
-        let message = format!("the folder `{}` has no `index.html` of the dev UI", folder.display());
+        let message = format!(
+            "the folder `{}` has no `index.html` of the dev UI",
+            folder.display()
+        );
         Error::new(ErrorKind::Config, message)
             .with_help("pass the folder `google/adk/cli/browser` of an installed google-adk")
     })
@@ -41,7 +47,10 @@ pub(crate) fn folder(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
 /// Returns the base URL of the server, which may be nested under a path.
 async fn config(OriginalUri(uri): OriginalUri) -> impl IntoResponse {
     let backend = uri.path().strip_suffix(CONFIG).unwrap_or_default();
-    ([(header::CACHE_CONTROL, "no-store")], ok(&json!({"backendUrl": backend, "telemetry": false})))
+    (
+        [(header::CACHE_CONTROL, "no-store")],
+        ok(&json!({"backendUrl": backend, "telemetry": false})),
+    )
 }
 
 async fn page(app: Shared) -> Answer {
@@ -51,19 +60,34 @@ async fn page(app: Shared) -> Answer {
 async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
     let missing = || Refusal::missing("file", &name);
     let Some(folder) = app.dev_ui.clone() else {
-        return Err(missing().help("set the folder of the dev UI with `.dev_ui(...)`").into());
+        return Err(missing()
+            .help("set the folder of the dev UI with `.dev_ui(...)`")
+            .into());
     };
     let path = PathBuf::from(&name);
-    let is_plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let is_plain = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
     if !is_plain || name.contains(['\\', '\0', ':']) {
         return Err(missing().into());
     }
     let read = tokio::task::spawn_blocking(move || {
-        let real = folder.join(path).canonicalize().ok().filter(|real| real.starts_with(&folder))?;
+        let real = folder
+            .join(path)
+            .canonicalize()
+            .ok()
+            .filter(|real| real.starts_with(&folder))?;
         Some((std::fs::read(&real).ok()?, kind(&real)))
     });
     let (bytes, kind) = read.await.ok().flatten().ok_or_else(missing)?;
-    Ok(([(header::CONTENT_TYPE, kind), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")], bytes).into_response())
+    Ok((
+        [
+            (header::CONTENT_TYPE, kind),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ],
+        bytes,
+    )
+        .into_response())
 }
 
 fn kind(file: &std::path::Path) -> &'static str {

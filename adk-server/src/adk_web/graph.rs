@@ -21,12 +21,21 @@ pub(super) fn router() -> Router<Arc<App>> {
         .route("/dev/apps/{app}/build_graph", get(build_graph))
         .route("/dev/apps/{app}/build_graph_image", get(images))
         .route("/dev/apps/{app}/graph", get(image))
-        .route("/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph", get(event_graph))
+        .route(
+            "/dev/apps/{app}/users/{user}/sessions/{session}/events/{event}/graph",
+            get(event_graph),
+        )
 }
 
-async fn build_graph(State(app): Shared, Extension(caller): Who, Path(name): Path<String>) -> Answer {
+async fn build_graph(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(name): Path<String>,
+) -> Answer {
     let workflow = app.workflow(&app.runner(&caller), &caller, &name)?;
-    Ok(ok(&json!({"name": name, "root_agent": tree(&workflow.spec())})))
+    Ok(ok(
+        &json!({"name": name, "root_agent": tree(&workflow.spec())}),
+    ))
 }
 
 /// Returns the nodes as nested agents. Arms have no name, so their steps become children of the
@@ -52,9 +61,14 @@ fn tree(spec: &Spec<'_>) -> Value {
 }
 
 fn agent(node: &Node<'_>, children: Vec<Value>) -> Value {
-    let mut json = json!({"name": plain(node), "description": node.description, "sub_agents": children});
+    let mut json =
+        json!({"name": plain(node), "description": node.description, "sub_agents": children});
     if !node.tools.is_empty() {
-        json["tools"] = node.tools.iter().map(|tool| json!({"name": tool.name, "type": "tool"})).collect();
+        json["tools"] = node
+            .tools
+            .iter()
+            .map(|tool| json!({"name": tool.name, "type": "tool"}))
+            .collect();
     }
     if let (NodeKind::Loop, Some(max)) = (node.kind, node.max) {
         json["max_iterations"] = max.into();
@@ -77,7 +91,9 @@ struct GraphQuery {
 type GraphQueryParam = Result<Query<GraphQuery>, QueryRejection>;
 
 fn graph_query(query: GraphQueryParam) -> Result<GraphQuery, Refusal> {
-    query.map(|Query(query)| query).map_err(|error| invalid_body(error.body_text()))
+    query
+        .map(|Query(query)| query)
+        .map_err(|error| invalid_body(error.body_text()))
 }
 
 /// Returns the picture of the workflow under the path of each block. All paths have the same
@@ -88,9 +104,15 @@ async fn images(
     Path(name): Path<String>,
     query: GraphQueryParam,
 ) -> Answer {
-    let (query, workflow) = (graph_query(query)?, app.workflow(&app.runner(&caller), &caller, &name)?);
+    let (query, workflow) = (
+        graph_query(query)?,
+        app.workflow(&app.runner(&caller), &caller, &name)?,
+    );
     let spec = workflow.spec();
-    let (nodes, image) = (spec.nodes(), json!({"dotSrc": spec.dot_with(&DotLook::new(query.dark_mode))}));
+    let (nodes, image) = (
+        spec.nodes(),
+        json!({"dotSrc": spec.dot_with(&DotLook::new(query.dark_mode))}),
+    );
     if let Some(node) = query.node.filter(|node| !node.is_empty()) {
         let inner = node.rsplit('/').next().unwrap_or_default();
         if !nodes.iter().any(|node| plain(node) == inner) {
@@ -98,7 +120,8 @@ async fn images(
         }
         return Ok(ok(&json!({node: image})));
     }
-    let blocks = (1..nodes.len()).filter(|at| !nodes[*at].children.is_empty() && !nodes[*at].name.is_empty());
+    let blocks = (1..nodes.len())
+        .filter(|at| !nodes[*at].children.is_empty() && !nodes[*at].name.is_empty());
     let mut images = Map::from_iter([(String::new(), image.clone())]);
     images.extend(blocks.map(|at| {
         let mut names = names(&nodes, at);
@@ -114,8 +137,13 @@ async fn image(
     Path(name): Path<String>,
     query: GraphQueryParam,
 ) -> Answer {
-    let (query, workflow) = (graph_query(query)?, app.workflow(&app.runner(&caller), &caller, &name)?);
-    Ok(ok(&json!({"dotSrc": workflow.spec().dot_with(&DotLook::new(query.dark_mode))})))
+    let (query, workflow) = (
+        graph_query(query)?,
+        app.workflow(&app.runner(&caller), &caller, &name)?,
+    );
+    Ok(ok(
+        &json!({"dotSrc": workflow.spec().dot_with(&DotLook::new(query.dark_mode))}),
+    ))
 }
 
 /// Returns the picture with the agent of an event marked.
@@ -123,7 +151,11 @@ async fn event_graph(
     owner: AppUser,
     Path((.., id, event)): Path<(String, String, String, String)>,
 ) -> Answer {
-    let snapshot = owner.session(&id).get(&EventFilter::new()).await?.ok_or_else(|| no_session(&id))?;
+    let snapshot = owner
+        .session(&id)
+        .get(&EventFilter::new())
+        .await?
+        .ok_or_else(|| no_session(&id))?;
     let id: Option<EventId> = event.parse().ok();
     let Some(event) = snapshot.events.iter().find(|event| Some(event.id) == id) else {
         return Ok(ok(&json!({})));
@@ -138,9 +170,11 @@ async fn event_graph(
 
 /// Finds the node of an event: by its path, otherwise by the name of its author.
 fn find_node(nodes: &[Node<'_>], event: &Event) -> Option<usize> {
-    let path: Vec<_> =
-        successors(Some(&event.path), |path| path.parent()).map(|path| &**path.name()).collect();
-    let at_path = (0..nodes.len()).find(|at| !nodes[*at].name.is_empty() && names(nodes, *at) == path);
+    let path: Vec<_> = successors(Some(&event.path), |path| path.parent())
+        .map(|path| &**path.name())
+        .collect();
+    let at_path =
+        (0..nodes.len()).find(|at| !nodes[*at].name.is_empty() && names(nodes, *at) == path);
     at_path.or_else(|| nodes.iter().position(|node| *plain(node) == *event.author))
 }
 

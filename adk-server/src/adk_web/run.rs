@@ -27,7 +27,9 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) fn router() -> Router<Arc<App>> {
-    Router::new().route("/run", post(run)).route("/run_sse", post(run_sse))
+    Router::new()
+        .route("/run", post(run))
+        .route("/run_sse", post(run_sse))
 }
 
 #[derive(Deserialize)]
@@ -74,9 +76,11 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
     let request = SessionRequest::new(&app, &caller, body).await?;
     let events = match request.begin().await {
         // A store error does not end the run, so the stream just ends.
-        Ok(reader) => stream::unfold(reader, |mut reader| async { Some((reader.next().await?, reader)) })
-            .take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)))
-            .boxed(),
+        Ok(reader) => stream::unfold(reader, |mut reader| async {
+            Some((reader.next().await?, reader))
+        })
+        .take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)))
+        .boxed(),
         Err(refusal) if refusal.status() == StatusCode::FORBIDDEN => return Err(refusal.into()),
         Err(refusal) => stream::iter([Err(refusal)]).boxed(),
     };
@@ -90,7 +94,9 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
 /// Returns an error as an event.
 fn error_event(refusal: &Refusal) -> Value {
     let details = refusal.to_json();
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     json!({
         "error": one_line(refusal),
         "error_details": {
@@ -114,19 +120,34 @@ impl SessionRequest {
     async fn new(app: &Arc<App>, caller: &Caller, body: Body) -> Result<Self, Refusal> {
         let request: RunBody = read(body)?.ok_or_else(|| invalid_body("the body is empty"))?;
         let owner = AppUser::new(app, caller, &request.app_name, &request.user_id)?;
-        owner.may_set(request.state_delta.as_ref().unwrap_or(&StateDelta::default()))?;
+        owner.may_set(
+            request
+                .state_delta
+                .as_ref()
+                .unwrap_or(&StateDelta::default()),
+        )?;
         let handle = owner.session(&request.session_id);
         let session = handle.get(&EventFilter::new().last(0)).await?;
         let session = session.ok_or_else(|| no_session(&request.session_id))?;
-        Ok(Self { app: app.clone(), owner, handle, session, request })
+        Ok(Self {
+            app: app.clone(),
+            owner,
+            handle,
+            session,
+            request,
+        })
     }
 
     async fn begin(self) -> Result<RunReader, Refusal> {
         let waits = self.handle.waiting().await?;
-        let Some(message) = &self.request.new_message else { return self.attach(waits).await };
+        let Some(message) = &self.request.new_message else {
+            return self.attach(waits).await;
+        };
         let answers: Vec<_> = message.function_responses().collect();
-        let answered: Option<Vec<_>> =
-            answers.iter().map(|answer| Some((view::find_wait(&waits, answer)?, *answer))).collect();
+        let answered: Option<Vec<_>> = answers
+            .iter()
+            .map(|answer| Some((view::find_wait(&waits, answer)?, *answer)))
+            .collect();
         match answered.as_deref() {
             Some([(wait, _), ..]) => {
                 // Check all answers before the first one is stored, so that a refusal changes
@@ -134,9 +155,13 @@ impl SessionRequest {
                 let mut waits_of = answered.iter().flatten().map(|(wait, _)| wait);
                 waits_of.try_for_each(|wait| wait.check_answerer(&self.owner.answerer))?;
                 let run = self.info(wait.run_id).await?;
-                let after = stored_events(&self.owner.runner, &run, None).await?.last().map(|event| event.id);
+                let after = stored_events(&self.owner.runner, &run, None)
+                    .await?
+                    .last()
+                    .map(|event| event.id);
                 for (wait, answer) in answered.iter().flatten() {
-                    self.answer(wait, view::answer_candidates(wait, answer)).await?;
+                    self.answer(wait, view::answer_candidates(wait, answer))
+                        .await?;
                 }
                 // The answers are stored. If resuming fails here, a watch resumes the run.
                 let _ = resume_run(&self.app, &self.owner.runner, run.run_id).await;
@@ -151,7 +176,12 @@ impl SessionRequest {
     async fn answer(&self, wait: &Waiting, candidates: Vec<Value>) -> Result<(), Refusal> {
         let mut first_error = None;
         for value in candidates {
-            match self.owner.runner.answer_as(&wait.id, value, &self.owner.answerer).await {
+            match self
+                .owner
+                .runner
+                .answer_as(&wait.id, value, &self.owner.answerer)
+                .await
+            {
                 Err(error) if error.kind() == ErrorKind::AnswerInvalid => {
                     first_error = first_error.or(Some(error))
                 }
@@ -165,9 +195,10 @@ impl SessionRequest {
         let (runner, workflow) = (&self.owner.runner, &self.owner.workflow);
         let form = workflow.form();
         let input = match message.function_responses().next() {
-            Some(_) => {
-                view::inputs_from_state(form.inputs().iter().map(|input| &input.key), &self.session.state)
-            }
+            Some(_) => view::inputs_from_state(
+                form.inputs().iter().map(|input| &input.key),
+                &self.session.state,
+            ),
             None => workflow.input_of(message),
         };
         let faults = workflow.check(&input);
@@ -185,7 +216,14 @@ impl SessionRequest {
             Ok(request)
         };
         let (user, session, key) = (&*self.owner.user, Some(&*self.handle.key().id), None);
-        let start = RunStart { runner, user, workflow: workflow.name(), session, input: &input, key };
+        let start = RunStart {
+            runner,
+            user,
+            workflow: workflow.name(),
+            session,
+            input: &input,
+            key,
+        };
         let (run, listener) = match self.app.begin(&start, request).await? {
             StartOutcome::Started(run, listener) => (run, Some(listener)),
             StartOutcome::Existing(run) | StartOutcome::Unknown(run) => (run, None),
@@ -196,9 +234,14 @@ impl SessionRequest {
     /// Follows the remaining events of a run.
     async fn attach(&self, waits: Vec<Waiting>) -> Result<RunReader, Refusal> {
         let id = self.request.invocation_id.as_deref();
-        let id = id.ok_or_else(|| invalid_body("the fields `newMessage` and `invocationId` are missing"))?;
+        let id = id.ok_or_else(|| {
+            invalid_body("the fields `newMessage` and `invocationId` are missing")
+        })?;
         let run = self.info(run_id(id)?).await?;
-        let after = stored_events(&self.owner.runner, &run, None).await?.last().map(|event| event.id);
+        let after = stored_events(&self.owner.runner, &run, None)
+            .await?
+            .last()
+            .map(|event| event.id);
         let listener = self.app.runs.listen(run.run_id);
         Ok(self.reader(run, after, listener, waits))
     }
@@ -206,7 +249,9 @@ impl SessionRequest {
     /// Returns a run of this session.
     async fn info(&self, run: RunId) -> Result<RunInfo, Refusal> {
         let runs = self.owner.runner.runs(&RunFilter::of_run(run)).await?;
-        let own = runs.into_iter().find(|run| run.session == *self.handle.key());
+        let own = runs
+            .into_iter()
+            .find(|run| run.session == *self.handle.key());
         own.ok_or_else(|| Refusal::missing("run", &run.to_string()))
     }
 
@@ -220,7 +265,15 @@ impl SessionRequest {
         let (app, runner, id) = (self.app.clone(), self.owner.runner.clone(), run.run_id);
         let items = follow(app.clone(), runner.clone(), run, after, listener, false).boxed();
         let known = waits.into_iter().map(|wait| wait.id).collect();
-        RunReader { app, runner, run: id, items, known, ready: VecDeque::new(), is_over: false }
+        RunReader {
+            app,
+            runner,
+            run: id,
+            items,
+            known,
+            ready: VecDeque::new(),
+            is_over: false,
+        }
     }
 }
 
@@ -268,7 +321,13 @@ impl RunReader {
             Some(End::Finished { .. }) => return Ok(()),
             Some(End::Paused) | None => {}
         }
-        let Some(run) = self.runner.runs(&RunFilter::of_run(self.run)).await?.into_iter().next() else {
+        let Some(run) = self
+            .runner
+            .runs(&RunFilter::of_run(self.run))
+            .await?
+            .into_iter()
+            .next()
+        else {
             return Ok(());
         };
         if let RunStatus::Failed(error) = &run.status {

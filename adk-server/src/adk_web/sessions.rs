@@ -42,17 +42,33 @@ fn session(owner: &AppUser, id: &str, snapshot: &SessionSnapshot, events: Vec<Va
 
 /// Returns a session with its events and its open waits.
 async fn full(owner: &AppUser, id: &str, handle: &SessionHandle) -> Result<Value, Refusal> {
-    let snapshot = handle.get(&EventFilter::new()).await?.ok_or_else(|| no_session(id))?;
-    let mut events: Vec<_> = snapshot.events.iter().map(|event| view::event_json(event)).collect();
-    events.extend(view::questions(&handle.waiting().await?, |_| true, &snapshot.events));
+    let snapshot = handle
+        .get(&EventFilter::new())
+        .await?
+        .ok_or_else(|| no_session(id))?;
+    let mut events: Vec<_> = snapshot
+        .events
+        .iter()
+        .map(|event| view::event_json(event))
+        .collect();
+    events.extend(view::questions(
+        &handle.waiting().await?,
+        |_| true,
+        &snapshot.events,
+    ));
     Ok(session(owner, id, &snapshot, events))
 }
 
 async fn list(owner: AppUser) -> Answer {
     let all = owner.runner.sessions(Some(&owner.user)).await?;
-    let own = all
-        .iter()
-        .filter_map(|snapshot| Some(session(&owner, owner.id(&snapshot.key.id)?, snapshot, Vec::new())));
+    let own = all.iter().filter_map(|snapshot| {
+        Some(session(
+            &owner,
+            owner.id(&snapshot.key.id)?,
+            snapshot,
+            Vec::new(),
+        ))
+    });
     Ok(ok(&own.collect()))
 }
 
@@ -75,23 +91,41 @@ async fn create(owner: AppUser, body: Body) -> Answer {
 }
 
 async fn create_named(owner: AppUser, Path((.., id)): SessionPath, body: Body) -> Answer {
-    begin(&owner, NewSession { session_id: Some(id), state: read(body)?, ..NewSession::default() }).await
+    begin(
+        &owner,
+        NewSession {
+            session_id: Some(id),
+            state: read(body)?,
+            ..NewSession::default()
+        },
+    )
+    .await
 }
 
 async fn begin(owner: &AppUser, new: NewSession) -> Answer {
     if new.options.is_some_and(|options| !options.is_empty()) {
-        return Err(Refusal::bad("options_invalid", "sessions do not support options")
-            .help("omit `options`")
-            .into());
+        return Err(
+            Refusal::bad("options_invalid", "sessions do not support options")
+                .help("omit `options`")
+                .into(),
+        );
     }
     let state = new.state.unwrap_or_default();
     owner.may_set(&state)?;
-    let events: Vec<_> = new.events.into_iter().flatten().map(parse_event).collect::<Result<_, _>>()?;
+    let events: Vec<_> = new
+        .events
+        .into_iter()
+        .flatten()
+        .map(parse_event)
+        .collect::<Result<_, _>>()?;
     // As in ADK, only runs may write actions and calls that wait for an answer.
-    if let Some(nth) = events.iter().position(|event| !event.actions.is_empty() || view::has_question(event))
+    if let Some(nth) = events
+        .iter()
+        .position(|event| !event.actions.is_empty() || view::has_question(event))
     {
-        let message =
-            format!("event {nth} has actions or calls that wait for an answer, which only a run may write");
+        let message = format!(
+            "event {nth} has actions or calls that wait for an answer, which only a run may write"
+        );
         return Err(Refusal::bad("event_invalid", message)
             .help("restore only messages, and pass the state in `state`")
             .into());
@@ -101,14 +135,17 @@ async fn begin(owner: &AppUser, new: NewSession) -> Answer {
         .filter(|id| !id.trim().is_empty())
         .unwrap_or_else(|| RunId::new().to_string().trim_start_matches("e-").to_owned());
     let handle = owner.session(&id);
-    handle.create(state).await.map_err(|error| match error.kind() {
-        ErrorKind::Store(StoreErrorKind::Exists) => {
-            let message = format!("the session `{}` already exists", short(&id));
-            Refusal::new(StatusCode::CONFLICT, "exists", message)
-                .help("use this session, or choose another id")
-        }
-        _ => error.into(),
-    })?;
+    handle
+        .create(state)
+        .await
+        .map_err(|error| match error.kind() {
+            ErrorKind::Store(StoreErrorKind::Exists) => {
+                let message = format!("the session `{}` already exists", short(&id));
+                Refusal::new(StatusCode::CONFLICT, "exists", message)
+                    .help("use this session, or choose another id")
+            }
+            _ => error.into(),
+        })?;
     if !events.is_empty() {
         handle.append(events).await?;
     }
@@ -118,7 +155,10 @@ async fn begin(owner: &AppUser, new: NewSession) -> Answer {
 /// Parses an event of another program. Its ids may be any text or missing, so they are replaced.
 fn parse_event(mut event: Map<String, Value>) -> Result<Event, Refusal> {
     let text = |name: &str| event.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (id, run) = (EventId::of_text(text("id")), RunId::of_text(text("invocationId")));
+    let (id, run) = (
+        EventId::of_text(text("id")),
+        RunId::of_text(text("invocationId")),
+    );
     event.insert("id".to_owned(), json!(id));
     event.insert("invocationId".to_owned(), json!(run));
     event.entry("timestamp").or_insert(json!(0));
@@ -139,7 +179,11 @@ async fn update(owner: AppUser, Path((.., id)): SessionPath, body: Body) -> Answ
         read(body)?.ok_or_else(|| invalid_body("the field `stateDelta` is missing"))?;
     owner.may_set(&state_delta)?;
     let handle = owner.existing_session(&id).await?;
-    let mut event = Event { invocation_id: RunId::new(), author: Name::literal("user"), ..Event::new() };
+    let mut event = Event {
+        invocation_id: RunId::new(),
+        author: Name::literal("user"),
+        ..Event::new()
+    };
     event.actions.state_delta = state_delta;
     handle.append(vec![event]).await?;
     Ok(ok(&full(&owner, &id, &handle).await?))
@@ -148,7 +192,10 @@ async fn update(owner: AppUser, Path((.., id)): SessionPath, body: Body) -> Answ
 /// Deletes a session. Cancels its unfinished runs first, because their waits become unreachable.
 async fn delete(owner: AppUser, Path((.., id)): SessionPath) -> Answer {
     let handle = owner.session(&id);
-    owner.runner.cancel_where(&RunFilter::unfinished().session(handle.key())).await?;
+    owner
+        .runner
+        .cancel_where(&RunFilter::unfinished().session(handle.key()))
+        .await?;
     handle.delete().await?;
     Ok(ok(&Value::Null))
 }
@@ -164,10 +211,13 @@ async fn remember(owner: AppUser, body: Body) -> Answer {
     let MemoryRequest { session_id: id } =
         read(body)?.ok_or_else(|| invalid_body("the field `sessionId` is missing"))?;
     let handle = owner.existing_session(&id).await?;
-    handle.add_to_memory().await.map_err(|error: Error| match error.kind() {
-        ErrorKind::NoMemoryService => Refusal::bad("no_memory_service", error.message())
-            .help("set `.store(...)` or `.memory_service(...)` of the runner"),
-        _ => error.into(),
-    })?;
+    handle
+        .add_to_memory()
+        .await
+        .map_err(|error: Error| match error.kind() {
+            ErrorKind::NoMemoryService => Refusal::bad("no_memory_service", error.message())
+                .help("set `.store(...)` or `.memory_service(...)` of the runner"),
+            _ => error.into(),
+        })?;
     Ok(ok(&Value::Null))
 }

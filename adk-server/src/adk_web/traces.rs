@@ -16,7 +16,10 @@ use std::sync::Arc;
 
 pub(super) fn router() -> Router<Arc<App>> {
     Router::new()
-        .route("/dev/apps/{app}/debug/trace/session/{session}", get(session_trace))
+        .route(
+            "/dev/apps/{app}/debug/trace/session/{session}",
+            get(session_trace),
+        )
         .route("/dev/apps/{app}/debug/trace/{event}", get(event_trace))
 }
 
@@ -46,7 +49,9 @@ async fn event_trace(
     Path((name, event)): Path<(String, String)>,
 ) -> Answer {
     app.workflow(&app.runner(&caller), &caller, &name)?;
-    Err(Refusal::missing("trace of the event", &event).help("request the trace of its session").into())
+    Err(Refusal::missing("trace of the event", &event)
+        .help("request the trace of its session")
+        .into())
 }
 
 /// The span of an agent or a block that is being computed.
@@ -65,11 +70,23 @@ struct Spans<'a> {
 
 impl<'a> Spans<'a> {
     fn compute(run: &'a RunInfo, session: &str, events: &[Arc<Event>]) -> Vec<Value> {
-        let mut spans = Self { run, open: Vec::new(), all: Vec::new() };
-        let end = events.last().map_or(run.created, |event| event.timestamp).max(run.created);
-        let invocation =
-            json!({"gcp.vertex.agent.invocation_id": run.run_id, "gen_ai.conversation.id": session});
-        spans.add("invocation", String::new(), None, (run.created, end), invocation);
+        let mut spans = Self {
+            run,
+            open: Vec::new(),
+            all: Vec::new(),
+        };
+        let end = events
+            .last()
+            .map_or(run.created, |event| event.timestamp)
+            .max(run.created);
+        let invocation = json!({"gcp.vertex.agent.invocation_id": run.run_id, "gen_ai.conversation.id": session});
+        spans.add(
+            "invocation",
+            String::new(),
+            None,
+            (run.created, end),
+            invocation,
+        );
         let mut before = run.created;
         for (nth, event) in events.iter().enumerate() {
             if *event.author != *"user" {
@@ -77,7 +94,13 @@ impl<'a> Spans<'a> {
             }
             before = event.timestamp;
         }
-        for OpenSpan { place, start, end, events } in std::mem::take(&mut spans.open) {
+        for OpenSpan {
+            place,
+            start,
+            end,
+            events,
+        } in std::mem::take(&mut spans.open)
+        {
             let name = place.name().to_string();
             let attributes = json!({
                 "gen_ai.operation.name": "invoke_agent",
@@ -87,7 +110,13 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.associated_event_ids": events,
             });
             let parent = Some(place.parent().map(ToString::to_string).unwrap_or_default());
-            spans.add(&format!("invoke_agent {name}"), place.to_string(), parent, (start, end), attributes);
+            spans.add(
+                &format!("invoke_agent {name}"),
+                place.to_string(),
+                parent,
+                (start, end),
+                attributes,
+            );
         }
         spans.all
     }
@@ -96,10 +125,19 @@ impl<'a> Spans<'a> {
     fn event(&mut self, event: &Event, before: u64, earlier: &[Arc<Event>]) {
         let (end, id) = (event.timestamp, event.id.to_string());
         for place in successors(Some(&event.path), |path| path.parent()) {
-            let at = self.open.iter().position(|open| open.place == *place).unwrap_or_else(|| {
-                self.open.push(OpenSpan { place: place.clone(), start: before, end, events: Vec::new() });
-                self.open.len() - 1
-            });
+            let at = self
+                .open
+                .iter()
+                .position(|open| open.place == *place)
+                .unwrap_or_else(|| {
+                    self.open.push(OpenSpan {
+                        place: place.clone(),
+                        start: before,
+                        end,
+                        events: Vec::new(),
+                    });
+                    self.open.len() - 1
+                });
             self.open[at].end = end;
             if place == &event.path {
                 self.open[at].events.push(id.clone());
@@ -115,11 +153,22 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.event_id": id,
                 "gcp.vertex.agent.invocation_id": self.run.run_id,
             });
-            self.add("generate_content", format!("{id}:model"), parent.clone(), (before, end), attributes);
+            self.add(
+                "generate_content",
+                format!("{id}:model"),
+                parent.clone(),
+                (before, end),
+                attributes,
+            );
         }
         for answer in event.function_responses() {
-            let is_call = |event: &&Arc<Event>| event.function_calls().any(|call| call.id == answer.id);
-            let start = earlier.iter().rev().find(is_call).map_or(before, |event| event.timestamp);
+            let is_call =
+                |event: &&Arc<Event>| event.function_calls().any(|call| call.id == answer.id);
+            let start = earlier
+                .iter()
+                .rev()
+                .find(is_call)
+                .map_or(before, |event| event.timestamp);
             let attributes = json!({
                 "gen_ai.operation.name": "execute_tool",
                 "gen_ai.tool.name": answer.name,
@@ -127,7 +176,13 @@ impl<'a> Spans<'a> {
                 "gcp.vertex.agent.event_id": id,
             });
             let name = format!("execute_tool {}", answer.name);
-            self.add(&name, format!("{id}:{}", answer.id), parent.clone(), (start, end), attributes);
+            self.add(
+                &name,
+                format!("{id}:{}", answer.id),
+                parent.clone(),
+                (start, end),
+                attributes,
+            );
         }
     }
 

@@ -5,7 +5,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "SCREAMING_SNAKE_CASE",
+    rename_all_fields = "camelCase"
+)]
 pub(super) enum AgUiEvent {
     RunStarted {
         thread_id: String,

@@ -48,7 +48,8 @@ pub(super) enum ResumeStatus {
 
 impl RunAgentInput {
     pub(super) fn read(body: Value) -> Result<Self, Refusal> {
-        let input: Self = serde_json::from_value(body).map_err(|error| invalid(error.to_string()))?;
+        let input: Self =
+            serde_json::from_value(body).map_err(|error| invalid(error.to_string()))?;
         if input.run_id.is_empty() {
             return Err(invalid("`runId` is empty".to_owned()));
         }
@@ -57,13 +58,22 @@ impl RunAgentInput {
 
     /// Returns the last message of the user. The session has the earlier ones.
     pub(super) fn user_message(&self) -> Result<Option<Content>, Refusal> {
-        let Some(message) = self.messages.iter().rev().find(|message| message.role == "user") else {
+        let Some(message) = self
+            .messages
+            .iter()
+            .rev()
+            .find(|message| message.role == "user")
+        else {
             return Ok(None);
         };
         let parts = match &message.content {
             Value::String(text) => vec![Part::text(&**text)],
             Value::Array(parts) => parts.iter().map(part).collect::<Result<_, _>>()?,
-            _ => return Err(invalid("the content of the last message is neither text nor parts".to_owned())),
+            _ => {
+                return Err(invalid(
+                    "the content of the last message is neither text nor parts".to_owned(),
+                ));
+            }
         };
         Ok(Some(Content::new(Role::User, parts)))
     }
@@ -73,13 +83,21 @@ impl RunAgentInput {
     pub(super) fn input_of(&self, workflow: &KnownWorkflow, message: Option<&Content>) -> Value {
         let form = workflow.form();
         let from_state = |key: &str| Some((key.to_owned(), self.state(key)?.clone()));
-        let mut fields: Map<_, _> = form.inputs().iter().filter_map(|input| from_state(&input.key)).collect();
+        let mut fields: Map<_, _> = form
+            .inputs()
+            .iter()
+            .filter_map(|input| from_state(&input.key))
+            .collect();
         match message.map(|message| workflow.input_of(message)) {
             Some(Value::Object(own)) => fields.extend(own),
             Some(Value::Null) | None => {}
             Some(other) => {
                 let has_field = |key: &str| fields.contains_key(key);
-                if !form.inputs().iter().all(|input| !input.is_required || has_field(&input.key)) {
+                if !form
+                    .inputs()
+                    .iter()
+                    .all(|input| !input.is_required || has_field(&input.key))
+                {
                     return other;
                 }
             }
@@ -92,12 +110,15 @@ impl RunAgentInput {
     pub(super) fn session_keys(&self, workflow: &KnownWorkflow) -> Vec<(String, Value)> {
         let keys = workflow.agent().meta().states.iter().map(|key| key.name);
         let own = keys.filter(|key| !key.starts_with("app:"));
-        own.filter_map(|key| Some((key.to_owned(), self.state(key)?.clone()))).collect()
+        own.filter_map(|key| Some((key.to_owned(), self.state(key)?.clone())))
+            .collect()
     }
 
     /// Returns the client's value of a key. The placeholder of a secret counts as missing.
     fn state(&self, key: &str) -> Option<&Value> {
-        self.state.get(key).filter(|value| value.get("$kept").is_none())
+        self.state
+            .get(key)
+            .filter(|value| value.get("$kept").is_none())
     }
 }
 
@@ -115,14 +136,20 @@ fn part(part: &Value) -> Result<Part, Refusal> {
                     "inlineData": {"data": value, "mimeType": mime},
                 }))
                 .ok(),
-                Some("url" | "file") => value.map(|uri| Part::file_data(uri, mime.unwrap_or_default())),
+                Some("url" | "file") => {
+                    value.map(|uri| Part::file_data(uri, mime.unwrap_or_default()))
+                }
                 _ => None,
             }
         }
         _ => None,
     };
     let kind: String = kind.chars().take(40).collect();
-    read.ok_or_else(|| invalid(format!("a part of the last message, of type `{kind}`, cannot be read")))
+    read.ok_or_else(|| {
+        invalid(format!(
+            "a part of the last message, of type `{kind}`, cannot be read"
+        ))
+    })
 }
 
 fn invalid(message: String) -> Refusal {

@@ -55,7 +55,10 @@ struct OpenCall {
 impl Translator {
     /// Creates a translator for a run that is resumed after these events.
     pub(super) fn for_resumed_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
-        let mut translator = Self { is_replaying: true, ..Self::default() };
+        let mut translator = Self {
+            is_replaying: true,
+            ..Self::default()
+        };
         for event in events {
             translator.note_calls(event);
         }
@@ -80,21 +83,39 @@ impl Translator {
     }
 
     /// Returns the last events: the ends of all open steps and messages, and the end of the run.
-    pub(super) fn end(mut self, thread_id: String, run_id: String, ending: Ending) -> Vec<AgUiEvent> {
+    pub(super) fn end(
+        mut self,
+        thread_id: String,
+        run_id: String,
+        ending: Ending,
+    ) -> Vec<AgUiEvent> {
         self.finish("");
         let (result, outcome) = match ending {
             Ending::Finished(result) => (result, RunOutcome::Success),
             Ending::Cancelled => (Value::Null, RunOutcome::Cancelled),
             Ending::Waiting(waiting) => {
-                let interrupts = waiting.into_iter().map(|wait| self.interrupt(wait)).collect();
+                let interrupts = waiting
+                    .into_iter()
+                    .map(|wait| self.interrupt(wait))
+                    .collect();
                 (Value::Null, RunOutcome::Interrupt { interrupts })
             }
             Ending::Failed { message, code } => {
-                self.out.push(AgUiEvent::RunError { message, code, usage: self.usage });
+                self.out.push(AgUiEvent::RunError {
+                    message,
+                    code,
+                    usage: self.usage,
+                });
                 return self.out;
             }
         };
-        self.out.push(AgUiEvent::RunFinished { thread_id, run_id, result, outcome, usage: self.usage });
+        self.out.push(AgUiEvent::RunFinished {
+            thread_id,
+            run_id,
+            result,
+            outcome,
+            usage: self.usage,
+        });
         self.out
     }
 
@@ -104,15 +125,21 @@ impl Translator {
         }
         let is_sent = !self.is_replaying;
         if is_sent {
-            self.out.push(AgUiEvent::StepStarted { step_name: name.clone() });
+            self.out.push(AgUiEvent::StepStarted {
+                step_name: name.clone(),
+            });
         }
         self.steps.push(OpenStep { name, is_sent });
     }
 
     /// Ends a step and all open steps and replies below it.
     fn finish(&mut self, path: &str) {
-        let streaming: Vec<_> =
-            self.replies.keys().filter(|name| is_at_or_below(name, path)).cloned().collect();
+        let streaming: Vec<_> = self
+            .replies
+            .keys()
+            .filter(|name| is_at_or_below(name, path))
+            .cloned()
+            .collect();
         for name in streaming {
             self.close(&name);
         }
@@ -120,7 +147,9 @@ impl Translator {
             if is_at_or_below(&self.steps[at].name, path) {
                 let step = self.steps.remove(at);
                 if step.is_sent {
-                    self.out.push(AgUiEvent::StepFinished { step_name: step.name });
+                    self.out.push(AgUiEvent::StepFinished {
+                        step_name: step.name,
+                    });
                 }
             }
         }
@@ -131,19 +160,28 @@ impl Translator {
         self.is_replaying = false;
         for step in self.steps.iter_mut().filter(|step| !step.is_sent) {
             step.is_sent = true;
-            self.out.push(AgUiEvent::StepStarted { step_name: step.name.clone() });
+            self.out.push(AgUiEvent::StepStarted {
+                step_name: step.name.clone(),
+            });
         }
     }
 
     /// Translates a piece of a reply. A partial event without content means that the reply starts
     /// again.
     fn piece(&mut self, path: &str, event: &Event) {
-        let Some(content) = &event.content else { return self.close(path) };
-        let reply = self.replies.entry(path.to_owned()).or_insert_with(|| Reply::new(event));
+        let Some(content) = &event.content else {
+            return self.close(path);
+        };
+        let reply = self
+            .replies
+            .entry(path.to_owned())
+            .or_insert_with(|| Reply::new(event));
         for part in &content.parts {
             match part {
                 Part::Text(text) => reply.push(MessageKind::Text, text, &mut self.out),
-                Part::Thought(thought) => reply.push(MessageKind::Thought, &thought.text, &mut self.out),
+                Part::Thought(thought) => {
+                    reply.push(MessageKind::Thought, &thought.text, &mut self.out)
+                }
                 _ => {}
             }
         }
@@ -151,7 +189,10 @@ impl Translator {
 
     /// Translates a stored event: a complete reply, whose pieces may have been sent before.
     fn complete(&mut self, path: &str, event: &Event) {
-        let mut reply = self.replies.remove(path).unwrap_or_else(|| Reply::new(event));
+        let mut reply = self
+            .replies
+            .remove(path)
+            .unwrap_or_else(|| Reply::new(event));
         if event.author != "user" {
             if reply.thought.is_empty() {
                 reply.push(MessageKind::Thought, &thoughts(event), &mut self.out);
@@ -193,8 +234,12 @@ impl Translator {
         }
         self.note_calls(event);
         self.note_usage(event);
-        let delta: Vec<_> =
-            event.actions.state_delta.iter().filter_map(|(key, value)| set_operation(key, value)).collect();
+        let delta: Vec<_> = event
+            .actions
+            .state_delta
+            .iter()
+            .filter_map(|(key, value)| set_operation(key, value))
+            .collect();
         if !delta.is_empty() {
             self.out.push(AgUiEvent::StateDelta { delta });
         }
@@ -215,17 +260,28 @@ impl Translator {
             name: call.name.clone(),
         }));
         for response in event.function_responses() {
-            self.calls.retain(|call| call.id != response.id || call.path != path);
+            self.calls
+                .retain(|call| call.id != response.id || call.path != path);
         }
     }
 
     fn note_usage(&mut self, event: &Event) {
         let Some(new) = event.usage() else { return };
-        let model = event.details.as_ref().and_then(|details| details.model_version.clone());
-        let at = self.usage.iter().position(|usage| usage.model == model).unwrap_or_else(|| {
-            self.usage.push(TokenUsage { model, ..TokenUsage::default() });
-            self.usage.len() - 1
-        });
+        let model = event
+            .details
+            .as_ref()
+            .and_then(|details| details.model_version.clone());
+        let at = self
+            .usage
+            .iter()
+            .position(|usage| usage.model == model)
+            .unwrap_or_else(|| {
+                self.usage.push(TokenUsage {
+                    model,
+                    ..TokenUsage::default()
+                });
+                self.usage.len() - 1
+            });
         let usage = &mut self.usage[at];
         usage.input_tokens += new.input_tokens;
         usage.output_tokens += new.output_tokens;
@@ -238,9 +294,14 @@ impl Translator {
     /// for its calls in order.
     fn interrupt(&mut self, wait: Waiting) -> Interrupt {
         let path = wait.path.to_string();
-        let asks =
-            |call: &OpenCall| call.path == path && wait.id.contains(&format!(":confirm {}@", call.name));
-        let call = self.calls.iter().position(asks).map(|at| self.calls.remove(at).id);
+        let asks = |call: &OpenCall| {
+            call.path == path && wait.id.contains(&format!(":confirm {}@", call.name))
+        };
+        let call = self
+            .calls
+            .iter()
+            .position(asks)
+            .map(|at| self.calls.remove(at).id);
         let tool_call_id = wait.call_id.or(call);
         let reason = match &tool_call_id {
             Some(_) => "tool_call",
@@ -279,7 +340,13 @@ enum MessageKind {
 impl Reply {
     fn new(event: &Event) -> Self {
         let (text, thought, open) = (String::new(), String::new(), None);
-        Self { id: event.id.to_string(), author: event.author.to_string(), text, thought, open }
+        Self {
+            id: event.id.to_string(),
+            author: event.author.to_string(),
+            text,
+            thought,
+            open,
+        }
     }
 
     fn push(&mut self, kind: MessageKind, piece: &str, out: &mut Vec<AgUiEvent>) {
@@ -291,10 +358,15 @@ impl Reply {
             self.open = Some(kind);
             let message_id = self.message_id(kind);
             out.push(match kind {
-                MessageKind::Text => {
-                    AgUiEvent::TextMessageStart { message_id, role: "assistant", name: self.author.clone() }
-                }
-                MessageKind::Thought => AgUiEvent::ReasoningMessageStart { message_id, role: "reasoning" },
+                MessageKind::Text => AgUiEvent::TextMessageStart {
+                    message_id,
+                    role: "assistant",
+                    name: self.author.clone(),
+                },
+                MessageKind::Thought => AgUiEvent::ReasoningMessageStart {
+                    message_id,
+                    role: "reasoning",
+                },
             });
         }
         let (message_id, delta) = (self.message_id(kind), piece.to_owned());
@@ -341,11 +413,16 @@ fn thoughts(event: &Event) -> String {
 /// its first.
 fn is_at_or_below(path: &str, step: &str) -> bool {
     let below = path.strip_prefix(step);
-    below.is_some_and(|rest| step.is_empty() || rest.is_empty() || rest.starts_with(['/', '#', '[']))
+    below
+        .is_some_and(|rest| step.is_empty() || rest.is_empty() || rest.starts_with(['/', '#', '[']))
 }
 
 /// Returns the operation that sets a key of the state, or `None` for a `temp:` key.
 pub(super) fn set_operation(key: &str, value: &Value) -> Option<PatchOperation> {
     let path = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-    (!key.starts_with("temp:")).then(|| PatchOperation { op: "add", path, value: value.clone() })
+    (!key.starts_with("temp:")).then(|| PatchOperation {
+        op: "add",
+        path,
+        value: value.clone(),
+    })
 }

@@ -47,7 +47,14 @@ impl McpCall {
         cancel: CancellationToken,
         context: RequestContext<RoleServer>,
     ) -> Self {
-        Self { app, runner, caller, cancel, context, reported: 0 }
+        Self {
+            app,
+            runner,
+            caller,
+            cancel,
+            context,
+            reported: 0,
+        }
     }
 
     /// Runs the call. An error is part of the result, so that the model can read it.
@@ -69,34 +76,65 @@ impl McpCall {
             Err(refusal) if refusal.is_of_store() => error_result(&running_text(run)),
             Err(refusal) => error_result(&refusal.text()),
         };
-        result.meta.get_or_insert_default().0.insert("adk/run".to_owned(), run.to_string().into());
+        result
+            .meta
+            .get_or_insert_default()
+            .0
+            .insert("adk/run".to_owned(), run.to_string().into());
         result
     }
 
     async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<StartOutcome, Refusal> {
         let user = self.caller.acts_for(None)?;
         let (runner, name) = (&self.runner, workflow.name());
-        let start = RunStart { runner, user: &user, workflow: name, session: None, input: &input, key: None };
-        self.app.begin(&start, |session| session.run_by_name(name, input.clone())).await
+        let start = RunStart {
+            runner,
+            user: &user,
+            workflow: name,
+            session: None,
+            input: &input,
+            key: None,
+        };
+        self.app
+            .begin(&start, |session| session.run_by_name(name, input.clone()))
+            .await
     }
 
-    async fn outcome(&mut self, run: RunId, mut listener: Option<Listener>) -> Result<CallOutcome, Refusal> {
+    async fn outcome(
+        &mut self,
+        run: RunId,
+        mut listener: Option<Listener>,
+    ) -> Result<CallOutcome, Refusal> {
         let mut after = None;
         loop {
-            match self.follow(run, &mut after, listener.take()).await?.as_deref() {
-                Some(End::Finished { output, .. }) => return Ok(CallOutcome::Finished(output.clone())),
+            match self
+                .follow(run, &mut after, listener.take())
+                .await?
+                .as_deref()
+            {
+                Some(End::Finished { output, .. }) => {
+                    return Ok(CallOutcome::Finished(output.clone()));
+                }
                 // Another process drives the run.
-                Some(End::Failed(error)) if error.kind() != ErrorKind::RunBusy => return Err(error.into()),
+                Some(End::Failed(error)) if error.kind() != ErrorKind::RunBusy => {
+                    return Err(error.into());
+                }
                 _ => {}
             }
             let now = find_run(&self.runner, &self.caller, run).await?;
             match &now.status {
-                RunStatus::Finished => return Ok(CallOutcome::Finished(output(&self.runner, &now).await?)),
+                RunStatus::Finished => {
+                    return Ok(CallOutcome::Finished(output(&self.runner, &now).await?));
+                }
                 RunStatus::Failed(error) => {
                     return Err(Refusal::new(StatusCode::BAD_GATEWAY, "failed", &**error));
                 }
                 RunStatus::Cancelled => {
-                    return Err(Refusal::new(StatusCode::CONFLICT, "cancelled", "the run was cancelled"));
+                    return Err(Refusal::new(
+                        StatusCode::CONFLICT,
+                        "cancelled",
+                        "the run was cancelled",
+                    ));
                 }
                 RunStatus::Paused => {
                     let waits = self.runner.waiting_of(&RunFilter::of_run(run)).await?;
@@ -127,7 +165,14 @@ impl McpCall {
         listener: Option<Listener>,
     ) -> Result<Option<Arc<End>>, Refusal> {
         let info = find_run(&self.runner, &self.caller, run).await?;
-        let events = follow(self.app.clone(), self.runner.clone(), info, *after, listener, false);
+        let events = follow(
+            self.app.clone(),
+            self.runner.clone(),
+            info,
+            *after,
+            listener,
+            false,
+        );
         let mut events = pin!(events);
         loop {
             // When the server stops, the run still reports its end here, so only cancellation is
@@ -151,11 +196,18 @@ impl McpCall {
 
     /// Sends a progress notification if the client has asked for progress.
     async fn report(&mut self, event: &Event) {
-        let Some(token) = self.context.meta.get_progress_token() else { return };
+        let Some(token) = self.context.meta.get_progress_token() else {
+            return;
+        };
         self.reported += 1;
-        let round = event.path.iteration().map(|round| format!(", round {}", round + 1)).unwrap_or_default();
+        let round = event
+            .path
+            .iteration()
+            .map(|round| format!(", round {}", round + 1))
+            .unwrap_or_default();
         let message = format!("{}{round}", event.path);
-        let progress = ProgressNotificationParam::new(token, f64::from(self.reported)).with_message(message);
+        let progress =
+            ProgressNotificationParam::new(token, f64::from(self.reported)).with_message(message);
         // The notification fails if the client has disconnected.
         let _ = self.context.peer.notify_progress(progress).await;
     }
@@ -164,7 +216,10 @@ impl McpCall {
     /// is answered.
     async fn ask(&self, run: RunId, waits: &[Waiting]) -> Result<bool, Refusal> {
         let peer = &self.context.peer;
-        if !peer.supported_elicitation_modes().contains(&ElicitationMode::Form) {
+        if !peer
+            .supported_elicitation_modes()
+            .contains(&ElicitationMode::Form)
+        {
             return Ok(false);
         }
         let answerer = self.caller.answerer();
@@ -191,7 +246,9 @@ impl McpCall {
             match error.kind() {
                 ErrorKind::AnswerInvalid => fault = Some(error.message().to_owned()),
                 // Another caller has answered, or the wait has expired.
-                ErrorKind::Answered | ErrorKind::Expired | ErrorKind::UnknownWait => return Ok(true),
+                ErrorKind::Answered | ErrorKind::Expired | ErrorKind::UnknownWait => {
+                    return Ok(true);
+                }
                 _ => return Err(error.into()),
             }
         }
@@ -209,7 +266,11 @@ impl McpCall {
     }
 
     /// Awaits a future, unless the client cancels the call or the server stops.
-    async fn unless_over<T>(&self, run: RunId, work: impl Future<Output = T>) -> Result<T, Refusal> {
+    async fn unless_over<T>(
+        &self,
+        run: RunId,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
         tokio::select! {
             () = self.cancel.cancelled() => Err(self.cancel_run(run).await),
             () = self.app.runs.wait_closing() => Err(self.closing_refusal(run)),
@@ -219,7 +280,11 @@ impl McpCall {
 
     async fn cancel_run(&self, run: RunId) -> Refusal {
         match self.runner.cancel(run).await {
-            Ok(_) => Refusal::new(StatusCode::CONFLICT, "cancelled", "the call and its run were cancelled"),
+            Ok(_) => Refusal::new(
+                StatusCode::CONFLICT,
+                "cancelled",
+                "the call and its run were cancelled",
+            ),
             Err(error) => error.into(),
         }
     }
@@ -255,9 +320,17 @@ fn running_text(run: RunId) -> String {
 
 /// Returns the text for the model if the run waits.
 fn waiting_text(run: RunId, waits: &[Waiting]) -> String {
-    let mut text =
-        format!("The run `{run}` waits for answers and continues when it has them. Do not call again.");
-    for Waiting { id, question, schema, by, .. } in waits {
+    let mut text = format!(
+        "The run `{run}` waits for answers and continues when it has them. Do not call again."
+    );
+    for Waiting {
+        id,
+        question,
+        schema,
+        by,
+        ..
+    } in waits
+    {
         let by = match by {
             None => String::new(),
             Some(AnsweredBy::Other) => " by another user".to_owned(),

@@ -7,9 +7,9 @@ use crate::runs::lock;
 use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest, CustomResult,
-    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, RequestId,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest,
+    CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, RequestId, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -29,11 +29,17 @@ pub(super) struct Handler {
 
 impl Handler {
     pub(super) fn new(app: Weak<App>, caller: Caller) -> Self {
-        Self { app, caller, calls: Mutex::default() }
+        Self {
+            app,
+            caller,
+            calls: Mutex::default(),
+        }
     }
 
     fn app(&self) -> Result<Arc<App>, ErrorData> {
-        self.app.upgrade().ok_or_else(|| ErrorData::internal_error("the server is stopping", None))
+        self.app
+            .upgrade()
+            .ok_or_else(|| ErrorData::internal_error("the server is stopping", None))
     }
 }
 
@@ -41,14 +47,19 @@ impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let mut info = ServerConfig::default();
         info.capabilities = ServerCapabilities::builder().enable_tools().build();
-        let app = self.app.upgrade().map(|app| app.runner(&self.caller).app_name().to_owned());
+        let app = self
+            .app
+            .upgrade()
+            .map(|app| app.runner(&self.caller).app_name().to_owned());
         info.server_info = Implementation::new(app.unwrap_or_default(), env!("CARGO_PKG_VERSION"));
         info
     }
 
     /// Excludes later versions, which have neither sessions nor questions during a call.
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE))
+        Cow::Borrowed(ProtocolVersion::known_up_to(
+            &ProtocolVersion::LATEST_WITH_INITIALIZE,
+        ))
     }
 
     async fn list_tools(
@@ -58,7 +69,10 @@ impl ServerHandler for Handler {
     ) -> Result<ListToolsResult, ErrorData> {
         let app = self.app()?;
         let runner = app.runner(&self.caller);
-        let tools = app.workflows(&runner, &self.caller).map(|workflow| tool(&workflow)).collect();
+        let tools = app
+            .workflows(&runner, &self.caller)
+            .map(|workflow| tool(&workflow))
+            .collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -70,13 +84,17 @@ impl ServerHandler for Handler {
         let app = self.app()?;
         let runner = app.runner(&self.caller);
         let Ok(workflow) = app.workflow(&runner, &self.caller, &request.name) else {
-            let text =
-                Refusal::missing("tool", &request.name).help("list the tools with `tools/list`").text();
+            let text = Refusal::missing("tool", &request.name)
+                .help("list the tools with `tools/list`")
+                .text();
             return Err(ErrorData::invalid_params(text, None));
         };
         let cancel = CancellationToken::new();
         lock(&self.calls).insert(context.id.clone(), cancel.clone());
-        let _guard = CallGuard { handler: self, id: context.id.clone() };
+        let _guard = CallGuard {
+            handler: self,
+            id: context.id.clone(),
+        };
         let input = Value::Object(request.arguments.unwrap_or_default());
         let call = McpCall::new(app, runner, self.caller.clone(), cancel, context);
         Ok(call.result(&workflow, input).await.into())
@@ -97,7 +115,9 @@ impl ServerHandler for Handler {
         notification: CancelledNotificationParam,
         _: NotificationContext<RoleServer>,
     ) {
-        let call = notification.request_id.and_then(|id| lock(&self.calls).get(&id).cloned());
+        let call = notification
+            .request_id
+            .and_then(|id| lock(&self.calls).get(&id).cloned());
         if let Some(call) = call {
             call.cancel();
         }

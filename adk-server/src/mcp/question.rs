@@ -34,18 +34,28 @@ impl Question {
         let (form, shape) = if let Some(form) = object(schema) {
             (form, Shape::Object)
         } else if let Some(answer) = primitive(schema) {
-            (json!({"type": "object", "properties": {ANSWER: answer}, "required": [ANSWER]}), Shape::Value)
+            (
+                json!({"type": "object", "properties": {ANSWER: answer}, "required": [ANSWER]}),
+                Shape::Value,
+            )
         } else {
             let (form, variants) = variants(schema)?;
             (form, Shape::Variants(variants))
         };
-        Some(Self { form: serde_json::from_value(form).ok()?, shape })
+        Some(Self {
+            form: serde_json::from_value(form).ok()?,
+            shape,
+        })
     }
 
     /// Returns the request to the client. `fault` is the error of the last answer.
     pub(super) fn params(&self, wait: &Waiting, fault: Option<&str>) -> ElicitRequestParams {
         let fault = fault.map(|fault| format!(" (Error in the last answer: {fault})"));
-        let question = if wait.question.is_empty() { wait.path.to_string() } else { wait.question.clone() };
+        let question = if wait.question.is_empty() {
+            wait.path.to_string()
+        } else {
+            wait.question.clone()
+        };
         ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: format!("{question}{}", fault.unwrap_or_default()),
@@ -58,12 +68,20 @@ impl Question {
         let content = content.unwrap_or_default();
         let Shape::Variants(variants) = &self.shape else {
             return match (&self.shape, content) {
-                (Shape::Value, Value::Object(mut fields)) => fields.remove(ANSWER).unwrap_or_default(),
+                (Shape::Value, Value::Object(mut fields)) => {
+                    fields.remove(ANSWER).unwrap_or_default()
+                }
                 (_, content) => content,
             };
         };
-        let name = content.get(ANSWER).and_then(Value::as_str).unwrap_or_default();
-        match variants.iter().find(|(variant, fields)| variant == name && !fields.is_empty()) {
+        let name = content
+            .get(ANSWER)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        match variants
+            .iter()
+            .find(|(variant, fields)| variant == name && !fields.is_empty())
+        {
             Some((name, fields)) => {
                 let field = |key: &String| Some((key.clone(), content.get(key)?.clone()));
                 json!({name: fields.iter().filter_map(field).collect::<Map<_, _>>()})
@@ -79,9 +97,14 @@ pub(super) fn is_declined(result: &ElicitResult) -> bool {
 
 /// Converts an object schema whose fields a form can hold.
 fn object(schema: &Value) -> Option<Value> {
-    let fields = schema.get("properties").filter(|_| schema["type"] == "object")?.as_object()?;
-    let fields: Option<Map<_, _>> =
-        fields.iter().map(|(key, field)| Some((key.clone(), primitive(field)?))).collect();
+    let fields = schema
+        .get("properties")
+        .filter(|_| schema["type"] == "object")?
+        .as_object()?;
+    let fields: Option<Map<_, _>> = fields
+        .iter()
+        .map(|(key, field)| Some((key.clone(), primitive(field)?)))
+        .collect();
     let required = schema.get("required").cloned().unwrap_or_else(|| json!([]));
     Some(json!({"type": "object", "properties": fields?, "required": required}))
 }
@@ -101,21 +124,31 @@ fn primitive(schema: &Value) -> Option<Value> {
         "format",
     ];
     const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
-    let mut field: Map<_, _> =
-        schema.as_object()?.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let mut field: Map<_, _> = schema
+        .as_object()?
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     // A field that may be null may be omitted.
     if let Some(Value::Array(types)) = field.get("type") {
         let mut types = types.iter().filter(|one| **one != "null").cloned();
-        let (one, None) = (types.next()?, types.next()) else { return None };
+        let (one, None) = (types.next()?, types.next()) else {
+            return None;
+        };
         field.insert("type".to_owned(), one);
     }
     if let Some(options) = schema.get("anyOf").and_then(Value::as_array) {
         let mut options = options.iter().filter(|one| one["type"] != "null");
-        let (one, None) = (options.next()?, options.next()) else { return None };
+        let (one, None) = (options.next()?, options.next()) else {
+            return None;
+        };
         return primitive(one);
     }
     if let Some(options) = schema.get("oneOf").and_then(Value::as_array) {
-        let names: Option<Vec<_>> = options.iter().map(|one| one.get("const")?.as_str()).collect();
+        let names: Option<Vec<_>> = options
+            .iter()
+            .map(|one| one.get("const")?.as_str())
+            .collect();
         field.insert("type".to_owned(), "string".into());
         field.insert("enum".to_owned(), names?.into());
     }
@@ -136,9 +169,15 @@ fn variants(schema: &Value) -> Option<(Value, Vec<Variant>)> {
             all.push((name.to_owned(), Vec::new()));
             continue;
         }
-        let (name, inner) =
-            option.get("properties")?.as_object().filter(|one| one.len() == 1)?.iter().next()?;
-        let Value::Object(own) = object(inner)?["properties"].take() else { return None };
+        let (name, inner) = option
+            .get("properties")?
+            .as_object()
+            .filter(|one| one.len() == 1)?
+            .iter()
+            .next()?;
+        let Value::Object(own) = object(inner)?["properties"].take() else {
+            return None;
+        };
         all.push((name.clone(), own.keys().cloned().collect()));
         for (key, field) in own {
             // A form cannot hold two fields of the same name.
@@ -148,9 +187,13 @@ fn variants(schema: &Value) -> Option<(Value, Vec<Variant>)> {
         }
     }
     let names: Vec<_> = all.iter().map(|(name, _)| name).collect();
-    let mut properties = Map::from_iter([(ANSWER.to_owned(), json!({"type": "string", "enum": names}))]);
+    let mut properties =
+        Map::from_iter([(ANSWER.to_owned(), json!({"type": "string", "enum": names}))]);
     properties.extend(fields);
-    Some((json!({"type": "object", "properties": properties, "required": [ANSWER]}), all))
+    Some((
+        json!({"type": "object", "properties": properties, "required": [ANSWER]}),
+        all,
+    ))
 }
 
 #[cfg(test)]
@@ -208,23 +251,39 @@ mod tests {
         let text = json!({"note": {"type": "string"}});
         let constant = json!({"type": "string", "const": "Publish"});
         let (form, question) =
-            question(json!({"oneOf": [constant, variant("Revise", text.clone())]})).expect("a form");
-        assert_eq!(form["properties"]["answer"]["enum"], json!(["Publish", "Revise"]));
+            question(json!({"oneOf": [constant, variant("Revise", text.clone())]}))
+                .expect("a form");
+        assert_eq!(
+            form["properties"]["answer"]["enum"],
+            json!(["Publish", "Revise"])
+        );
         assert_eq!(form["properties"]["note"], json!({"type": "string"}));
         assert_eq!(form["required"], json!(["answer"]));
         let revised = json!({"answer": "Revise", "note": "shorter"});
-        assert_eq!(question.value(Some(revised)), json!({"Revise": {"note": "shorter"}}));
-        assert_eq!(question.value(Some(json!({"answer": "Publish", "note": "shorter"}))), "Publish");
+        assert_eq!(
+            question.value(Some(revised)),
+            json!({"Revise": {"note": "shorter"}})
+        );
+        assert_eq!(
+            question.value(Some(json!({"answer": "Publish", "note": "shorter"}))),
+            "Publish"
+        );
         let twice = json!({"oneOf": [variant("A", text.clone()), variant("B", text)]});
-        assert!(self::question(twice).is_none(), "two fields of the same name");
+        assert!(
+            self::question(twice).is_none(),
+            "two fields of the same name"
+        );
     }
 
     #[test]
     fn an_answer_that_no_form_can_hold_has_no_question() {
         let list = json!({"type": "array", "items": {"type": "string"}});
-        for schema in
-            [json!(null), json!({}), list.clone(), json!({"type": "object", "properties": {"all": list}})]
-        {
+        for schema in [
+            json!(null),
+            json!({}),
+            list.clone(),
+            json!({"type": "object", "properties": {"all": list}}),
+        ] {
             assert!(question(schema.clone()).is_none(), "{schema}");
         }
     }

@@ -29,8 +29,12 @@ fn text_message(id: &str, text: &str) -> Value {
 /// Calls a method of a workflow and returns the whole response.
 async fn call(served: &Served, name: &str, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
-    let (status, answer) =
-        send(served.post(&format!("/a2a/{name}"), &body).header("a2a-version", "1.0")).await;
+    let (status, answer) = send(
+        served
+            .post(&format!("/a2a/{name}"), &body)
+            .header("a2a-version", "1.0"),
+    )
+    .await;
     assert_eq!(
         (status, &answer["id"], &answer["jsonrpc"]),
         (StatusCode::OK, &json!(7), &json!("2.0")),
@@ -42,7 +46,9 @@ async fn call(served: &Served, name: &str, method: &str, params: Value) -> Value
 /// Calls a streaming method and returns the results.
 async fn stream(served: &Served, name: &str, method: &str, params: Value) -> Vec<Value> {
     let body = json!({"jsonrpc": "2.0", "id": "s", "method": method, "params": params});
-    let request = served.post(&format!("/a2a/{name}/"), &body).header("a2a-version", "1.0");
+    let request = served
+        .post(&format!("/a2a/{name}/"), &body)
+        .header("a2a-version", "1.0");
     let response = request.send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let events = sse(&response.text().await.unwrap());
@@ -64,7 +70,10 @@ async fn a_card_describes_its_workflow() {
     let served = Served::in_memory().await;
     let (status, card) = send(served.get("/a2a/shouting/.well-known/agent-card.json")).await;
     assert_eq!(status, StatusCode::OK);
-    assert_eq!((&card["name"], &card["description"]), (&json!("shouting"), &json!("Shouts.")));
+    assert_eq!(
+        (&card["name"], &card["description"]),
+        (&json!("shouting"), &json!("Shouts."))
+    );
     let interface = json!({
         "url": format!("http://{}/a2a/shouting", served.address),
         "protocolBinding": "JSONRPC",
@@ -75,14 +84,25 @@ async fn a_card_describes_its_workflow() {
     assert_eq!(card["capabilities"], can);
     assert_eq!(card["defaultOutputModes"], json!(["text/plain"]));
     let skill = card["skills"][0]["description"].as_str().unwrap();
-    for word in
-        ["Shouts.", "`topic` (string): The text to shout.", "`times` (integer, optional)", "`draft` (string)"]
-    {
+    for word in [
+        "Shouts.",
+        "`topic` (string): The text to shout.",
+        "`times` (integer, optional)",
+        "`draft` (string)",
+    ] {
         assert!(skill.contains(word), "{skill}");
     }
-    let behind = served.get("/a2a/shouting/.well-known/agent-card.json").header("x-forwarded-proto", "https");
+    let behind = served
+        .get("/a2a/shouting/.well-known/agent-card.json")
+        .header("x-forwarded-proto", "https");
     let (_, card) = send(behind).await;
-    assert!(card["supportedInterfaces"][0]["url"].as_str().unwrap().starts_with("https://"), "{card}");
+    assert!(
+        card["supportedInterfaces"][0]["url"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://"),
+        "{card}"
+    );
     let (status, _) = send(served.get("/a2a/nothing/.well-known/agent-card.json")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     served.stop().await.unwrap();
@@ -91,7 +111,13 @@ async fn a_card_describes_its_workflow() {
 #[tokio::test]
 async fn a_message_starts_a_task() {
     let served = Served::in_memory().await;
-    let sent = call(&served, "shouting", "SendMessage", json!({"message": text_message("m1", "cats")})).await;
+    let sent = call(
+        &served,
+        "shouting",
+        "SendMessage",
+        json!({"message": text_message("m1", "cats")}),
+    )
+    .await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_COMPLETED", "{sent}");
     let artifact = json!({"artifactId": "draft", "name": "draft", "parts": [{"text": "CATS", "mediaType": "text/plain"}]});
@@ -105,7 +131,10 @@ async fn a_message_starts_a_task() {
     );
 
     let mut data = text_message("m2", "twice, please");
-    data["parts"].as_array_mut().unwrap().push(json!({"data": {"topic": "dogs", "times": 2}}));
+    data["parts"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"data": {"topic": "dogs", "times": 2}}));
     data["contextId"] = json!("talk");
     let sent = call(
         &served,
@@ -115,20 +144,33 @@ async fn a_message_starts_a_task() {
     );
     let sent = sent.await;
     let second = &sent["result"]["task"];
-    assert_eq!(second["artifacts"][0]["parts"][0]["text"], "DOGS DOGS", "{sent}");
-    assert_eq!((&second["contextId"], &second["history"]), (&json!("talk"), &Value::Null));
+    assert_eq!(
+        second["artifacts"][0]["parts"][0]["text"], "DOGS DOGS",
+        "{sent}"
+    );
+    assert_eq!(
+        (&second["contextId"], &second["history"]),
+        (&json!("talk"), &Value::Null)
+    );
 
     let got = call(&served, "shouting", "GetTask", json!({"id": task["id"]})).await;
     assert_eq!(&got["result"], task);
     let list = call(&served, "shouting", "ListTasks", json!({"pageSize": 1})).await;
     assert_eq!(
-        (&list["result"]["totalSize"], &list["result"]["tasks"][0]["id"]),
+        (
+            &list["result"]["totalSize"],
+            &list["result"]["tasks"][0]["id"]
+        ),
         (&json!(2), &second["id"]),
         "{list}"
     );
     let next = json!({"pageToken": list["result"]["nextPageToken"], "includeArtifacts": true});
     let list = call(&served, "shouting", "ListTasks", next).await;
-    assert_eq!(list["result"]["tasks"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(
+        list["result"]["tasks"].as_array().unwrap().len(),
+        1,
+        "{list}"
+    );
     assert_eq!(&list["result"]["tasks"][0]["artifacts"], &task["artifacts"]);
     assert_eq!(list["result"]["nextPageToken"], "");
     let since = task["status"]["timestamp"].clone();
@@ -136,18 +178,31 @@ async fn a_message_starts_a_task() {
         (json!({"contextId": "talk"}), 1),
         (json!({"contextId": "nothing"}), 0),
         (json!({"status": "TASK_STATE_WORKING"}), 0),
-        (json!({"status": "TASK_STATE_COMPLETED", "statusTimestampAfter": since}), 2),
+        (
+            json!({"status": "TASK_STATE_COMPLETED", "statusTimestampAfter": since}),
+            2,
+        ),
         (json!({"statusTimestampAfter": "2100-01-01T00:00:00Z"}), 0),
     ] {
         let list = call(&served, "shouting", "ListTasks", filter.clone()).await;
         assert_eq!(list["result"]["totalSize"], count, "{filter} {list}");
     }
-    let failed =
-        call(&served, "failing", "SendMessage", json!({"message": text_message("m1", "dogs")})).await;
+    let failed = call(
+        &served,
+        "failing",
+        "SendMessage",
+        json!({"message": text_message("m1", "dogs")}),
+    )
+    .await;
     let failed = &failed["result"]["task"];
     assert_eq!(state(failed), "TASK_STATE_FAILED");
-    let why = failed["status"]["message"]["parts"][0]["text"].as_str().unwrap();
-    assert!(why.contains("cannot write about dogs") && why.contains("help: ask for another"), "{why}");
+    let why = failed["status"]["message"]["parts"][0]["text"]
+        .as_str()
+        .unwrap();
+    assert!(
+        why.contains("cannot write about dogs") && why.contains("help: ask for another"),
+        "{why}"
+    );
     served.stop().await.unwrap();
 }
 
@@ -161,13 +216,22 @@ async fn a_repeated_message_starts_no_second_task() {
     let same = futures_util::future::join_all((0..8).map(|_| ask("shouting", "m"))).await;
     let ids: BTreeSet<_> = same.iter().map(|task| task["id"].to_string()).collect();
     assert_eq!(ids.len(), 1, "{same:?}");
-    assert!(same.iter().all(|task| state(task) == "TASK_STATE_COMPLETED"), "{same:?}");
+    assert!(
+        same.iter()
+            .all(|task| state(task) == "TASK_STATE_COMPLETED"),
+        "{same:?}"
+    );
     assert_ne!(ask("shouting", "n").await["id"], same[0]["id"]);
     // A repeated message retries a failed or cancelled task.
-    assert_ne!(ask("failing", "m").await["id"], ask("failing", "m").await["id"]);
-    let begin = json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
-    let hanging =
-        async || call(&served, "hanging", "SendMessage", begin.clone()).await["result"]["task"]["id"].clone();
+    assert_ne!(
+        ask("failing", "m").await["id"],
+        ask("failing", "m").await["id"]
+    );
+    let begin =
+        json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
+    let hanging = async || {
+        call(&served, "hanging", "SendMessage", begin.clone()).await["result"]["task"]["id"].clone()
+    };
     let first = hanging().await;
     assert_eq!(hanging().await, first);
     call(&served, "hanging", "CancelTask", json!({"id": first})).await;
@@ -178,7 +242,13 @@ async fn a_repeated_message_starts_no_second_task() {
 #[tokio::test]
 async fn invalid_requests_are_refused_with_a_remedy() {
     let served = Served::in_memory().await;
-    let done = call(&served, "shouting", "SendMessage", json!({"message": text_message("m", "x")})).await;
+    let done = call(
+        &served,
+        "shouting",
+        "SendMessage",
+        json!({"message": text_message("m", "x")}),
+    )
+    .await;
     let done = done["result"]["task"]["id"].clone();
     let file = json!({"messageId": "f", "role": "ROLE_USER", "parts": [{"raw": "AAAA"}]});
     let mut on_done = text_message("d", "more");
@@ -189,22 +259,46 @@ async fn invalid_requests_are_refused_with_a_remedy() {
         ("message/send", json!({}), -32601),
         ("SendMessage", json!({}), -32602),
         ("SendMessage", json!([1]), -32602),
-        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{}]}}), -32602),
-        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_KING", "parts": []}}), -32602),
-        ("SendMessage", json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": []}}), -32602),
-        ("SendMessage", json!({"message": text_message("", "x")}), -32602),
+        (
+            "SendMessage",
+            json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": [{}]}}),
+            -32602,
+        ),
+        (
+            "SendMessage",
+            json!({"message": {"messageId": "a", "role": "ROLE_KING", "parts": []}}),
+            -32602,
+        ),
+        (
+            "SendMessage",
+            json!({"message": {"messageId": "a", "role": "ROLE_USER", "parts": []}}),
+            -32602,
+        ),
+        (
+            "SendMessage",
+            json!({"message": text_message("", "x")}),
+            -32602,
+        ),
         ("SendMessage", json!({"message": file}), -32005),
         ("SendMessage", json!({"message": on_done}), -32004),
         ("SendStreamingMessage", json!({"message": {}}), -32602),
         ("GetTask", json!({"id": "nothing"}), -32001),
-        ("GetTask", json!({"id": "e-019a0000-0000-7000-8000-000000000000"}), -32001),
+        (
+            "GetTask",
+            json!({"id": "e-019a0000-0000-7000-8000-000000000000"}),
+            -32001,
+        ),
         ("GetTask", json!({"id": ""}), -32602),
         ("GetTask", json!({"id": done, "historyLength": -1}), -32602),
         ("CancelTask", json!({"id": done}), -32002),
         ("SubscribeToTask", json!({"id": done}), -32004),
         ("ListTasks", json!({"pageSize": 101}), -32602),
         ("ListTasks", json!({"pageToken": "x"}), -32602),
-        ("ListTasks", json!({"statusTimestampAfter": "yesterday"}), -32602),
+        (
+            "ListTasks",
+            json!({"statusTimestampAfter": "yesterday"}),
+            -32602,
+        ),
         ("CreateTaskPushNotificationConfig", push, -32003),
         ("GetExtendedAgentCard", Value::Null, -32004),
     ] {
@@ -212,7 +306,10 @@ async fn invalid_requests_are_refused_with_a_remedy() {
         let error = &answer["error"];
         assert_eq!(error["code"], code, "{method} {params} {answer}");
         let info = &error["data"][0];
-        assert!(error["message"].is_string() && info["metadata"]["help"].is_string(), "{answer}");
+        assert!(
+            error["message"].is_string() && info["metadata"]["help"].is_string(),
+            "{answer}"
+        );
         assert_eq!(info["@type"], "type.googleapis.com/google.rpc.ErrorInfo");
     }
     // A task of another workflow is unknown.
@@ -220,7 +317,11 @@ async fn invalid_requests_are_refused_with_a_remedy() {
     assert_eq!(other["error"]["code"], -32001);
 
     let (_, all) = send(served.get("/v1/runs")).await;
-    assert_eq!(all["runs"].as_array().unwrap().len(), 1, "no run was started");
+    assert_eq!(
+        all["runs"].as_array().unwrap().len(),
+        1,
+        "no run was started"
+    );
     served.stop().await.unwrap();
 }
 
@@ -236,15 +337,23 @@ async fn requests_of_other_versions_are_refused() {
         .map(|one| one["field"].as_str().unwrap())
         .collect();
     assert_eq!(fields, ["more", "topic"].into(), "{answer}");
-    let raw =
-        |body: String| served.post("/a2a/shouting", &json!(null)).body(body).header("a2a-version", "1.0");
+    let raw = |body: String| {
+        served
+            .post("/a2a/shouting", &json!(null))
+            .body(body)
+            .header("a2a-version", "1.0")
+    };
     let deep = "[".repeat(1000) + &"]".repeat(1000);
     let request = |request: Value| (request.to_string(), StatusCode::OK, -32600);
     for (body, status, code) in [
         ("{".to_owned(), StatusCode::BAD_REQUEST, -32700),
         (String::new(), StatusCode::BAD_REQUEST, -32700),
         (deep, StatusCode::BAD_REQUEST, -32700),
-        ("\"".to_owned() + &"x".repeat(2 << 20) + "\"", StatusCode::PAYLOAD_TOO_LARGE, -32603),
+        (
+            "\"".to_owned() + &"x".repeat(2 << 20) + "\"",
+            StatusCode::PAYLOAD_TOO_LARGE,
+            -32603,
+        ),
         request(json!([])),
         request(json!({"jsonrpc": "1.0", "id": 1, "method": "GetTask"})),
         request(json!({"jsonrpc": "2.0", "id": {}, "method": "GetTask"})),
@@ -260,8 +369,9 @@ async fn requests_of_other_versions_are_refused() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": {}});
     for version in [None, Some("0.3"), Some("2.0"), Some("")] {
         let request = served.post("/a2a/shouting", &body);
-        let request =
-            version.into_iter().fold(request, |request, version| request.header("a2a-version", version));
+        let request = version.into_iter().fold(request, |request, version| {
+            request.header("a2a-version", version)
+        });
         let (_, answer) = send(request).await;
         assert_eq!(answer["error"]["code"], -32009, "{version:?} {answer}");
     }
@@ -274,19 +384,34 @@ async fn requests_of_other_versions_are_refused() {
 
 #[tokio::test]
 async fn a_stream_has_the_pieces_of_the_text() {
-    let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
-    let runner = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
+    let reply = Reply::new()
+        .text("A cat sat.")
+        .pieces(["A cat".to_owned(), " sat.".to_owned()]);
+    let runner = adk::Runner::builder()
+        .model(ScriptedModel::new().reply(reply))
+        .build()
+        .unwrap();
     let served = Served::new(&runner, |server| server.workflow(Telling::default())).await;
-    let all =
-        stream(&served, "telling", "SendStreamingMessage", json!({"message": text_message("m", "cats")}))
-            .await;
+    let all = stream(
+        &served,
+        "telling",
+        "SendStreamingMessage",
+        json!({"message": text_message("m", "cats")}),
+    )
+    .await;
     assert_eq!(state(&all[0]["task"]), "TASK_STATE_WORKING", "{all:?}");
     let id = all[0]["task"]["id"].as_str().unwrap();
-    let updates: Vec<_> = all.iter().filter_map(|update| update.get("artifactUpdate")).collect();
+    let updates: Vec<_> = all
+        .iter()
+        .filter_map(|update| update.get("artifactUpdate"))
+        .collect();
     let pieces: Vec<_> = updates
         .iter()
         .map(|update| {
-            assert_eq!((&update["taskId"], &update["artifact"]["artifactId"]), (&json!(id), &json!("story")));
+            assert_eq!(
+                (&update["taskId"], &update["artifact"]["artifactId"]),
+                (&json!(id), &json!("story"))
+            );
             (
                 update["append"] == true,
                 update["lastChunk"] == true,
@@ -296,40 +421,79 @@ async fn a_stream_has_the_pieces_of_the_text() {
         .collect();
     assert_eq!(
         pieces,
-        [(false, false, "A cat"), (true, false, " sat."), (false, true, "A cat sat.")],
+        [
+            (false, false, "A cat"),
+            (true, false, " sat."),
+            (false, true, "A cat sat.")
+        ],
         "{all:?}"
     );
-    let says: Vec<_> =
-        all.iter().filter_map(|update| update["statusUpdate"]["status"].get("message")).collect();
-    assert_eq!((says.len(), &says[0]["metadata"]["author"]), (1, &json!("teller")), "{all:?}");
-    assert_eq!(state(&all.last().unwrap()["statusUpdate"]), "TASK_STATE_COMPLETED");
+    let says: Vec<_> = all
+        .iter()
+        .filter_map(|update| update["statusUpdate"]["status"].get("message"))
+        .collect();
+    assert_eq!(
+        (says.len(), &says[0]["metadata"]["author"]),
+        (1, &json!("teller")),
+        "{all:?}"
+    );
+    assert_eq!(
+        state(&all.last().unwrap()["statusUpdate"]),
+        "TASK_STATE_COMPLETED"
+    );
     served.stop().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_message_answers_a_waiting_task() {
     let served = Served::in_memory().await;
-    let sent = call(&served, "approval", "SendMessage", json!({"message": text_message("m", "cats")})).await;
+    let sent = call(
+        &served,
+        "approval",
+        "SendMessage",
+        json!({"message": text_message("m", "cats")}),
+    )
+    .await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_INPUT_REQUIRED", "{sent}");
     let parts = &task["status"]["message"]["parts"];
     assert_eq!(parts[0]["text"], "May this be published? CATS CATS");
-    assert!(parts[1]["data"]["schema"].is_object() && parts[1]["data"]["wait"].is_string(), "{parts}");
+    assert!(
+        parts[1]["data"]["schema"].is_object() && parts[1]["data"]["wait"].is_string(),
+        "{parts}"
+    );
     let answer = |id: &str, part: Value| {
-        let message = json!({"messageId": id, "role": "ROLE_USER", "taskId": task["id"], "parts": [part]});
+        let message =
+            json!({"messageId": id, "role": "ROLE_USER", "taskId": task["id"], "parts": [part]});
         json!({ "message": message })
     };
-    for part in [json!({"text": "perhaps"}), json!({"data": {"Revise": {}}}), json!({"data": 7})] {
+    for part in [
+        json!({"text": "perhaps"}),
+        json!({"data": {"Revise": {}}}),
+        json!({"data": 7}),
+    ] {
         let refused = call(&served, "approval", "SendMessage", answer("a", part)).await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
     }
     let mut elsewhere = answer("a", json!({"text": "Publish"}));
     elsewhere["message"]["contextId"] = json!("elsewhere");
-    assert_eq!(call(&served, "approval", "SendMessage", elsewhere).await["error"]["code"], -32602);
+    assert_eq!(
+        call(&served, "approval", "SendMessage", elsewhere).await["error"]["code"],
+        -32602
+    );
     let mut unknown = answer("a", json!({"text": "Publish"}));
     unknown["message"]["metadata"] = json!({"wait": "nothing"});
-    assert_eq!(call(&served, "approval", "SendMessage", unknown).await["error"]["code"], -32602);
-    let subscribed = stream(&served, "approval", "SubscribeToTask", json!({"id": task["id"]})).await;
+    assert_eq!(
+        call(&served, "approval", "SendMessage", unknown).await["error"]["code"],
+        -32602
+    );
+    let subscribed = stream(
+        &served,
+        "approval",
+        "SubscribeToTask",
+        json!({"id": task["id"]}),
+    )
+    .await;
     assert_eq!(
         (subscribed.len(), state(&subscribed[0]["task"])),
         (1, "TASK_STATE_INPUT_REQUIRED"),
@@ -337,20 +501,48 @@ async fn a_message_answers_a_waiting_task() {
     );
 
     let part = json!({"data": {"Revise": {"note": "shorter"}}});
-    let all = stream(&served, "approval", "SendStreamingMessage", answer("a", part)).await;
+    let all = stream(
+        &served,
+        "approval",
+        "SendStreamingMessage",
+        answer("a", part),
+    )
+    .await;
     assert_eq!(state(&all[0]["task"]), "TASK_STATE_WORKING", "{all:?}");
-    let post = all.iter().filter_map(|update| update.get("artifactUpdate")).next_back().unwrap();
+    let post = all
+        .iter()
+        .filter_map(|update| update.get("artifactUpdate"))
+        .next_back()
+        .unwrap();
     assert_eq!(post["artifact"]["parts"][0]["text"], "CATS CATS (shorter)");
-    assert_eq!(state(&all.last().unwrap()["statusUpdate"]), "TASK_STATE_COMPLETED");
+    assert_eq!(
+        state(&all.last().unwrap()["statusUpdate"]),
+        "TASK_STATE_COMPLETED"
+    );
 
-    let sent = call(&served, "approval", "SendMessage", json!({"message": text_message("n", "dogs")})).await;
+    let sent = call(
+        &served,
+        "approval",
+        "SendMessage",
+        json!({"message": text_message("n", "dogs")}),
+    )
+    .await;
     let task = &sent["result"]["task"];
-    let message =
-        json!({"messageId": "b", "role": "ROLE_USER", "taskId": task["id"], "parts": [{"text": "Publish"}]});
+    let message = json!({"messageId": "b", "role": "ROLE_USER", "taskId": task["id"], "parts": [{"text": "Publish"}]});
     for _ in 0..2 {
         // The second message repeats the first, as if its response was lost.
-        let ended = call(&served, "approval", "SendMessage", json!({ "message": message })).await;
-        assert_eq!(state(&ended["result"]["task"]), "TASK_STATE_COMPLETED", "{ended}");
+        let ended = call(
+            &served,
+            "approval",
+            "SendMessage",
+            json!({ "message": message }),
+        )
+        .await;
+        assert_eq!(
+            state(&ended["result"]["task"]),
+            "TASK_STATE_COMPLETED",
+            "{ended}"
+        );
     }
     served.stop().await.unwrap();
 }
@@ -358,21 +550,35 @@ async fn a_message_answers_a_waiting_task() {
 #[tokio::test]
 async fn a_task_outlives_its_connection_and_is_cancelled() {
     let served = Served::in_memory().await;
-    let params = json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
+    let params =
+        json!({"message": text_message("m", "x"), "configuration": {"returnImmediately": true}});
     let sent = call(&served, "hanging", "SendMessage", params).await;
     let task = &sent["result"]["task"];
     assert_eq!(state(task), "TASK_STATE_WORKING", "{sent}");
     let id = json!({"id": task["id"]});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SubscribeToTask", "params": id});
-    let request = || served.post("/a2a/hanging", &body).header("a2a-version", "1.0").send();
+    let request = || {
+        served
+            .post("/a2a/hanging", &body)
+            .header("a2a-version", "1.0")
+            .send()
+    };
     drop(request().await.unwrap());
     let mut subscribed = request().await.unwrap();
     let first = subscribed.chunk().await.unwrap().unwrap();
     assert!(String::from_utf8_lossy(&first).contains("TASK_STATE_WORKING"));
     let cancelled = call(&served, "hanging", "CancelTask", id.clone()).await;
-    assert_eq!(state(&cancelled["result"]), "TASK_STATE_CANCELED", "{cancelled}");
+    assert_eq!(
+        state(&cancelled["result"]),
+        "TASK_STATE_CANCELED",
+        "{cancelled}"
+    );
     let rest = sse(&subscribed.text().await.unwrap());
-    assert_eq!(state(&rest.last().unwrap().2["result"]["statusUpdate"]), "TASK_STATE_CANCELED", "{rest:?}");
+    assert_eq!(
+        state(&rest.last().unwrap().2["result"]["statusUpdate"]),
+        "TASK_STATE_CANCELED",
+        "{rest:?}"
+    );
     let again = call(&served, "hanging", "CancelTask", id).await;
     assert_eq!(state(&again["result"]), "TASK_STATE_CANCELED");
     served.stop().await.unwrap();
@@ -380,7 +586,11 @@ async fn a_task_outlives_its_connection_and_is_cancelled() {
 
 /// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+    match request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok())
+    {
         Some(user) => Ok(Caller::user(user)),
         None => Err(Refusal::unauthorized("there is no `x-user`")),
     }
@@ -389,16 +599,26 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
 #[tokio::test]
 async fn users_see_only_their_own_tasks() {
     let runner = adk::Runner::builder().build().unwrap();
-    let with = |server: adk::server::Server<_, _>| server.authorize(by_header).push_to("http://127.0.0.1:1/");
+    let with = |server: adk::server::Server<_, _>| {
+        server.authorize(by_header).push_to("http://127.0.0.1:1/")
+    };
     let served = Served::new(&runner, with).await;
     let ask = |user: &'static str, method: &'static str, params: Value| {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let request = served.post("/a2a/approval", &body).header("a2a-version", "1.0").header("x-user", user);
+        let request = served
+            .post("/a2a/approval", &body)
+            .header("a2a-version", "1.0")
+            .header("x-user", user);
         async { send(request).await.1 }
     };
     let (status, _) = send(served.get("/a2a/approval/.well-known/agent-card.json")).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let mine = ask("ann", "SendMessage", json!({"message": text_message("m", "x")})).await;
+    let mine = ask(
+        "ann",
+        "SendMessage",
+        json!({"message": text_message("m", "x")}),
+    )
+    .await;
     let id = mine["result"]["task"]["id"].clone();
     let mut answer = text_message("a", "Publish");
     answer["taskId"] = id.clone();
@@ -408,20 +628,41 @@ async fn users_see_only_their_own_tasks() {
         ("SubscribeToTask", json!({"id": id})),
         ("SendMessage", json!({"message": answer})),
         ("SendStreamingMessage", json!({"message": answer})),
-        ("CreateTaskPushNotificationConfig", json!({"taskId": id, "url": "http://127.0.0.1:1/"})),
-        ("GetTaskPushNotificationConfig", json!({"taskId": id, "id": "x"})),
+        (
+            "CreateTaskPushNotificationConfig",
+            json!({"taskId": id, "url": "http://127.0.0.1:1/"}),
+        ),
+        (
+            "GetTaskPushNotificationConfig",
+            json!({"taskId": id, "id": "x"}),
+        ),
         ("ListTaskPushNotificationConfigs", json!({"taskId": id})),
-        ("DeleteTaskPushNotificationConfig", json!({"taskId": id, "id": "x"})),
+        (
+            "DeleteTaskPushNotificationConfig",
+            json!({"taskId": id, "id": "x"}),
+        ),
     ] {
         let refused = ask("bob", method, params).await;
         assert_eq!(refused["error"]["code"], -32001, "{method} {refused}");
     }
     let list = ask("bob", "ListTasks", json!({})).await;
     assert_eq!(list["result"]["totalSize"], 0, "{list}");
-    let other = ask("bob", "SendMessage", json!({"message": text_message("m", "y")})).await;
-    assert_ne!(other["result"]["task"]["id"], id, "bob's message with this id starts another task");
+    let other = ask(
+        "bob",
+        "SendMessage",
+        json!({"message": text_message("m", "y")}),
+    )
+    .await;
+    assert_ne!(
+        other["result"]["task"]["id"], id,
+        "bob's message with this id starts another task"
+    );
     let mine = ask("ann", "SendMessage", json!({"message": answer})).await;
-    assert_eq!(state(&mine["result"]["task"]), "TASK_STATE_COMPLETED", "{mine}");
+    assert_eq!(
+        state(&mine["result"]["task"]),
+        "TASK_STATE_COMPLETED",
+        "{mine}"
+    );
     served.stop().await.unwrap();
 }
 
@@ -431,11 +672,15 @@ type Posted = mpsc::UnboundedSender<(HeaderMap, Value)>;
 async fn changes_are_pushed_only_to_allowed_addresses() {
     let (posted, mut received) = mpsc::unbounded_channel();
     let hook = async |State(posted): State<Posted>, headers: HeaderMap, body: Bytes| {
-        posted.send((headers, serde_json::from_slice(&body).unwrap())).unwrap();
+        posted
+            .send((headers, serde_json::from_slice(&body).unwrap()))
+            .unwrap();
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let hooks = format!("http://{}", listener.local_addr().unwrap());
-    let router = axum::Router::new().route("/hooks/{*rest}", post(hook)).with_state(posted);
+    let router = axum::Router::new()
+        .route("/hooks/{*rest}", post(hook))
+        .with_state(posted);
     tokio::spawn(axum::serve(listener, router).into_future());
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.push_to(format!("{hooks}/hooks"))).await;
@@ -458,36 +703,84 @@ async fn changes_are_pushed_only_to_allowed_addresses() {
         let refused = call(&served, "approval", "SendMessage", begin("m", url.clone())).await;
         assert_eq!(refused["error"]["code"], -32602, "{url} {refused}");
     }
-    let sent = call(&served, "approval", "SendMessage", begin("m", format!("{hooks}/hooks/a"))).await;
+    let sent = call(
+        &served,
+        "approval",
+        "SendMessage",
+        begin("m", format!("{hooks}/hooks/a")),
+    )
+    .await;
     let id = sent["result"]["task"]["id"].clone();
     let (headers, notification) = received.recv().await.unwrap();
     assert_eq!(
-        (state(&notification["statusUpdate"]), &notification["statusUpdate"]["taskId"]),
+        (
+            state(&notification["statusUpdate"]),
+            &notification["statusUpdate"]["taskId"]
+        ),
         ("TASK_STATE_INPUT_REQUIRED", &id)
     );
     assert_eq!(
-        (&headers["x-a2a-notification-token"], &headers["content-type"]),
-        (&"sesame".parse().unwrap(), &"application/a2a+json".parse().unwrap())
+        (
+            &headers["x-a2a-notification-token"],
+            &headers["content-type"]
+        ),
+        (
+            &"sesame".parse().unwrap(),
+            &"application/a2a+json".parse().unwrap()
+        )
     );
 
-    let list = call(&served, "approval", "ListTaskPushNotificationConfigs", json!({"taskId": id})).await;
+    let list = call(
+        &served,
+        "approval",
+        "ListTaskPushNotificationConfigs",
+        json!({"taskId": id}),
+    )
+    .await;
     let first = &list["result"]["configs"][0];
-    assert_eq!((&first["taskId"], &first["token"]), (&id, &json!("sesame")), "{list}");
+    assert_eq!(
+        (&first["taskId"], &first["token"]),
+        (&id, &json!("sesame")),
+        "{list}"
+    );
     let basic = json!({"taskId": id, "id": "b", "url": format!("{hooks}/hooks/b"), "authentication": {"scheme": "Basic", "credentials": "dTpw"}});
-    let made = call(&served, "approval", "CreateTaskPushNotificationConfig", basic.clone()).await;
+    let made = call(
+        &served,
+        "approval",
+        "CreateTaskPushNotificationConfig",
+        basic.clone(),
+    )
+    .await;
     assert_eq!(made["result"], basic);
-    let got =
-        call(&served, "approval", "GetTaskPushNotificationConfig", json!({"taskId": id, "id": "b"})).await;
+    let got = call(
+        &served,
+        "approval",
+        "GetTaskPushNotificationConfig",
+        json!({"taskId": id, "id": "b"}),
+    )
+    .await;
     assert_eq!(got["result"], basic);
     let gone = json!({"taskId": id, "id": first["id"]});
-    let deleted = call(&served, "approval", "DeleteTaskPushNotificationConfig", gone.clone()).await;
+    let deleted = call(
+        &served,
+        "approval",
+        "DeleteTaskPushNotificationConfig",
+        gone.clone(),
+    )
+    .await;
     assert_eq!(deleted.get("result"), Some(&Value::Null), "{deleted}");
     let missing = call(&served, "approval", "GetTaskPushNotificationConfig", gone).await;
     assert_eq!(missing["error"]["code"], -32001);
 
     let mut answer = text_message("a", "Publish");
     answer["taskId"] = id.clone();
-    call(&served, "approval", "SendMessage", json!({"message": answer})).await;
+    call(
+        &served,
+        "approval",
+        "SendMessage",
+        json!({"message": answer}),
+    )
+    .await;
     let (headers, notification) = loop {
         let next = received.recv().await.unwrap();
         if state(&next.1["statusUpdate"]) != "TASK_STATE_WORKING" {
@@ -495,10 +788,20 @@ async fn changes_are_pushed_only_to_allowed_addresses() {
         }
     };
     assert_eq!(
-        (&headers["authorization"], state(&notification["statusUpdate"])),
+        (
+            &headers["authorization"],
+            state(&notification["statusUpdate"])
+        ),
         (&"Basic dTpw".parse().unwrap(), "TASK_STATE_COMPLETED")
     );
-    let (_, card) = read(served.get("/a2a/approval/.well-known/agent-card.json").send().await.unwrap()).await;
+    let (_, card) = read(
+        served
+            .get("/a2a/approval/.well-known/agent-card.json")
+            .send()
+            .await
+            .unwrap(),
+    )
+    .await;
     assert_eq!(card["capabilities"]["pushNotifications"], true);
     served.stop().await.unwrap();
 }
@@ -511,18 +814,40 @@ async fn a_task_queued_in_its_context_is_submitted() {
         message["contextId"] = json!("s");
         json!({"message": message, "configuration": {"returnImmediately": true}})
     };
-    let holder = call(&served, "hanging", "SendMessage", message("1", "x")).await["result"]["task"].clone();
+    let holder =
+        call(&served, "hanging", "SendMessage", message("1", "x")).await["result"]["task"].clone();
     assert_eq!(state(&holder), "TASK_STATE_WORKING", "{holder}");
-    let task = call(&served, "shouting", "SendMessage", message("2", "a")).await["result"]["task"].clone();
+    let task =
+        call(&served, "shouting", "SendMessage", message("2", "a")).await["result"]["task"].clone();
     assert_eq!(state(&task), "TASK_STATE_SUBMITTED", "{task}");
-    let listed = call(&served, "shouting", "ListTasks", json!({"status": "TASK_STATE_SUBMITTED"})).await;
+    let listed = call(
+        &served,
+        "shouting",
+        "ListTasks",
+        json!({"status": "TASK_STATE_SUBMITTED"}),
+    )
+    .await;
     assert_eq!(listed["result"]["tasks"][0]["id"], task["id"], "{listed}");
-    let body =
-        json!({"jsonrpc": "2.0", "id": "s", "method": "SubscribeToTask", "params": {"id": task["id"]}});
-    let followed = served.post("/a2a/shouting/", &body).header("a2a-version", "1.0").send().await.unwrap();
-    call(&served, "hanging", "CancelTask", json!({"id": holder["id"]})).await;
+    let body = json!({"jsonrpc": "2.0", "id": "s", "method": "SubscribeToTask", "params": {"id": task["id"]}});
+    let followed = served
+        .post("/a2a/shouting/", &body)
+        .header("a2a-version", "1.0")
+        .send()
+        .await
+        .unwrap();
+    call(
+        &served,
+        "hanging",
+        "CancelTask",
+        json!({"id": holder["id"]}),
+    )
+    .await;
     let updates = sse(&followed.text().await.unwrap());
-    assert_eq!(state(&updates[0].2["result"]["task"]), "TASK_STATE_SUBMITTED", "{updates:?}");
+    assert_eq!(
+        state(&updates[0].2["result"]["task"]),
+        "TASK_STATE_SUBMITTED",
+        "{updates:?}"
+    );
     let last = &updates[updates.len() - 1].2["result"]["statusUpdate"];
     assert_eq!(state(last), "TASK_STATE_COMPLETED", "{updates:?}");
     served.stop().await.unwrap();

@@ -52,12 +52,19 @@ impl Program {
     fn start(name: &str) -> Self {
         let folder = std::env::var_os("ADK_CLIENTS").expect("tests/peers/run-clients.sh sets it");
         let mut node = Command::new("node");
-        node.arg(std::path::Path::new(&folder).join(name)).kill_on_drop(true);
-        node.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        node.arg(std::path::Path::new(&folder).join(name))
+            .kill_on_drop(true);
+        node.stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = node.spawn().expect("node");
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let stdin = child.stdin.take().unwrap();
-        Self { child, lines, stdin }
+        Self {
+            child,
+            lines,
+            stdin,
+        }
     }
 
     /// Reads the next line. Panics with the error output if the program has ended.
@@ -66,7 +73,13 @@ impl Program {
             return line;
         }
         let mut words = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut words).await.unwrap();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut words)
+            .await
+            .unwrap();
         panic!("the program has ended: {words}");
     }
 
@@ -80,7 +93,10 @@ impl Program {
     }
 
     async fn write_line(&mut self, line: &str) {
-        self.stdin.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        self.stdin
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
     }
 }
 
@@ -89,10 +105,20 @@ impl Program {
 async fn the_official_client_calls_workflows() {
     let mut client = Program::start("a2a.mjs");
     let hook = format!("http://127.0.0.1:{}", client.line().await);
-    let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
-    let runner = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
-    let served = Served::new(&runner, |server| server.workflow(Telling::default()).push_to(hook)).await;
-    client.write_line(&format!("http://{}", served.address)).await;
+    let reply = Reply::new()
+        .text("A cat sat.")
+        .pieces(["A cat".to_owned(), " sat.".to_owned()]);
+    let runner = adk::Runner::builder()
+        .model(ScriptedModel::new().reply(reply))
+        .build()
+        .unwrap();
+    let served = Served::new(&runner, |server| {
+        server.workflow(Telling::default()).push_to(hook)
+    })
+    .await;
+    client
+        .write_line(&format!("http://{}", served.address))
+        .await;
     for scenario in ["card", "send", "stream", "input", "cancel", "push"] {
         assert_eq!(client.line().await, scenario);
     }
@@ -104,7 +130,9 @@ fn other(port: &str) -> adk::a2a::RemoteAgentBuilder {
 }
 
 fn asking(port: &str) -> Asking {
-    let other = other(port).reads::<String>("question").writes::<String>("answer");
+    let other = other(port)
+        .reads::<String>("question")
+        .writes::<String>("answer");
     Asking::new(Arc::new(other.build().unwrap())).unwrap()
 }
 
@@ -114,18 +142,35 @@ async fn an_agent_of_the_official_sdk_is_a_step() {
     let mut server = Program::start("a2a_server.mjs");
     let port = server.line().await;
     let runner = Runner::builder().build().unwrap();
-    let ask = async |question: &str| runner.run(&asking(&port), question).await.map(|outcome| outcome.output);
+    let ask = async |question: &str| {
+        runner
+            .run(&asking(&port), question)
+            .await
+            .map(|outcome| outcome.output)
+    };
     assert_eq!(ask("hello").await.unwrap(), "You said hello.");
     assert_eq!(ask("say").await.unwrap(), "Said.");
     let error = ask("fail").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Remote(RemoteErrorKind::Failed));
     assert!(error.to_string().contains("no cats here"), "{error}");
-    let counter = other(&port).reads::<String>("what").reads::<u32>("times").writes::<Counted>("counted");
+    let counter = other(&port)
+        .reads::<String>("what")
+        .reads::<u32>("times")
+        .writes::<Counted>("counted");
     let counting = Counting::new(Arc::new(counter.build().unwrap())).unwrap();
-    let input = CountingInput { what: "count".into(), times: 3 };
-    assert_eq!(runner.run(&counting, input).await.unwrap().output, Counted { count: 3 });
+    let input = CountingInput {
+        what: "count".into(),
+        times: 3,
+    };
+    assert_eq!(
+        runner.run(&counting, input).await.unwrap().output,
+        Counted { count: 3 }
+    );
     let lines = server.until("executes count").await;
-    let sent = lines.iter().filter(|line| *line == "calls SendMessage").count();
+    let sent = lines
+        .iter()
+        .filter(|line| *line == "calls SendMessage")
+        .count();
     assert_eq!(sent, 4, "{lines:?}");
 }
 
@@ -165,10 +210,17 @@ async fn an_agent_of_the_official_sdk_gets_one_message() {
     assert_eq!(recovered.len(), 1);
     recovered.into_iter().next().unwrap().result.unwrap();
     let session = runner.session("ann", "s").open().await.unwrap();
-    assert_eq!(session.get("answer").unwrap().as_str(), Some("You said hold."));
+    assert_eq!(
+        session.get("answer").unwrap().as_str(),
+        Some("You said hold.")
+    );
 
     // A person answers the question of the agent in a third process.
-    let error = runner.session("ann", "t").run(&asking(&port), "ask").await.unwrap_err();
+    let error = runner
+        .session("ann", "t")
+        .run(&asking(&port), "ask")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     drop(runner);
     let runner = on_file(&file, &port).await;
@@ -177,9 +229,18 @@ async fn an_agent_of_the_official_sdk_gets_one_message() {
     runner.answer(&wait.id, "Ann").await.unwrap();
     runner.recover().await.unwrap().remove(0).result.unwrap();
     let session = runner.session("ann", "t").open().await.unwrap();
-    assert_eq!(session.get("answer").unwrap().as_str(), Some("You said Ann."));
+    assert_eq!(
+        session.get("answer").unwrap().as_str(),
+        Some("You said Ann.")
+    );
     let lines = server.until("executes Ann").await;
-    let sent = lines.iter().filter(|line| *line == "calls SendMessage").count();
-    assert_eq!(sent, 2, "the message of the held task was sent once: {lines:?}");
+    let sent = lines
+        .iter()
+        .filter(|line| *line == "calls SendMessage")
+        .count();
+    assert_eq!(
+        sent, 2,
+        "the message of the held task was sent once: {lines:?}"
+    );
     std::fs::remove_dir_all(&folder).unwrap();
 }

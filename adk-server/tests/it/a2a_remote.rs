@@ -33,24 +33,50 @@ workflow! {
 
 fn delegating(served: &Served, name: &str) -> Delegating {
     let other = remote(format!("http://{}/a2a/{name}", served.address)).name("other");
-    let other = other.reads::<String>("topic").writes::<String>("post").build().unwrap();
+    let other = other
+        .reads::<String>("topic")
+        .writes::<String>("post")
+        .build()
+        .unwrap();
     Delegating::new(Arc::new(other)).unwrap()
 }
 
 #[tokio::test]
 async fn a_workflow_is_a_step_of_another_workflow() {
-    let reply = Reply::new().text("A cat sat.").pieces(["A cat".to_owned(), " sat.".to_owned()]);
-    let there = adk::Runner::builder().model(ScriptedModel::new().reply(reply)).build().unwrap();
+    let reply = Reply::new()
+        .text("A cat sat.")
+        .pieces(["A cat".to_owned(), " sat.".to_owned()]);
+    let there = adk::Runner::builder()
+        .model(ScriptedModel::new().reply(reply))
+        .build()
+        .unwrap();
     let served = Served::new(&there, |server| server.workflow(Telling::default())).await;
     let runner = Runner::builder().build().unwrap();
-    let output = runner.run(&delegating(&served, "telling"), "cats").await.unwrap().output;
+    let output = runner
+        .run(&delegating(&served, "telling"), "cats")
+        .await
+        .unwrap()
+        .output;
     assert_eq!(output, "A cat sat.");
-    let shouted = runner.run(&delegating(&served, "shouting"), "cats").await.unwrap().output;
+    let shouted = runner
+        .run(&delegating(&served, "shouting"), "cats")
+        .await
+        .unwrap()
+        .output;
     assert_eq!(shouted, "CATS");
-    let error = runner.run(&delegating(&served, "failing"), "dogs").await.unwrap_err();
+    let error = runner
+        .run(&delegating(&served, "failing"), "dogs")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Remote(RemoteErrorKind::Failed));
-    assert!(error.to_string().contains("cannot write about dogs"), "{error}");
-    let error = runner.run(&delegating(&served, "nothing"), "dogs").await.unwrap_err();
+    assert!(
+        error.to_string().contains("cannot write about dogs"),
+        "{error}"
+    );
+    let error = runner
+        .run(&delegating(&served, "nothing"), "dogs")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Remote(RemoteErrorKind::Refused));
     served.stop().await.unwrap();
 }
@@ -61,21 +87,40 @@ async fn a_question_of_another_server_is_answered_here() {
     let (journal, sessions): (_, Arc<dyn SessionStore>) =
         (MemoryJournal::new(), Arc::new(MemoryStore::new()));
     let runner = || {
-        let runner = Runner::builder().session_store(sessions.clone()).engine(journal.clone());
-        runner.workflow(delegating(&served, "approval")).build().unwrap()
+        let runner = Runner::builder()
+            .session_store(sessions.clone())
+            .engine(journal.clone());
+        runner
+            .workflow(delegating(&served, "approval"))
+            .build()
+            .unwrap()
     };
-    let error = runner().session("ann", "s").run(&delegating(&served, "approval"), "cats").await.unwrap_err();
+    let error = runner()
+        .session("ann", "s")
+        .run(&delegating(&served, "approval"), "cats")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Paused);
     // Another process continues the run.
     let runner = runner();
     let wait = runner.waiting().await.unwrap().remove(0);
     assert_eq!(wait.question, "May this be published? CATS CATS");
-    runner.answer(&wait.id, json!({"Revise": {"note": "shorter"}})).await.unwrap();
+    runner
+        .answer(&wait.id, json!({"Revise": {"note": "shorter"}}))
+        .await
+        .unwrap();
     runner.recover().await.unwrap().remove(0).result.unwrap();
     let session = runner.session("ann", "s").open().await.unwrap();
-    assert_eq!(session.get("post").unwrap().as_str(), Some("CATS CATS (shorter)"));
+    assert_eq!(
+        session.get("post").unwrap().as_str(),
+        Some("CATS CATS (shorter)")
+    );
     let (_, runs) = send(served.get("/v1/runs")).await;
-    assert_eq!(runs["runs"].as_array().unwrap().len(), 1, "the agent got one message: {runs}");
+    assert_eq!(
+        runs["runs"].as_array().unwrap().len(),
+        1,
+        "the agent got one message: {runs}"
+    );
     served.stop().await.unwrap();
 }
 
@@ -87,7 +132,9 @@ async fn a_client_is_notified_after_the_server_of_its_task_has_stopped() {
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());
-    let router = axum::Router::new().route("/hook", post(hook)).with_state(posted);
+    let router = axum::Router::new()
+        .route("/hook", post(hook))
+        .with_state(posted);
     tokio::spawn(axum::serve(listener, router).into_future());
     let folder = std::env::temp_dir().join(format!("adk-a2a-push-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -102,7 +149,12 @@ async fn a_client_is_notified_after_the_server_of_its_task_has_stopped() {
     let configuration = json!({"taskPushNotificationConfig": {"url": url}});
     let params = json!({"message": message, "configuration": configuration});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
-    let (_, sent) = send(served.post("/a2a/approval", &body).header("a2a-version", "1.0")).await;
+    let (_, sent) = send(
+        served
+            .post("/a2a/approval", &body)
+            .header("a2a-version", "1.0"),
+    )
+    .await;
     assert_eq!(
         received.recv().await.unwrap()["statusUpdate"]["status"]["state"],
         "TASK_STATE_INPUT_REQUIRED"
@@ -116,7 +168,10 @@ async fn a_client_is_notified_after_the_server_of_its_task_has_stopped() {
     assert_eq!(status, StatusCode::ACCEPTED);
     loop {
         let notification = received.recv().await.unwrap();
-        assert_eq!(notification["statusUpdate"]["taskId"], sent["result"]["task"]["id"]);
+        assert_eq!(
+            notification["statusUpdate"]["taskId"],
+            sent["result"]["task"]["id"]
+        );
         if notification["statusUpdate"]["status"]["state"] == "TASK_STATE_COMPLETED" {
             break;
         }

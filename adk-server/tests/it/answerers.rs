@@ -40,7 +40,10 @@ workflow! {
 
 /// `x-user` is `USER` or `USER:ROLE`.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
+    let user = request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok());
     let user = user.ok_or_else(|| Refusal::unauthorized("there is no `x-user`"))?;
     Ok(match user.split_once(':') {
         Some((user, role)) => Caller::user(user).role(role),
@@ -49,9 +52,13 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
 }
 
 async fn serve() -> Served {
-    let model = ScriptedModel::new().call("refund", json!({"amount": 49})).text("It is paid.");
+    let model = ScriptedModel::new()
+        .call("refund", json!({"amount": 49}))
+        .text("It is paid.");
     let runner = adk::Runner::builder().model(model).build().unwrap();
-    let server = adk::serve(&runner).workflow(Claim::default()).workflow(Reviewed::default());
+    let server = adk::serve(&runner)
+        .workflow(Claim::default())
+        .workflow(Reviewed::default());
     Served::start(server.workflow(Refunding::default()).authorize(by_header)).await
 }
 
@@ -61,8 +68,16 @@ async fn by(caller: &str, request: RequestBuilder) -> (StatusCode, Value) {
 
 /// Starts a run of Ann and returns the run as she sees it.
 async fn start(served: &Served, name: &str, input: &Value) -> Value {
-    let (status, run) = by("ann", served.post(&format!("/v1/{name}/runs?session=s"), input)).await;
-    assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("paused")), "{run}");
+    let (status, run) = by(
+        "ann",
+        served.post(&format!("/v1/{name}/runs?session=s"), input),
+    )
+    .await;
+    assert_eq!(
+        (status, &run["status"]),
+        (StatusCode::ACCEPTED, &json!("paused")),
+        "{run}"
+    );
     run
 }
 
@@ -75,7 +90,8 @@ fn assert_refused((status, answer): &(StatusCode, Value), needed: &str) {
 async fn waits_of(served: &Served, caller: &str) -> Vec<String> {
     let (_, answer) = by(caller, served.get("/v1/waiting")).await;
     let ids = answer["waiting"].as_array().unwrap().iter();
-    ids.map(|wait| wait["id"].as_str().unwrap().to_owned()).collect()
+    ids.map(|wait| wait["id"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 #[tokio::test]
@@ -97,15 +113,28 @@ async fn the_api_accepts_an_answer_from_a_caller_with_the_role() {
         }
         let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
         let (status, reply) = by("eve:staff", answer()).await;
-        assert_eq!((status, &reply["run"]), (StatusCode::ACCEPTED, &run["run"]), "{reply}");
+        assert_eq!(
+            (status, &reply["run"]),
+            (StatusCode::ACCEPTED, &run["run"]),
+            "{reply}"
+        );
         assert!(
             reply.get("user").is_none() && reply.get("waiting").is_none(),
             "the run belongs to ann: {reply}"
         );
         let (status, _) = by("eve:staff", served.get(&path)).await;
         assert_eq!(status, StatusCode::NOT_FOUND);
-        let rest = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
-        let rest = rest.header("x-user", "ann").send().await.unwrap().text().await.unwrap();
+        let rest = served
+            .get(&format!("{path}/events"))
+            .header("accept", "text/event-stream");
+        let rest = rest
+            .header("x-user", "ann")
+            .send()
+            .await
+            .unwrap()
+            .text()
+            .await
+            .unwrap();
         assert!(rest.contains("\"status\":\"finished\""), "{rest}");
         assert_eq!(waits_of(&served, "eve:staff").await, [""; 0]);
     }
@@ -130,15 +159,26 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_started_the_run() {
     let served = serve().await;
     let says = |id: &str, parts: Value, task: &Value| {
         let message = json!({"messageId": id, "role": "ROLE_USER", "parts": parts, "taskId": task});
-        let body =
-            json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
-        by("ann", served.post("/a2a/claim", &body).header("a2a-version", "1.0"))
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        by(
+            "ann",
+            served
+                .post("/a2a/claim", &body)
+                .header("a2a-version", "1.0"),
+        )
     };
     let (_, sent) = says("m1", json!([{"text": "a7"}]), &json!("")).await;
     let task = &sent["result"]["task"];
-    assert_eq!(task["status"]["message"]["parts"][1]["data"]["by"], json!({"role": "staff"}), "{sent}");
+    assert_eq!(
+        task["status"]["message"]["parts"][1]["data"]["by"],
+        json!({"role": "staff"}),
+        "{sent}"
+    );
     for _ in 0..2 {
-        assert_refused(&says("m2", json!([{"text": "true"}]), &task["id"]).await, "the role `staff`");
+        assert_refused(
+            &says("m2", json!([{"text": "true"}]), &task["id"]).await,
+            "the role `staff`",
+        );
     }
 
     let thread = |resume: Value, messages: Value| {
@@ -146,13 +186,26 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_started_the_run() {
         served.post("/ag-ui/claim", &body)
     };
     let messages = json!([{"id": "1", "role": "user", "content": "a7"}]);
-    let started =
-        thread(json!([]), messages).header("x-user", "ann").send().await.unwrap().text().await.unwrap();
-    let interrupt = crate::support::sse(&started).pop().unwrap().2["outcome"]["interrupts"][0].clone();
-    assert_eq!(interrupt["metadata"]["adk"]["by"], json!({"role": "staff"}), "{started}");
-    let approved =
-        json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]);
-    assert_refused(&by("ann", thread(approved, json!([]))).await, "the role `staff`");
+    let started = thread(json!([]), messages)
+        .header("x-user", "ann")
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    let interrupt =
+        crate::support::sse(&started).pop().unwrap().2["outcome"]["interrupts"][0].clone();
+    assert_eq!(
+        interrupt["metadata"]["adk"]["by"],
+        json!({"role": "staff"}),
+        "{started}"
+    );
+    let approved = json!([{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]);
+    assert_refused(
+        &by("ann", thread(approved, json!([]))).await,
+        "the role `staff`",
+    );
 
     let base = "/apps/claim/users/ann/sessions";
     let (status, _) = by("ann", served.post(base, &json!({"sessionId": "w"}))).await;
@@ -160,12 +213,21 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_started_the_run() {
     let turn = |parts: Value| json!({"appName": "claim", "userId": "ann", "sessionId": "w", "newMessage": {"role": "user", "parts": parts}});
     let (_, events) = by("ann", served.post("/run", &turn(json!([{"text": "a7"}])))).await;
     let events = events.as_array().unwrap();
-    let call = events.iter().flat_map(|event| event["content"]["parts"].as_array()).flatten();
-    let call = call.filter_map(|part| part.get("functionCall")).next_back().unwrap();
+    let call = events
+        .iter()
+        .flat_map(|event| event["content"]["parts"].as_array())
+        .flatten();
+    let call = call
+        .filter_map(|part| part.get("functionCall"))
+        .next_back()
+        .unwrap();
     let response = json!({"id": call["id"], "name": call["name"], "response": {"result": true}});
     for path in ["/run", "/run_sse"] {
         let answer = turn(json!([{"functionResponse": response}]));
-        assert_refused(&by("ann", served.post(path, &answer)).await, "the role `staff`");
+        assert_refused(
+            &by("ann", served.post(path, &answer)).await,
+            "the role `staff`",
+        );
     }
     let open = waits_of(&served, "eve:staff").await;
     assert_eq!(open.len(), 3, "nothing has changed: {open:?}");

@@ -10,16 +10,36 @@ use std::collections::BTreeSet;
 #[tokio::test]
 async fn a_run_has_json_input_and_output() {
     let served = Served::in_memory().await;
-    let (status, run) = send(served.post("/v1/shouting/runs", &json!({"topic": "cats", "times": 2}))).await;
-    assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
-    assert_eq!((&run["status"], &run["workflow"]), (&json!("finished"), &json!("shouting")));
+    let (status, run) =
+        send(served.post("/v1/shouting/runs", &json!({"topic": "cats", "times": 2}))).await;
+    assert_eq!(
+        (status, &run["output"]),
+        (StatusCode::OK, &json!("CATS CATS")),
+        "{run}"
+    );
+    assert_eq!(
+        (&run["status"], &run["workflow"]),
+        (&json!("finished"), &json!("shouting"))
+    );
     let id = run["run"].as_str().unwrap();
     let (status, again) = send(served.get(&format!("/v1/runs/{id}"))).await;
-    assert_eq!((status, &again["output"]), (StatusCode::OK, &run["output"]), "{again}");
+    assert_eq!(
+        (status, &again["output"]),
+        (StatusCode::OK, &run["output"]),
+        "{again}"
+    );
     let (_, events) = send(served.get(&format!("/v1/runs/{id}/events"))).await;
-    let authors: Vec<_> = events["events"].as_array().unwrap().iter().map(|event| &event["author"]).collect();
+    let authors: Vec<_> = events["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| &event["author"])
+        .collect();
     assert_eq!(authors[0], "user");
-    assert!(authors.iter().any(|author| *author == "shout"), "{authors:?}");
+    assert!(
+        authors.iter().any(|author| *author == "shout"),
+        "{authors:?}"
+    );
     let (_, all) = send(served.get("/v1/runs?status=finished&workflow=shouting")).await;
     assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
     let (status, failed) = send(served.post("/v1/failing/runs", &json!({"topic": "dogs"}))).await;
@@ -40,28 +60,50 @@ async fn a_message_may_accompany_the_input() {
     };
     let messages = async |body: &Value| {
         let (status, run) = send(served.post("/v1/shouting/runs", body)).await;
-        assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("CATS CATS")), "{run}");
+        assert_eq!(
+            (status, &run["output"]),
+            (StatusCode::OK, &json!("CATS CATS")),
+            "{run}"
+        );
         let (_, events) =
             send(served.get(&format!("/v1/runs/{}/events", run["run"].as_str().unwrap()))).await;
         events["events"][0]["content"]["parts"].clone()
     };
-    assert_eq!(messages(&with(json!("Be loud."))).await, json!([{"text": "Be loud."}]));
+    assert_eq!(
+        messages(&with(json!("Be loud."))).await,
+        json!([{"text": "Be loud."}])
+    );
     // An input alone is not a message.
     assert_eq!(messages(&input).await, json!([]));
     assert_eq!(messages(&with(json!(null))).await, json!([]));
     let (status, error) = send(served.post("/v1/shouting/runs", &with(json!(7)))).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     assert_eq!(error["error"]["fields"][0]["field"], "message", "{error}");
-    let keyed = |body: &Value| send(served.post("/v1/shouting/runs", body).header("idempotency-key", "k"));
+    let keyed = |body: &Value| {
+        send(
+            served
+                .post("/v1/shouting/runs", body)
+                .header("idempotency-key", "k"),
+        )
+    };
     assert_eq!(keyed(&with(json!("one"))).await.0, StatusCode::OK);
-    assert_eq!(keyed(&with(json!("two"))).await.0, StatusCode::UNPROCESSABLE_ENTITY, "another request");
+    assert_eq!(
+        keyed(&with(json!("two"))).await.0,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "another request"
+    );
     let (_, api) = send(served.get("/openapi.json")).await;
     let body = "/paths/~1v1~1shouting~1runs/post/requestBody/content/application~1json/schema";
     let body = api.pointer(body).unwrap();
     assert_eq!(body["properties"]["message"]["type"], "string", "{body}");
     assert_eq!(body["required"], json!(["topic"]), "{body}");
     let (_, all) = send(served.get("/v1/workflows")).await;
-    let shouting = all["workflows"].as_array().unwrap().iter().find(|one| one["name"] == "shouting").unwrap();
+    let shouting = all["workflows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["name"] == "shouting")
+        .unwrap();
     assert_eq!(&shouting["body"], body);
     assert!(shouting["input"]["properties"]["message"].is_null());
     served.stop().await.unwrap();
@@ -74,13 +116,24 @@ async fn invalid_requests_are_refused_before_a_run_starts() {
     let (status, error) = run(json!({"topic": 7, "times": "two", "more": 1})).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
     let fields = error["error"]["fields"].as_array().unwrap();
-    let named: BTreeSet<_> = fields.iter().map(|fault| fault["field"].as_str().unwrap()).collect();
+    let named: BTreeSet<_> = fields
+        .iter()
+        .map(|fault| fault["field"].as_str().unwrap())
+        .collect();
     assert_eq!(named, ["more", "times", "topic"].into(), "{error}");
-    for (body, field) in [(json!({}), "topic"), (json!(null), "topic"), (json!([1]), "")] {
+    for (body, field) in [
+        (json!({}), "topic"),
+        (json!(null), "topic"),
+        (json!([1]), ""),
+    ] {
         let (status, error) = run(body).await;
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
         assert!(
-            error["error"]["fields"].as_array().unwrap().iter().any(|one| one["field"] == field),
+            error["error"]["fields"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|one| one["field"] == field),
             "{error}"
         );
     }
@@ -89,13 +142,24 @@ async fn invalid_requests_are_refused_before_a_run_starts() {
     for (body, status) in [
         ("{".to_owned(), StatusCode::BAD_REQUEST),
         (deep, StatusCode::BAD_REQUEST),
-        ("\"".to_owned() + &"x".repeat(2 << 20) + "\"", StatusCode::PAYLOAD_TOO_LARGE),
+        (
+            "\"".to_owned() + &"x".repeat(2 << 20) + "\"",
+            StatusCode::PAYLOAD_TOO_LARGE,
+        ),
     ] {
         let (got, error) = send(raw(body)).await;
         assert_eq!(got, status, "{error}");
-        assert!(error["error"]["message"].is_string() && error["error"]["help"].is_string(), "{error}");
+        assert!(
+            error["error"]["message"].is_string() && error["error"]["help"].is_string(),
+            "{error}"
+        );
     }
-    for path in ["/v1/Nothing/runs", "/nowhere", "/v1/runs/e-1", "/v1/waiting/x"] {
+    for path in [
+        "/v1/Nothing/runs",
+        "/nowhere",
+        "/v1/runs/e-1",
+        "/v1/waiting/x",
+    ] {
         let (status, error) = send(served.post(path, &json!({"topic": "x"}))).await;
         assert!(
             status == StatusCode::NOT_FOUND || status == StatusCode::METHOD_NOT_ALLOWED,
@@ -111,13 +175,21 @@ async fn invalid_requests_are_refused_before_a_run_starts() {
 async fn a_stream_continues_after_its_cursor() {
     let served = Served::in_memory().await;
     let request = served.post("/v1/approval/runs", &json!({"topic": "cats"}));
-    let response = request.header("accept", "text/event-stream").send().await.unwrap();
+    let response = request
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let events = sse(&response.text().await.unwrap());
     // Start and end events of steps are not stored, so they have no id.
     let last = events.iter().rfind(|event| !event.1.is_empty()).unwrap();
     let end = &events[events.len() - 1];
-    assert_eq!((&*end.0, &end.2["status"]), ("end", &json!("paused")), "{events:?}");
+    assert_eq!(
+        (&*end.0, &end.2["status"]),
+        ("end", &json!("paused")),
+        "{events:?}"
+    );
     let wait = &end.2["waiting"][0];
     assert_eq!(wait["question"], "May this be published? CATS CATS");
     assert!(wait["schema"].is_object());
@@ -128,14 +200,31 @@ async fn a_stream_continues_after_its_cursor() {
     let (status, run) = send(served.post(&path, &json!({"Revise": {"note": "shorter"}}))).await;
     assert_eq!(status, StatusCode::ACCEPTED, "{run}");
     let (status, error) = send(served.post(&path, &json!("Publish"))).await;
-    assert!(matches!(status, StatusCode::CONFLICT | StatusCode::NOT_FOUND), "{error}");
-    let rest = served.get(&format!("/v1/runs/{id}/events")).header("accept", "text/event-stream");
+    assert!(
+        matches!(status, StatusCode::CONFLICT | StatusCode::NOT_FOUND),
+        "{error}"
+    );
+    let rest = served
+        .get(&format!("/v1/runs/{id}/events"))
+        .header("accept", "text/event-stream");
     let rest = rest.header("last-event-id", &last.1).send().await.unwrap();
     let rest = sse(&rest.text().await.unwrap());
     let end = &rest[rest.len() - 1];
-    assert_eq!((&*end.0, &end.2["output"]), ("end", &json!("CATS CATS (shorter)")), "{rest:?}");
-    let seen: BTreeSet<_> = events.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
-    let rest: BTreeSet<_> = rest.iter().map(|event| &event.1).filter(|id| !id.is_empty()).collect();
+    assert_eq!(
+        (&*end.0, &end.2["output"]),
+        ("end", &json!("CATS CATS (shorter)")),
+        "{rest:?}"
+    );
+    let seen: BTreeSet<_> = events
+        .iter()
+        .map(|event| &event.1)
+        .filter(|id| !id.is_empty())
+        .collect();
+    let rest: BTreeSet<_> = rest
+        .iter()
+        .map(|event| &event.1)
+        .filter(|id| !id.is_empty())
+        .collect();
     assert!(rest.is_disjoint(&seen), "no event is repeated");
     let (_, all) = send(served.get(&format!("/v1/runs/{id}/events"))).await;
     let count = all["events"].as_array().unwrap().len();
@@ -154,12 +243,16 @@ async fn a_repeated_request_returns_the_same_run() {
     let runs: BTreeSet<_> = same.iter().map(|(_, run)| run["run"].to_string()).collect();
     assert_eq!(runs.len(), 1, "{same:?}");
     assert!(
-        same.iter().all(|(status, run)| *status == StatusCode::OK && run["output"] == "CATS"),
+        same.iter()
+            .all(|(status, run)| *status == StatusCode::OK && run["output"] == "CATS"),
         "{same:?}"
     );
     let (_, other) = ask("b", "/v1/shouting/runs?session=s").await;
     let (_, again) = ask("b", "/v1/shouting/runs?session=s").await;
-    assert_eq!((&other["run"], &other["session"]), (&again["run"], &json!("s")));
+    assert_eq!(
+        (&other["run"], &other["session"]),
+        (&again["run"], &json!("s"))
+    );
     assert!(!runs.contains(&other["run"].to_string()));
     let (_, all) = send(served.get("/v1/runs")).await;
     assert_eq!(all["runs"].as_array().unwrap().len(), 2);
@@ -177,35 +270,59 @@ async fn a_run_outlives_its_connection_and_its_process() {
         Served::new(&runner, |server| server.limits(no_grace())).await
     };
     let served = open().await;
-    let request = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let request = served
+        .post("/v1/hanging/runs", &json!({"topic": "x"}))
+        .header("prefer", "respond-async");
     let (status, hanging) = send(request).await;
-    assert_eq!((status, &hanging["status"]), (StatusCode::ACCEPTED, &json!("running")));
+    assert_eq!(
+        (status, &hanging["status"]),
+        (StatusCode::ACCEPTED, &json!("running"))
+    );
     let request = served.post("/v1/approval/runs", &json!({"topic": "x"}));
     let (status, approval) = send(request).await;
-    assert_eq!((status, &approval["status"]), (StatusCode::ACCEPTED, &json!("paused")));
+    assert_eq!(
+        (status, &approval["status"]),
+        (StatusCode::ACCEPTED, &json!("paused"))
+    );
     served.stop().await.unwrap();
 
     let served = open().await;
     let run = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
     let (_, still) = send(served.get(&run)).await;
-    assert_eq!(still["status"], "running", "the next process drives the run: {still}");
+    assert_eq!(
+        still["status"], "running",
+        "the next process drives the run: {still}"
+    );
     // A follower of the resumed run also receives the events that are not stored.
-    let mut followed =
-        served.get(&format!("{run}/events")).header("accept", "text/event-stream").send().await.unwrap();
+    let mut followed = served
+        .get(&format!("{run}/events"))
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     let mut text = String::new();
     while !text.contains("lifecycle") {
         text.push_str(
-            std::str::from_utf8(&followed.chunk().await.unwrap().expect("the run continues")).unwrap(),
+            std::str::from_utf8(&followed.chunk().await.unwrap().expect("the run continues"))
+                .unwrap(),
         );
     }
     let (status, cancelled) = send(served.delete(&run)).await;
-    assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")));
+    assert_eq!(
+        (status, &cancelled["status"]),
+        (StatusCode::OK, &json!("cancelled"))
+    );
     let (_, waiting) = send(served.get("/v1/waiting")).await;
     let wait = waiting["waiting"][0]["id"].as_str().unwrap();
     let (status, _) = send(served.post(&format!("/v1/waiting/{wait}"), &json!("Publish"))).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     let run = format!("/v1/runs/{}/events", approval["run"].as_str().unwrap());
-    let rest = served.get(&run).header("accept", "text/event-stream").send().await.unwrap();
+    let rest = served
+        .get(&run)
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     let rest = sse(&rest.text().await.unwrap());
     assert_eq!(rest[rest.len() - 1].2["output"], "X X", "{rest:?}");
     served.stop().await.unwrap();
@@ -214,7 +331,11 @@ async fn a_run_outlives_its_connection_and_its_process() {
 
 /// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+    match request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok())
+    {
         Some(user) => Ok(Caller::user(user)),
         None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
@@ -226,10 +347,16 @@ async fn users_see_only_their_own_data() {
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let (status, _) = send(served.get("/v1/runs")).await;
     assert_eq!(status, StatusCode::UNAUTHORIZED);
-    let ann = served.post("/v1/approval/runs?session=s", &json!({"topic": "x"})).header("x-user", "ann");
+    let ann = served
+        .post("/v1/approval/runs?session=s", &json!({"topic": "x"}))
+        .header("x-user", "ann");
     let (_, run) = send(ann).await;
-    let (id, wait) = (run["run"].as_str().unwrap(), run["waiting"][0]["id"].as_str().unwrap());
-    let bob = |request: reqwest::RequestBuilder| async { send(request.header("x-user", "bob")).await };
+    let (id, wait) = (
+        run["run"].as_str().unwrap(),
+        run["waiting"][0]["id"].as_str().unwrap(),
+    );
+    let bob =
+        |request: reqwest::RequestBuilder| async { send(request.header("x-user", "bob")).await };
     for request in [
         served.get(&format!("/v1/runs/{id}")),
         served.delete(&format!("/v1/runs/{id}")),
@@ -245,12 +372,30 @@ async fn users_see_only_their_own_data() {
     }
     for path in ["/v1/runs", "/v1/waiting", "/v1/runs?session=s"] {
         let (_, answer) = bob(served.get(path)).await;
-        assert!(answer["runs"].as_array().or(answer["waiting"].as_array()).unwrap().is_empty(), "{answer}");
+        assert!(
+            answer["runs"]
+                .as_array()
+                .or(answer["waiting"].as_array())
+                .unwrap()
+                .is_empty(),
+            "{answer}"
+        );
     }
     let (_, same) = bob(served.post("/v1/approval/runs?session=s", &json!({"topic": "y"}))).await;
-    assert_ne!(same["run"], run["run"], "bob's session with this id is another session");
-    let (status, mine) = send(served.get(&format!("/v1/runs/{id}")).header("x-user", "ann")).await;
-    assert_eq!((status, &mine["status"]), (StatusCode::OK, &json!("paused")));
+    assert_ne!(
+        same["run"], run["run"],
+        "bob's session with this id is another session"
+    );
+    let (status, mine) = send(
+        served
+            .get(&format!("/v1/runs/{id}"))
+            .header("x-user", "ann"),
+    )
+    .await;
+    assert_eq!(
+        (status, &mine["status"]),
+        (StatusCode::OK, &json!("paused"))
+    );
     served.stop().await.unwrap();
 }
 
@@ -263,15 +408,30 @@ async fn requests_of_other_sites_are_refused() {
         ("host", "localhost", StatusCode::OK),
         ("origin", "https://evil.example", StatusCode::FORBIDDEN),
         ("origin", "null", StatusCode::FORBIDDEN),
-        ("origin", &*format!("http://{}", served.address), StatusCode::OK),
+        (
+            "origin",
+            &*format!("http://{}", served.address),
+            StatusCode::OK,
+        ),
     ] {
-        let got = read(served.get("/health").header(header, value).send().await.unwrap()).await;
+        let got = read(
+            served
+                .get("/health")
+                .header(header, value)
+                .send()
+                .await
+                .unwrap(),
+        )
+        .await;
         assert_eq!(got.0, status, "{header}: {value} {}", got.1);
     }
     served.stop().await.unwrap();
     let runner = adk::Runner::builder().build().unwrap();
     let error = adk::serve(&runner).bind("0.0.0.0:0").await.unwrap_err();
-    assert!(error.to_string().contains("not a loopback address"), "{error}");
+    assert!(
+        error.to_string().contains("not a loopback address"),
+        "{error}"
+    );
 }
 
 /// Emits the numbers.
@@ -295,7 +455,11 @@ async fn a_slow_reader_slows_no_run_and_misses_no_event() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.workflow(Ticking::default())).await;
     let request = served.post("/v1/ticking/runs", &json!({"most": 4_000}));
-    let mut response = request.header("accept", "text/event-stream").send().await.unwrap();
+    let mut response = request
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     let first = response.chunk().await.unwrap().unwrap();
     // The run ends although its events are not read.
     loop {
@@ -308,9 +472,16 @@ async fn a_slow_reader_slows_no_run_and_misses_no_event() {
     let mut text = String::from_utf8(first.to_vec()).unwrap();
     text.push_str(&response.text().await.unwrap());
     let events = sse(&text);
-    let counted: Vec<_> =
-        events.iter().filter_map(|event| event.2["content"]["parts"][0]["text"].as_str()).collect();
-    assert!(counted.iter().map(|text| (*text).to_owned()).eq((0..4_000).map(|at: u32| at.to_string())));
+    let counted: Vec<_> = events
+        .iter()
+        .filter_map(|event| event.2["content"]["parts"][0]["text"].as_str())
+        .collect();
+    assert!(
+        counted
+            .iter()
+            .map(|text| (*text).to_owned())
+            .eq((0..4_000).map(|at: u32| at.to_string()))
+    );
     assert_eq!(events.last().unwrap().2["status"], "finished");
     served.stop().await.unwrap();
 }
@@ -327,10 +498,15 @@ async fn runs_and_streams_over_the_limit_are_refused() {
         (status, &error["error"]["kind"]),
         (StatusCode::SERVICE_UNAVAILABLE, &json!("too_many_streams"))
     );
-    let hangs = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let hangs = served
+        .post("/v1/hanging/runs", &json!({"topic": "x"}))
+        .header("prefer", "respond-async");
     let (_, hanging) = send(hangs).await;
     let (status, error) = send(shouting().header("idempotency-key", "k")).await;
-    assert_eq!((status, &error["error"]["kind"]), (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_runs")));
+    assert_eq!(
+        (status, &error["error"]["kind"]),
+        (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_runs"))
+    );
     let (_, all) = send(served.get("/v1/runs")).await;
     assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
 
@@ -349,9 +525,15 @@ async fn runs_and_streams_over_the_limit_are_refused() {
 
 /// Starts a run that occupies a session until it is cancelled. Returns its path.
 async fn occupy_session(served: &Served, session: &str) -> String {
-    let held = served.post(&format!("/v1/hanging/runs?session={session}"), &json!({"topic": "x"}));
+    let held = served.post(
+        &format!("/v1/hanging/runs?session={session}"),
+        &json!({"topic": "x"}),
+    );
     let (status, run) = send(held.header("prefer", "respond-async")).await;
-    assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("running")));
+    assert_eq!(
+        (status, &run["status"]),
+        (StatusCode::ACCEPTED, &json!("running"))
+    );
     format!("/v1/runs/{}", run["run"].as_str().unwrap())
 }
 
@@ -361,34 +543,72 @@ async fn a_request_for_a_queued_run_is_answered_at_once() {
     let holder = occupy_session(&served, "s").await;
     let begin = |topic: &str| served.post("/v1/shouting/runs?session=s", &json!({"topic": topic}));
     let streamed = async |topic: &str| {
-        let stream = begin(topic).header("accept", "text/event-stream").send().await.unwrap();
-        assert_eq!(stream.status(), StatusCode::OK, "the headers arrive while the run is queued");
+        let stream = begin(topic)
+            .header("accept", "text/event-stream")
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(
+            stream.status(),
+            StatusCode::OK,
+            "the headers arrive while the run is queued"
+        );
         stream
     };
     let (status, first) = send(begin("a").header("prefer", "respond-async")).await;
-    assert_eq!((status, &first["status"]), (StatusCode::ACCEPTED, &json!("queued")), "{first}");
+    assert_eq!(
+        (status, &first["status"]),
+        (StatusCode::ACCEPTED, &json!("queued")),
+        "{first}"
+    );
     let (second, third) = (streamed("b").await, streamed("c").await);
     let (_, all) = send(served.get("/v1/runs?status=unfinished&session=s")).await;
     let all = all["runs"].as_array().unwrap();
-    let listed: Vec<_> = all.iter().map(|run| run["status"].as_str().unwrap()).collect();
-    assert_eq!(listed, ["queued", "queued", "queued", "running"], "the newest first");
+    let listed: Vec<_> = all
+        .iter()
+        .map(|run| run["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        listed,
+        ["queued", "queued", "queued", "running"],
+        "the newest first"
+    );
     let path = |run: &Value| format!("/v1/runs/{}", run["run"].as_str().unwrap());
     let (status, waits) = send(served.get(&path(&first))).await;
-    assert_eq!((status, &waits["status"]), (StatusCode::OK, &json!("queued")));
+    assert_eq!(
+        (status, &waits["status"]),
+        (StatusCode::OK, &json!("queued"))
+    );
     // Cancel a run in the middle of the queue: its follower sees that at once.
     let (status, cancelled) = send(served.delete(&path(&all[1]))).await;
-    assert_eq!((status, &cancelled["status"]), (StatusCode::OK, &json!("cancelled")), "{cancelled}");
+    assert_eq!(
+        (status, &cancelled["status"]),
+        (StatusCode::OK, &json!("cancelled")),
+        "{cancelled}"
+    );
     let events = sse(&second.text().await.unwrap());
-    assert_eq!((events.len(), &events[0].2["status"]), (1, &json!("cancelled")), "{events:?}");
+    assert_eq!(
+        (events.len(), &events[0].2["status"]),
+        (1, &json!("cancelled")),
+        "{events:?}"
+    );
     let (_, none) = send(served.get(&format!("{}/events", path(&all[1])))).await;
     assert_eq!(none["events"], json!([]));
     // The remaining runs start in order when the session is free.
     send(served.delete(&holder)).await;
     let events = sse(&third.text().await.unwrap());
     let end = &events[events.len() - 1];
-    assert_eq!((&*end.0, &end.2["output"]), ("end", &json!("C")), "{events:?}");
+    assert_eq!(
+        (&*end.0, &end.2["output"]),
+        ("end", &json!("C")),
+        "{events:?}"
+    );
     let (_, ended) = send(served.get(&path(&first))).await;
-    assert_eq!((&ended["status"], &ended["output"]), (&json!("finished"), &json!("A")), "{ended}");
+    assert_eq!(
+        (&ended["status"], &ended["output"]),
+        (&json!("finished"), &json!("A")),
+        "{ended}"
+    );
     served.stop().await.unwrap();
 }
 
@@ -399,7 +619,11 @@ async fn a_queued_run_outlives_its_process() {
     let file = folder.join("runs.db");
     let open = async || {
         let store = SqliteStore::open(&file).await.unwrap();
-        let runner = adk::Runner::builder().session_store(store.clone()).engine(store).build().unwrap();
+        let runner = adk::Runner::builder()
+            .session_store(store.clone())
+            .engine(store)
+            .build()
+            .unwrap();
         Served::new(&runner, |server| server.limits(no_grace())).await
     };
     let served = open().await;
@@ -412,8 +636,13 @@ async fn a_queued_run_outlives_its_process() {
     let served = open().await;
     let path = format!("/v1/runs/{}", queued["run"].as_str().unwrap());
     let (_, still) = send(served.get(&path)).await;
-    assert_eq!(still["status"], "queued", "the first run occupies the session: {still}");
-    let events = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
+    assert_eq!(
+        still["status"], "queued",
+        "the first run occupies the session: {still}"
+    );
+    let events = served
+        .get(&format!("{path}/events"))
+        .header("accept", "text/event-stream");
     let events = events.send().await.unwrap();
     send(served.delete(&holder)).await;
     let events = sse(&events.text().await.unwrap());

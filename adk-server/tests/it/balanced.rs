@@ -24,7 +24,10 @@ async fn server_at(url: &str, app: &str, limits: Limits) -> Served {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_server_shows_answers_and_cancels_runs_of_another_server() {
     let app = format!("balanced-{}", std::process::id());
-    let (one, two) = (server(&app, no_grace()).await, server(&app, Limits::default()).await);
+    let (one, two) = (
+        server(&app, no_grace()).await,
+        server(&app, Limits::default()).await,
+    );
 
     // The first server starts the run; the second follows and answers it.
     let (_, run) = send(one.post("/v1/approval/runs", &json!({"topic": "cats"}))).await;
@@ -34,44 +37,75 @@ async fn a_server_shows_answers_and_cancels_runs_of_another_server() {
     let wait = format!("/v1/waiting/{}", seen["waiting"][0]["id"].as_str().unwrap());
     let (status, _) = send(two.post(&wait, &json!("Publish"))).await;
     assert_eq!(status, StatusCode::ACCEPTED);
-    let events =
-        one.get(&format!("{path}/events")).header("accept", "text/event-stream").send().await.unwrap();
+    let events = one
+        .get(&format!("{path}/events"))
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     let events = sse(&events.text().await.unwrap());
-    assert_eq!(events.last().unwrap().2["output"], "CATS CATS", "{events:?}");
+    assert_eq!(
+        events.last().unwrap().2["output"],
+        "CATS CATS",
+        "{events:?}"
+    );
 
     // Concurrent requests with one key to both servers start one run.
     let ask = |served: &Served| {
-        send(served.post("/v1/shouting/runs", &json!({"topic": "cats"})).header("idempotency-key", "k"))
+        send(
+            served
+                .post("/v1/shouting/runs", &json!({"topic": "cats"}))
+                .header("idempotency-key", "k"),
+        )
     };
     let ((_, first), (_, second)) = tokio::join!(ask(&one), ask(&two));
     assert_eq!(first["run"], second["run"], "{first} {second}");
     // The server that does not drive the run may report it as running.
     let path = format!("/v1/runs/{}/events", first["run"].as_str().unwrap());
     for served in [&one, &two] {
-        let events = served.get(&path).header("accept", "text/event-stream").send().await.unwrap();
+        let events = served
+            .get(&path)
+            .header("accept", "text/event-stream")
+            .send()
+            .await
+            .unwrap();
         let events = sse(&events.text().await.unwrap());
         assert_eq!(events.last().unwrap().2["output"], "CATS", "{events:?}");
     }
 
     // The second server cancels a run of the first.
-    let (_, hanging) =
-        send(one.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async")).await;
+    let (_, hanging) = send(
+        one.post("/v1/hanging/runs", &json!({"topic": "x"}))
+            .header("prefer", "respond-async"),
+    )
+    .await;
     let path = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
     let (_, cancelled) = send(two.delete(&path)).await;
     assert_eq!(cancelled["status"], "cancelled");
 
     // The second server resumes a run when the first one stops.
-    let (_, hanging) =
-        send(one.post("/v1/hanging/runs", &json!({"topic": "y"})).header("prefer", "respond-async")).await;
+    let (_, hanging) = send(
+        one.post("/v1/hanging/runs", &json!({"topic": "y"}))
+            .header("prefer", "respond-async"),
+    )
+    .await;
     let path = format!("/v1/runs/{}", hanging["run"].as_str().unwrap());
-    let followed =
-        two.get(&format!("{path}/events")).header("accept", "text/event-stream").send().await.unwrap();
+    let followed = two
+        .get(&format!("{path}/events"))
+        .header("accept", "text/event-stream")
+        .send()
+        .await
+        .unwrap();
     one.stop().await.unwrap();
     let (_, running) = send(two.get(&path)).await;
     assert_eq!(running["status"], "running");
     send(two.delete(&path)).await;
     let events = sse(&followed.text().await.unwrap());
-    assert_eq!(events.last().unwrap().2["status"], "cancelled", "{events:?}");
+    assert_eq!(
+        events.last().unwrap().2["status"],
+        "cancelled",
+        "{events:?}"
+    );
     two.stop().await.unwrap();
 }
 
@@ -82,17 +116,30 @@ async fn a_server_shows_answers_and_cancels_runs_of_another_server() {
 async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
     let rounds: usize = std::env::var("ADK_KEYS").map_or(24, |rounds| rounds.parse().unwrap());
     // A separate database keeps the locks away from other tests.
-    let (server, name) = (std::env::var("ADK_POSTGRES").unwrap(), format!("locked_{}", std::process::id()));
+    let (server, name) = (
+        std::env::var("ADK_POSTGRES").unwrap(),
+        format!("locked_{}", std::process::id()),
+    );
     let mut admin = PgConnection::connect(&server).await.unwrap();
-    sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}"))).execute(&mut admin).await.unwrap();
+    sqlx::raw_sql(AssertSqlSafe(format!("CREATE DATABASE {name}")))
+        .execute(&mut admin)
+        .await
+        .unwrap();
     let url = format!("{}/{name}", server.rsplit_once('/').unwrap().0);
-    let [one, two] = [server_at(&url, &name, no_grace()).await, server_at(&url, &name, no_grace()).await];
+    let [one, two] = [
+        server_at(&url, &name, no_grace()).await,
+        server_at(&url, &name, no_grace()).await,
+    ];
     let random = |most: u64| Duration::from_millis(fastrand::u64(..most));
     let ask = async |served: &Served, round: usize, delay: Duration| {
         tokio::time::sleep(delay).await;
         loop {
-            let request = served.post("/v1/shouting/runs", &json!({"topic": format!("round {round}")}));
-            let (status, run) = send(request.header("idempotency-key", format!("key {round}"))).await;
+            let request = served.post(
+                "/v1/shouting/runs",
+                &json!({"topic": format!("round {round}")}),
+            );
+            let (status, run) =
+                send(request.header("idempotency-key", format!("key {round}"))).await;
             match status {
                 StatusCode::OK => return run["run"].as_str().unwrap().to_owned(),
                 // No run has started, the run may start soon, or it is running.
@@ -131,7 +178,10 @@ async fn a_key_of_two_servers_is_one_run_while_the_table_of_runs_is_locked() {
     assert_eq!(runs.len(), rounds);
     let sql = "SELECT count(*) FROM adkw_runs";
     let mut connection = PgConnection::connect(&url).await.unwrap();
-    let stored: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await.unwrap();
+    let stored: i64 = sqlx::query_scalar(sql)
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
     assert_eq!(stored, rounds as i64, "each key is one run");
     one.stop().await.unwrap();
     two.stop().await.unwrap();

@@ -27,13 +27,18 @@ workflow! {
 }
 
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
+    let user = request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok());
     Ok(user.map_or_else(Caller::operator, Caller::user))
 }
 
 async fn serve() -> Served {
     let runner = adk::Runner::builder().build().unwrap();
-    let server = adk::serve(&runner).workflow(Ordering::default()).workflow(Greeting::default());
+    let server = adk::serve(&runner)
+        .workflow(Ordering::default())
+        .workflow(Greeting::default());
     let server = server.input("customer", |caller: &Caller| caller.user.clone());
     Served::start(server.authorize(by_header)).await
 }
@@ -60,15 +65,29 @@ async fn the_api_sets_the_input_and_no_schema_shows_it() {
         assert!(input["properties"].get("customer").is_none(), "{shown}");
     }
     let (status, run) = by_ann(served.post("/v1/ordering/runs", &json!({"item": "tea"}))).await;
-    assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("tea for ann")), "{run}");
+    assert_eq!(
+        (status, &run["output"]),
+        (StatusCode::OK, &json!("tea for ann")),
+        "{run}"
+    );
     let forged = json!({"item": "tea", "customer": "bob"});
     let (status, refusal) = by_ann(served.post("/v1/ordering/runs", &forged)).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{refusal}");
-    assert_eq!(refusal["error"]["fields"][0]["field"], "customer", "{refusal}");
+    assert_eq!(
+        refusal["error"]["fields"][0]["field"], "customer",
+        "{refusal}"
+    );
     let (status, refusal) = send(served.post("/v1/ordering/runs", &json!({"item": "tea"}))).await;
-    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "an operator is not a customer: {refusal}");
+    assert_eq!(
+        status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "an operator is not a customer: {refusal}"
+    );
     let (_, run) = by_ann(served.post("/v1/greeting/runs", &json!({"item": "tea"}))).await;
-    assert_eq!(run["output"], "tea for all", "the workflow has no such input");
+    assert_eq!(
+        run["output"], "tea for all",
+        "the workflow has no such input"
+    );
     served.stop().await.unwrap();
 }
 
@@ -79,26 +98,44 @@ async fn every_protocol_sets_the_input() {
     assert!(!card.to_string().contains("customer"), "{card}");
     let says = |parts: Value| {
         let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": parts});
-        let body =
-            json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
-        served.post("/a2a/ordering", &body).header("a2a-version", "1.0")
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+        served
+            .post("/a2a/ordering", &body)
+            .header("a2a-version", "1.0")
     };
     let (_, refusal) = by_ann(says(json!([{"data": {"item": "tea", "customer": "bob"}}]))).await;
-    assert!(refusal["error"].to_string().contains("customer"), "{refusal}");
+    assert!(
+        refusal["error"].to_string().contains("customer"),
+        "{refusal}"
+    );
     let (_, sent) = by_ann(says(json!([{"text": "tea"}]))).await;
-    assert_eq!(sent["result"]["task"]["artifacts"][0]["parts"][0]["text"], "tea for ann", "{sent}");
+    assert_eq!(
+        sent["result"]["task"]["artifacts"][0]["parts"][0]["text"], "tea for ann",
+        "{sent}"
+    );
 
     for state in [json!({}), json!({"customer": "bob"})] {
         let messages = json!([{"id": "1", "role": "user", "content": "tea"}]);
         let body = json!({"threadId": "t", "runId": "r", "messages": messages, "state": state});
-        let response = served.post("/ag-ui/ordering", &body).header("x-user", "ann").send().await.unwrap();
+        let response = served
+            .post("/ag-ui/ordering", &body)
+            .header("x-user", "ann")
+            .send()
+            .await
+            .unwrap();
         let text = response.text().await.unwrap();
-        assert!(text.contains("tea for ann") && !text.contains("tea for bob"), "{text}");
+        assert!(
+            text.contains("tea for ann") && !text.contains("tea for bob"),
+            "{text}"
+        );
     }
 
     let base = "/apps/ordering/users/ann/sessions";
-    let (status, _) =
-        by_ann(served.post(base, &json!({"sessionId": "s", "state": {"customer": "bob"}}))).await;
+    let (status, _) = by_ann(served.post(
+        base,
+        &json!({"sessionId": "s", "state": {"customer": "bob"}}),
+    ))
+    .await;
     assert_eq!(status, StatusCode::FORBIDDEN);
     by_ann(served.post(base, &json!({"sessionId": "s"}))).await;
     let turn = |delta: Value| {
@@ -116,7 +153,10 @@ async fn every_protocol_sets_the_input() {
 async fn an_input_that_no_workflow_has_is_refused() {
     let runner = adk::Runner::builder().build().unwrap();
     let server = adk::serve(&runner).workflow(Ordering::default());
-    let error = server.input("custmer", |caller: &Caller| caller.user.clone()).router().unwrap_err();
+    let error = server
+        .input("custmer", |caller: &Caller| caller.user.clone())
+        .router()
+        .unwrap_err();
     assert_eq!(error.kind(), adk::ErrorKind::Config);
     assert!(error.to_string().contains("`custmer`"), "{error}");
 }

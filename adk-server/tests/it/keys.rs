@@ -22,8 +22,18 @@ struct Gate {
 /// Returns the gate of a topic. Each test uses its own topics.
 fn gate(topic: &str) -> Arc<Gate> {
     static GATES: LazyLock<Mutex<HashMap<String, Arc<Gate>>>> = LazyLock::new(Mutex::default);
-    let new = || Arc::new(Gate { paid: AtomicU32::new(0), open: Semaphore::new(0) });
-    GATES.lock().unwrap().entry(topic.to_owned()).or_insert_with(new).clone()
+    let new = || {
+        Arc::new(Gate {
+            paid: AtomicU32::new(0),
+            open: Semaphore::new(0),
+        })
+    };
+    GATES
+        .lock()
+        .unwrap()
+        .entry(topic.to_owned())
+        .or_insert_with(new)
+        .clone()
 }
 
 /// Pays when the gate is open.
@@ -41,8 +51,14 @@ workflow! {
 }
 
 async fn serve(engine: &UnavailableEngine) -> Served {
-    let runner = adk::Runner::builder().engine(engine.clone()).build().unwrap();
-    Served::new(&runner, |server| server.workflow(Paying::default()).limits(no_grace())).await
+    let runner = adk::Runner::builder()
+        .engine(engine.clone())
+        .build()
+        .unwrap();
+    Served::new(&runner, |server| {
+        server.workflow(Paying::default()).limits(no_grace())
+    })
+    .await
 }
 
 fn pays(served: &Served, topic: &str) -> RequestBuilder {
@@ -63,7 +79,11 @@ async fn runs(served: &Served, workflow: &str) -> Vec<Value> {
 }
 
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+    match request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok())
+    {
         Some("admin") => Ok(Caller::operator()),
         Some(user) => Ok(Caller::user(user)),
         None => Err(Refusal::unauthorized("the header `x-user` is missing")),
@@ -75,12 +95,18 @@ async fn a_key_belongs_to_one_request_of_its_caller() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     let ask = |caller: &str, path: &str, body: &str| {
-        let request = served.post(path, &json!(null)).header("x-user", caller).header("idempotency-key", "k");
+        let request = served
+            .post(path, &json!(null))
+            .header("x-user", caller)
+            .header("idempotency-key", "k");
         send(request.body(body.to_owned()))
     };
     let (path, body) = ("/v1/shouting/runs", r#"{"topic": "cats", "times": 2}"#);
     let (status, first) = ask("admin", path, body).await;
-    assert_eq!((status, &first["output"]), (StatusCode::OK, &json!("CATS CATS")));
+    assert_eq!(
+        (status, &first["output"]),
+        (StatusCode::OK, &json!("CATS CATS"))
+    );
     for (path, body) in [
         (path, r#"{"topic": "dogs", "times": 2}"#),
         (path, r#"{"topic": "cats"}"#),
@@ -100,7 +126,10 @@ async fn a_key_belongs_to_one_request_of_its_caller() {
     // Callers do not share keys.
     let (_, ann) = ask("ann", path, r#"{"topic": "dogs"}"#).await;
     let (_, bob) = ask("bob", path, r#"{"topic": "birds"}"#).await;
-    assert_eq!((&ann["output"], &bob["output"]), (&json!("DOGS"), &json!("BIRDS")));
+    assert_eq!(
+        (&ann["output"], &bob["output"]),
+        (&json!("DOGS"), &json!("BIRDS"))
+    );
     served.stop().await.unwrap();
 }
 
@@ -108,7 +137,11 @@ async fn a_key_belongs_to_one_request_of_its_caller() {
 async fn a_key_is_forgotten_after_its_lifetime() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.key_lifetime(Duration::ZERO)).await;
-    let shout = || served.post("/v1/shouting/runs", &json!({"topic": "cats"})).header("idempotency-key", "k");
+    let shout = || {
+        served
+            .post("/v1/shouting/runs", &json!({"topic": "cats"}))
+            .header("idempotency-key", "k")
+    };
     let ((_, first), (_, second)) = (send(shout()).await, send(shout()).await);
     assert_ne!(first["run"], second["run"]);
     served.stop().await.unwrap();
@@ -120,7 +153,9 @@ async fn a_repeated_request_that_prefers_no_wait_is_answered_at_once() {
     let served = serve(&UnavailableEngine::default()).await;
     let ask = async |topic: &str| {
         let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
-        let request = request.header("idempotency-key", topic).header("prefer", "respond-async");
+        let request = request
+            .header("idempotency-key", topic)
+            .header("prefer", "respond-async");
         let answer = tokio::time::timeout(Duration::from_secs(60), send(request)).await;
         let (status, run) = answer.expect("the response does not wait for a run");
         assert_eq!(status, StatusCode::ACCEPTED, "{run}");
@@ -139,7 +174,9 @@ async fn a_repeated_request_starts_no_second_run_while_the_first_is_queued() {
     let served = serve(&UnavailableEngine::default()).await;
     let ask = |topic: &str| {
         let request = served.post("/v1/paying/runs?session=s", &json!({"topic": topic}));
-        let sent = request.header("idempotency-key", format!("key of {topic}")).send();
+        let sent = request
+            .header("idempotency-key", format!("key of {topic}"))
+            .send();
         tokio::spawn(async move {
             let response = sent.await.unwrap();
             let retry = response.headers().contains_key("retry-after");
@@ -160,7 +197,9 @@ async fn a_repeated_request_starts_no_second_run_while_the_first_is_queued() {
     for request in all {
         match request.await.unwrap() {
             (StatusCode::OK, _, run) => drop(known.insert(run["run"].to_string())),
-            (StatusCode::CONFLICT, true, error) => assert_eq!(error["error"]["kind"], "starting", "{error}"),
+            (StatusCode::CONFLICT, true, error) => {
+                assert_eq!(error["error"]["kind"], "starting", "{error}")
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -168,7 +207,11 @@ async fn a_repeated_request_starts_no_second_run_while_the_first_is_queued() {
     assert_eq!((status, &run["output"]), (StatusCode::OK, &json!("WAITS")));
     known.insert(run["run"].to_string());
     assert_eq!(
-        (known.len(), gate("waits").paid.load(SeqCst), runs(&served, "paying").await.len()),
+        (
+            known.len(),
+            gate("waits").paid.load(SeqCst),
+            runs(&served, "paying").await.len()
+        ),
         (1, 1, 2)
     );
     served.stop().await.unwrap();
@@ -185,16 +228,26 @@ async fn a_key_whose_run_has_not_started_starts_it_later_and_once() {
     engine.set_full(true);
     let (status, error) = send(ask("later")).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{error}");
-    assert!(runs(&served, "paying").await.is_empty(), "503 means that no run has started");
+    assert!(
+        runs(&served, "paying").await.is_empty(),
+        "503 means that no run has started"
+    );
     engine.set_full(false);
     let (status, _) = send(ask("else")).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "the key is bound");
     let all = futures_util::future::join_all((0..8).map(|_| send(ask("later")))).await;
     assert!(
-        all.iter().all(|(status, run)| *status == StatusCode::OK && run["run"] == all[0].1["run"]),
+        all.iter()
+            .all(|(status, run)| *status == StatusCode::OK && run["run"] == all[0].1["run"]),
         "{all:?}"
     );
-    assert_eq!((runs(&served, "paying").await.len(), gate("later").paid.load(SeqCst)), (1, 1));
+    assert_eq!(
+        (
+            runs(&served, "paying").await.len(),
+            gate("later").paid.load(SeqCst)
+        ),
+        (1, 1)
+    );
     served.stop().await.unwrap();
 }
 
@@ -212,13 +265,22 @@ async fn a_start_with_unknown_outcome_is_not_a_503_and_at_most_one_run() {
         let engine = UnavailableEngine::default();
         let served = serve(&engine).await;
         gate(topic).open.close();
-        let ask =
-            || if key { pays(&served, topic).header("idempotency-key", "k") } else { pays(&served, topic) };
+        let ask = || {
+            if key {
+                pays(&served, topic).header("idempotency-key", "k")
+            } else {
+                pays(&served, topic)
+            }
+        };
         engine.lose_next_commit(goes);
         let response = ask().send().await.unwrap();
         let retry = response.headers().contains_key("retry-after");
         let (status, answer) = read(response).await;
-        assert_eq!((status, retry), (expected, expected == StatusCode::CONFLICT), "{topic}: {answer}");
+        assert_eq!(
+            (status, retry),
+            (expected, expected == StatusCode::CONFLICT),
+            "{topic}: {answer}"
+        );
         engine.set_away(false);
         if expected == StatusCode::ACCEPTED {
             // The client has the id and can ask for the run.
@@ -246,8 +308,15 @@ async fn a_task_with_unknown_start_is_submitted_and_starts_later_and_once() {
     let served = serve(&engine).await;
     gate("submitted").open.close();
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "submitted"}]});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
-    let ask = || send(served.post("/a2a/paying", &body).header("a2a-version", "1.0"));
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+    let ask = || {
+        send(
+            served
+                .post("/a2a/paying", &body)
+                .header("a2a-version", "1.0"),
+        )
+    };
     engine.lose_next_commit(true);
     let (status, first) = ask().await;
     let task = &first["result"]["task"];
@@ -261,9 +330,18 @@ async fn a_task_with_unknown_start_is_submitted_and_starts_later_and_once() {
     for _ in 0..2 {
         let (_, again) = ask().await;
         let again = &again["result"]["task"];
-        assert_eq!((&again["id"], &again["status"]["state"]), (&task["id"], &json!("TASK_STATE_COMPLETED")));
+        assert_eq!(
+            (&again["id"], &again["status"]["state"]),
+            (&task["id"], &json!("TASK_STATE_COMPLETED"))
+        );
     }
-    assert_eq!((runs(&served, "paying").await.len(), gate("submitted").paid.load(SeqCst)), (1, 1));
+    assert_eq!(
+        (
+            runs(&served, "paying").await.len(),
+            gate("submitted").paid.load(SeqCst)
+        ),
+        (1, 1)
+    );
     served.stop().await.unwrap();
 }
 
@@ -292,7 +370,13 @@ async fn read_response(
     let (status, headers) = (response.status(), response.headers().clone());
     let body = response.text().await.unwrap();
     engine.set_away(false);
-    until(async || runs(served, "paying").await.iter().all(|run| run["status"] == "finished")).await;
+    until(async || {
+        runs(served, "paying")
+            .await
+            .iter()
+            .all(|run| run["status"] == "finished")
+    })
+    .await;
     let mut again = axum::http::Response::builder().status(status);
     *again.headers_mut().unwrap() = headers;
     again.body(body).unwrap().into()
@@ -306,31 +390,59 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
     let response = response_without_store(&served, &engine, "json", pays(&served, "json")).await;
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let (status, run) = read(response).await;
-    assert_eq!((status, &run["status"]), (StatusCode::ACCEPTED, &json!("running")), "{run}");
-    assert_eq!(location, format!("/v1/runs/{}", run["run"].as_str().unwrap()));
+    assert_eq!(
+        (status, &run["status"]),
+        (StatusCode::ACCEPTED, &json!("running")),
+        "{run}"
+    );
+    assert_eq!(
+        location,
+        format!("/v1/runs/{}", run["run"].as_str().unwrap())
+    );
     let (_, ended) = send(served.get(&location)).await;
-    assert_eq!((&ended["status"], &ended["output"]), (&json!("finished"), &json!("JSON")));
+    assert_eq!(
+        (&ended["status"], &ended["output"]),
+        (&json!("finished"), &json!("JSON"))
+    );
 
     let request = pays(&served, "stream").header("accept", "text/event-stream");
     let response = response_without_store(&served, &engine, "stream", request).await;
     assert_eq!(response.status(), StatusCode::OK);
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let events = sse(&response.text().await.unwrap());
-    assert!(events.iter().all(|(event, ..)| event.is_empty()), "neither an end nor an error: {events:?}");
-    let cursor = events.iter().rfind(|(_, id, _)| !id.is_empty()).unwrap().1.clone();
-    let rest = served.get(&format!("{location}/events")).header("accept", "text/event-stream");
+    assert!(
+        events.iter().all(|(event, ..)| event.is_empty()),
+        "neither an end nor an error: {events:?}"
+    );
+    let cursor = events
+        .iter()
+        .rfind(|(_, id, _)| !id.is_empty())
+        .unwrap()
+        .1
+        .clone();
+    let rest = served
+        .get(&format!("{location}/events"))
+        .header("accept", "text/event-stream");
     let rest = rest.header("last-event-id", cursor).send().await.unwrap();
     let rest = sse(&rest.text().await.unwrap());
     assert_eq!(rest.last().unwrap().2["output"], "STREAM", "{rest:?}");
 
     for (topic, method) in [("task", "SendMessage"), ("tasks", "SendStreamingMessage")] {
         let message = json!({"messageId": topic, "role": "ROLE_USER", "parts": [{"text": topic}]});
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}});
-        let send_it = || served.post("/a2a/paying", &body).header("a2a-version", "1.0");
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}});
+        let send_it = || {
+            served
+                .post("/a2a/paying", &body)
+                .header("a2a-version", "1.0")
+        };
         let response = response_without_store(&served, &engine, topic, send_it()).await;
         assert_eq!(response.status(), StatusCode::OK);
         let text = response.text().await.unwrap();
-        assert!(text.contains("TASK_STATE_WORKING") && !text.contains("\"error\""), "{text}");
+        assert!(
+            text.contains("TASK_STATE_WORKING") && !text.contains("\"error\""),
+            "{text}"
+        );
         assert!(!text.contains("TASK_STATE_FAILED"), "{text}");
         // A repeated message returns the same task.
         let text = send_it().send().await.unwrap().text().await.unwrap();
@@ -341,23 +453,38 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
         "threadId": "t", "runId": "r", "state": {}, "messages": [{"id": "m", "role": "user", "content": "ag-ui"}],
         "tools": [], "context": [], "forwardedProps": {},
     });
-    let response =
-        response_without_store(&served, &engine, "ag-ui", served.post("/ag-ui/paying", &input)).await;
+    let response = response_without_store(
+        &served,
+        &engine,
+        "ag-ui",
+        served.post("/ag-ui/paying", &input),
+    )
+    .await;
     assert_eq!(response.status(), StatusCode::OK);
     let events = sse(&response.text().await.unwrap());
     let last = &events.last().unwrap().2;
-    assert_eq!((&last["type"], &last["code"]), (&json!("RUN_ERROR"), &json!("running")), "{events:?}");
+    assert_eq!(
+        (&last["type"], &last["code"]),
+        (&json!("RUN_ERROR"), &json!("running")),
+        "{events:?}"
+    );
 
     let (status, _) = send(served.post("/apps/paying/users/user/sessions/s", &json!({}))).await;
     assert_eq!(status, StatusCode::OK);
     let message = json!({"role": "user", "parts": [{"text": "adk"}]});
-    let body = json!({"appName": "paying", "userId": "user", "sessionId": "s", "newMessage": message});
+    let body =
+        json!({"appName": "paying", "userId": "user", "sessionId": "s", "newMessage": message});
     let (status, events) =
-        read(response_without_store(&served, &engine, "adk", served.post("/run", &body)).await).await;
+        read(response_without_store(&served, &engine, "adk", served.post("/run", &body)).await)
+            .await;
     assert_eq!(status, StatusCode::ACCEPTED, "{events}");
     assert!(events.is_array());
 
-    assert_eq!(runs(&served, "paying").await.len(), 6, "each request started one run");
+    assert_eq!(
+        runs(&served, "paying").await.len(),
+        6,
+        "each request started one run"
+    );
     served.stop().await.unwrap();
 }
 
@@ -368,14 +495,20 @@ async fn an_unavailable_store_before_the_start_is_a_503() {
     let served = serve(&engine).await;
     engine.set_away(true);
     let message = json!({"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "none"}]});
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}});
     for request in [
         pays(&served, "none"),
         pays(&served, "none").header("idempotency-key", "k"),
         pays(&served, "none").header("accept", "text/event-stream"),
-        served.post("/a2a/paying", &body).header("a2a-version", "1.0"),
+        served
+            .post("/a2a/paying", &body)
+            .header("a2a-version", "1.0"),
     ] {
-        assert_eq!(request.send().await.unwrap().status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(
+            request.send().await.unwrap().status(),
+            StatusCode::SERVICE_UNAVAILABLE
+        );
     }
     engine.set_away(false);
     assert!(runs(&served, "paying").await.is_empty());
@@ -388,8 +521,13 @@ async fn an_unavailable_store_before_the_start_is_a_503() {
 async fn a_request_repeated_without_a_store_returns_its_run_later() {
     let engine = UnavailableEngine::default();
     let served = serve(&engine).await;
-    let ask =
-        || send(pays(&served, "again").header("idempotency-key", "k").header("prefer", "respond-async"));
+    let ask = || {
+        send(
+            pays(&served, "again")
+                .header("idempotency-key", "k")
+                .header("prefer", "respond-async"),
+        )
+    };
     let (status, first) = ask().await;
     assert_eq!(status, StatusCode::ACCEPTED, "{first}");
     engine.set_away(true);
@@ -397,7 +535,10 @@ async fn a_request_repeated_without_a_store_returns_its_run_later() {
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{refused}");
     engine.set_away(false);
     let (status, again) = ask().await;
-    assert_eq!((status, &again["run"]), (StatusCode::ACCEPTED, &first["run"]));
+    assert_eq!(
+        (status, &again["run"]),
+        (StatusCode::ACCEPTED, &first["run"])
+    );
     until(async || gate("again").paid.load(SeqCst) == 1).await;
     assert_eq!(runs(&served, "paying").await.len(), 1);
     served.stop().await.unwrap();

@@ -13,7 +13,9 @@ use serde_json::{Value, json};
 
 /// Creates a request that follows the protocol.
 fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder {
-    let request = served.post("/mcp", body).header("accept", "application/json, text/event-stream");
+    let request = served
+        .post("/mcp", body)
+        .header("accept", "application/json, text/event-stream");
     match session {
         Some(session) => request.header("mcp-session-id", session),
         None => request,
@@ -32,11 +34,22 @@ fn call(id: u32, tool: &str, arguments: Value) -> Value {
 
 /// Starts a session of a user.
 async fn session(served: &Served, user: &str) -> String {
-    let response = post(served, None, &initialize()).header("x-user", user).send().await.unwrap();
+    let response = post(served, None, &initialize())
+        .header("x-user", user)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(response.status(), StatusCode::OK);
-    let session = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+    let session = response.headers()["mcp-session-id"]
+        .to_str()
+        .unwrap()
+        .to_owned();
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let ready = post(served, Some(&session), &ready).header("x-user", user).send().await.unwrap();
+    let ready = post(served, Some(&session), &ready)
+        .header("x-user", user)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(ready.status(), StatusCode::ACCEPTED);
     session
 }
@@ -50,7 +63,11 @@ async fn answer(response: Response) -> Value {
 
 /// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    match request.headers.get("x-user").and_then(|user| user.to_str().ok()) {
+    match request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok())
+    {
         Some(user) => Ok(Caller::user(user)),
         None => Err(Refusal::unauthorized("the header `x-user` is missing")),
     }
@@ -64,21 +81,61 @@ async fn invalid_requests_are_refused_with_a_reason() {
     let deep = "[".repeat(1000) + &"]".repeat(1000);
     let large = "\"".to_owned() + &"x".repeat(2 << 20) + "\"";
     for (request, status) in [
-        (post(&served, None, &call(1, "shouting", json!({}))), StatusCode::BAD_REQUEST),
-        (post(&served, Some("e-1"), &call(1, "shouting", json!({}))), StatusCode::NOT_FOUND),
-        (post(&served, id, &json!({"method": "tools/list"})), StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        (post(&served, id, &json!(null)).body("{"), StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        (post(&served, id, &json!(null)).body(deep), StatusCode::UNSUPPORTED_MEDIA_TYPE),
-        (post(&served, id, &json!(null)).body(large), StatusCode::PAYLOAD_TOO_LARGE),
-        (served.post("/mcp", &initialize()).header("accept", "text/plain"), StatusCode::NOT_ACCEPTABLE),
-        (served.get("/mcp").header("accept", "text/event-stream"), StatusCode::BAD_REQUEST),
-        (served.get("/mcp").header("host", "evil.example"), StatusCode::FORBIDDEN),
-        (served.post("/mcp", &initialize()).header("origin", "http://evil.example"), StatusCode::FORBIDDEN),
-        (served.client.put(format!("http://{}/mcp", served.address)), StatusCode::METHOD_NOT_ALLOWED),
+        (
+            post(&served, None, &call(1, "shouting", json!({}))),
+            StatusCode::BAD_REQUEST,
+        ),
+        (
+            post(&served, Some("e-1"), &call(1, "shouting", json!({}))),
+            StatusCode::NOT_FOUND,
+        ),
+        (
+            post(&served, id, &json!({"method": "tools/list"})),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ),
+        (
+            post(&served, id, &json!(null)).body("{"),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ),
+        (
+            post(&served, id, &json!(null)).body(deep),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ),
+        (
+            post(&served, id, &json!(null)).body(large),
+            StatusCode::PAYLOAD_TOO_LARGE,
+        ),
+        (
+            served
+                .post("/mcp", &initialize())
+                .header("accept", "text/plain"),
+            StatusCode::NOT_ACCEPTABLE,
+        ),
+        (
+            served.get("/mcp").header("accept", "text/event-stream"),
+            StatusCode::BAD_REQUEST,
+        ),
+        (
+            served.get("/mcp").header("host", "evil.example"),
+            StatusCode::FORBIDDEN,
+        ),
+        (
+            served
+                .post("/mcp", &initialize())
+                .header("origin", "http://evil.example"),
+            StatusCode::FORBIDDEN,
+        ),
+        (
+            served.client.put(format!("http://{}/mcp", served.address)),
+            StatusCode::METHOD_NOT_ALLOWED,
+        ),
     ] {
         let (got, error) = send(request).await;
         assert_eq!(got, status, "{error}");
-        assert!(error["error"]["message"].is_string() && error["error"]["help"].is_string(), "{error}");
+        assert!(
+            error["error"]["message"].is_string() && error["error"]["help"].is_string(),
+            "{error}"
+        );
     }
     for (params, code) in [
         (json!({"name": "nothing"}), -32602),
@@ -101,7 +158,8 @@ async fn no_request_causes_a_server_error() {
     let bodies = [
         call(1, "shouting", json!({"topic": "cats", "times": 2})).to_string(),
         call(2, "weather", json!({"city": "Bern", "days": 2})).to_string(),
-        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {"cursor": "x"}}).to_string(),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {"cursor": "x"}})
+            .to_string(),
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
             .to_string(),
     ];
@@ -117,12 +175,30 @@ async fn no_request_causes_a_server_error() {
             }
         }
         let text = String::from_utf8_lossy(&body).into_owned();
-        let answer = post(&served, Some(&id), &json!(null)).body(body).send().await.unwrap();
-        assert!(!answer.status().is_server_error(), "{} to {text}", answer.status());
+        let answer = post(&served, Some(&id), &json!(null))
+            .body(body)
+            .send()
+            .await
+            .unwrap();
+        assert!(
+            !answer.status().is_server_error(),
+            "{} to {text}",
+            answer.status()
+        );
         answer.text().await.unwrap();
     }
-    let alive = post(&served, Some(&id), &call(9, "shouting", json!({"topic": "x"}))).send().await.unwrap();
-    assert_eq!(self::answer(alive).await["result"]["content"][0]["text"], "X");
+    let alive = post(
+        &served,
+        Some(&id),
+        &call(9, "shouting", json!({"topic": "x"})),
+    )
+    .send()
+    .await
+    .unwrap();
+    assert_eq!(
+        self::answer(alive).await["result"]["content"][0]["text"],
+        "X"
+    );
     served.stop().await.unwrap();
 }
 
@@ -134,11 +210,18 @@ async fn a_session_belongs_to_one_user() {
     assert_eq!(status, StatusCode::UNAUTHORIZED);
     let ann = session(&served, "ann").await;
     let shout = call(1, "shouting", json!({"topic": "x"}));
-    let response = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    let response = post(&served, Some(&ann), &shout)
+        .header("x-user", "ann")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer(response).await["result"]["content"][0]["text"], "X");
     for request in [
         post(&served, Some(&ann), &shout),
-        served.get("/mcp").header("accept", "text/event-stream").header("mcp-session-id", &ann),
+        served
+            .get("/mcp")
+            .header("accept", "text/event-stream")
+            .header("mcp-session-id", &ann),
         served.delete("/mcp").header("mcp-session-id", &ann),
     ] {
         let (status, error) = send(request.header("x-user", "bob")).await;
@@ -148,7 +231,10 @@ async fn a_session_belongs_to_one_user() {
     assert_eq!(all["runs"].as_array().unwrap().len(), 1, "{all}");
     let (_, none) = send(served.get("/v1/runs").header("x-user", "bob")).await;
     assert_eq!(none["runs"], json!([]));
-    let ended = served.delete("/mcp").header("mcp-session-id", &ann).header("x-user", "ann");
+    let ended = served
+        .delete("/mcp")
+        .header("mcp-session-id", &ann)
+        .header("x-user", "ann");
     assert!(ended.send().await.unwrap().status().is_success());
     let (status, _) = send(post(&served, Some(&ann), &shout).header("x-user", "ann")).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
@@ -160,13 +246,32 @@ async fn an_open_stream_and_an_open_call_do_not_keep_the_server_alive() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.limits(no_grace())).await;
     let id = session(&served, "ann").await;
-    let stream = served.get("/mcp").header("accept", "text/event-stream").header("mcp-session-id", &id);
+    let stream = served
+        .get("/mcp")
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", &id);
     let stream = stream.send().await.unwrap();
-    let hanging = post(&served, Some(&id), &call(1, "hanging", json!({"topic": "x"}))).send().await.unwrap();
-    assert_eq!((stream.status(), hanging.status()), (StatusCode::OK, StatusCode::OK));
+    let hanging = post(
+        &served,
+        Some(&id),
+        &call(1, "hanging", json!({"topic": "x"})),
+    )
+    .send()
+    .await
+    .unwrap();
+    assert_eq!(
+        (stream.status(), hanging.status()),
+        (StatusCode::OK, StatusCode::OK)
+    );
     served.stop().await.unwrap();
     let _ = stream.text().await;
-    assert!(!hanging.text().await.unwrap_or_default().contains("isError\":false"));
+    assert!(
+        !hanging
+            .text()
+            .await
+            .unwrap_or_default()
+            .contains("isError\":false")
+    );
 }
 
 workflow! {
@@ -187,7 +292,10 @@ workflow! {
 #[tokio::test]
 async fn a_workflow_calls_another_workflow_over_mcp() {
     let served = Served::in_memory().await;
-    let others = McpToolset::new("others", HttpServer::new(format!("http://{}/mcp", served.address)));
+    let others = McpToolset::new(
+        "others",
+        HttpServer::new(format!("http://{}/mcp", served.address)),
+    );
     let model = ScriptedModel::new()
         .on("asker")
         .calls([
@@ -201,9 +309,18 @@ async fn a_workflow_calls_another_workflow_over_mcp() {
     let outcome = runner.run(&Asking::new(others), "cats").await.unwrap();
     assert_eq!(outcome.output, "Done.");
     let last = model.requests().pop().unwrap();
-    let results: Vec<_> = last.contents.iter().flat_map(|content| &content.parts).collect();
+    let results: Vec<_> = last
+        .contents
+        .iter()
+        .flat_map(|content| &content.parts)
+        .collect();
     let results = format!("{results:?}");
-    for part in ["CATS CATS", "\"letters\": Number(4)", "there is no such city", "topic"] {
+    for part in [
+        "CATS CATS",
+        "\"letters\": Number(4)",
+        "there is no such city",
+        "topic",
+    ] {
         assert!(results.contains(part), "{part} in {results}");
     }
     let (_, all) = send(served.get("/v1/runs?status=finished")).await;
@@ -216,20 +333,45 @@ async fn a_question_of_a_remote_workflow_is_answered_locally() {
     let served = Served::in_memory().await;
     let address = HttpServer::new(format!("http://{}/mcp", served.address));
     let asking = Asking::new(McpToolset::new("others", address).elicitation(true));
-    let model = ScriptedModel::new().on("asker").call("approval", json!({"topic": "cats"})).text("Done.");
-    let runner = adk::Runner::builder().model(model.clone()).engine(adk::engine::MemoryJournal::new());
+    let model = ScriptedModel::new()
+        .on("asker")
+        .call("approval", json!({"topic": "cats"}))
+        .text("Done.");
+    let runner = adk::Runner::builder()
+        .model(model.clone())
+        .engine(adk::engine::MemoryJournal::new());
     let runner = runner.build().unwrap();
     let mut stream = runner.run(&asking, "cats").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let adk::RunEnd::Paused(waiting) = stream.end() else { panic!("the run does not wait") };
-    let question = "The server of `others` asks in a call of `approval`: May this be published? CATS CATS";
+    let adk::RunEnd::Paused(waiting) = stream.end() else {
+        panic!("the run does not wait")
+    };
+    let question =
+        "The server of `others` asks in a call of `approval`: May this be published? CATS CATS";
     assert_eq!(waiting[0].question, question);
-    runner.answer(&waiting[0].id, json!({"answer": "Revise", "note": "shorter"})).await.unwrap();
-    assert_eq!(runner.resume(&asking, waiting[0].run_id).await.unwrap().output, "Done.");
+    runner
+        .answer(
+            &waiting[0].id,
+            json!({"answer": "Revise", "note": "shorter"}),
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        runner
+            .resume(&asking, waiting[0].run_id)
+            .await
+            .unwrap()
+            .output,
+        "Done."
+    );
     let last = model.requests().pop().unwrap();
-    assert!(format!("{:?}", last.contents).contains("CATS CATS (shorter)"), "{:?}", last.contents);
+    assert!(
+        format!("{:?}", last.contents).contains("CATS CATS (shorter)"),
+        "{:?}",
+        last.contents
+    );
     let (_, there) = send(served.get("/v1/runs?status=finished&workflow=approval")).await;
     assert_eq!(there["runs"].as_array().unwrap().len(), 1, "{there}");
     served.stop().await.unwrap();
@@ -243,11 +385,18 @@ async fn only_users_without_sessions_are_removed() {
     for number in 0..100 {
         let user = format!("user-{number}");
         let own = session(&served, &user).await;
-        let ended = served.delete("/mcp").header("mcp-session-id", own).header("x-user", user);
+        let ended = served
+            .delete("/mcp")
+            .header("mcp-session-id", own)
+            .header("x-user", user);
         assert!(ended.send().await.unwrap().status().is_success());
     }
     let shout = call(1, "shouting", json!({"topic": "x"}));
-    let response = post(&served, Some(&ann), &shout).header("x-user", "ann").send().await.unwrap();
+    let response = post(&served, Some(&ann), &shout)
+        .header("x-user", "ann")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer(response).await["result"]["content"][0]["text"], "X");
     served.stop().await.unwrap();
 }
@@ -265,8 +414,14 @@ async fn sessions_and_runs_of_a_user_are_limited() {
         (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_sessions"))
     );
     let bob = session(&served, "bob").await;
-    let called = |session, user, body| post(&served, Some(session), &body).header("x-user", user).send();
-    let _hanging = called(&*ann, "ann", call(1, "hanging", json!({"topic": "x"}))).await.unwrap();
+    let called = |session, user, body| {
+        post(&served, Some(session), &body)
+            .header("x-user", user)
+            .send()
+    };
+    let _hanging = called(&*ann, "ann", call(1, "hanging", json!({"topic": "x"})))
+        .await
+        .unwrap();
     let shout = || call(2, "shouting", json!({"topic": "x"}));
     // Wait until the run of the first call is listed.
     while send(served.get("/v1/runs").header("x-user", "ann")).await.1["runs"] == json!([]) {}
@@ -289,6 +444,7 @@ fn the_official_client_calls_tools_over_http() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let served = runtime.block_on(Served::in_memory());
     let url = format!("http://{}", served.address);
-    client("mcp.mjs", |node| node.arg("http").arg(&url)).unwrap_or_else(|output| panic!("{output}"));
+    client("mcp.mjs", |node| node.arg("http").arg(&url))
+        .unwrap_or_else(|output| panic!("{output}"));
     runtime.block_on(served.stop()).unwrap();
 }

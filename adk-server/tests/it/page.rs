@@ -19,19 +19,35 @@ async fn the_page_runs_only_its_own_script() {
     let served = Served::in_memory().await;
     let get = async || {
         let response = served.get("/").send().await.unwrap();
-        let policy = response.headers()["content-security-policy"].to_str().unwrap().to_owned();
+        let policy = response.headers()["content-security-policy"]
+            .to_str()
+            .unwrap()
+            .to_owned();
         (policy, response.text().await.unwrap())
     };
     let (policy, page) = get().await;
-    assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
-    let nonce = policy.split_once("script-src 'nonce-").unwrap().1.split_once('\'').unwrap().0;
+    assert!(
+        policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"),
+        "{policy}"
+    );
+    let nonce = policy
+        .split_once("script-src 'nonce-")
+        .unwrap()
+        .1
+        .split_once('\'')
+        .unwrap()
+        .0;
     assert_eq!(nonce.len(), 32);
     let own = format!(" nonce=\"{nonce}\"");
     let blocks = page.matches("<script").count() + page.matches("<style").count();
     assert_eq!((blocks, page.matches(&own).count()), (3, 3));
     assert!(!page.contains("NONCE"));
     // The only address is the namespace of the icon.
-    assert_eq!(page.matches("://").count(), 1, "the page loads nothing from other servers");
+    assert_eq!(
+        page.matches("://").count(),
+        1,
+        "the page loads nothing from other servers"
+    );
     assert_ne!(get().await.0, policy, "each response has its own nonce");
     served.stop().await.unwrap();
 }
@@ -39,15 +55,21 @@ async fn the_page_runs_only_its_own_script() {
 #[tokio::test]
 async fn a_late_follower_sees_the_open_steps() {
     let served = Served::in_memory().await;
-    let request = served.post("/v1/hanging/runs", &json!({"topic": "x"})).header("prefer", "respond-async");
+    let request = served
+        .post("/v1/hanging/runs", &json!({"topic": "x"}))
+        .header("prefer", "respond-async");
     let (_, run) = send(request).await;
     let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
-    let stream = served.get(&format!("{path}/events")).header("accept", "text/event-stream");
+    let stream = served
+        .get(&format!("{path}/events"))
+        .header("accept", "text/event-stream");
     let mut stream = stream.send().await.unwrap().bytes_stream();
     let mut text = String::new();
     // The stream does not end, so a missing event would block the test.
     while !text.contains(r#""nodeInfo":{"path":"hanging/hangs"}"#) {
-        text.push_str(&String::from_utf8_lossy(&stream.next().await.unwrap().unwrap()));
+        text.push_str(&String::from_utf8_lossy(
+            &stream.next().await.unwrap().unwrap(),
+        ));
     }
     let (_, seen) = send(served.get(&path)).await;
     let (_, all) = send(served.get("/v1/runs")).await;
@@ -56,7 +78,10 @@ async fn a_late_follower_sees_the_open_steps() {
     }
     let (_, one) = send(served.get(&format!("{path}/events?limit=1"))).await;
     assert_eq!(one["events"].as_array().unwrap().len(), 1);
-    assert_eq!(one["events"][0]["actions"]["stateDelta"], json!({"topic": "x"}));
+    assert_eq!(
+        one["events"][0]["actions"]["stateDelta"],
+        json!({"topic": "x"})
+    );
     let (_, cancelled) = send(served.delete(&path)).await;
     assert_eq!(cancelled["status"], "cancelled");
     served.stop().await.unwrap();
@@ -66,10 +91,10 @@ async fn a_late_follower_sees_the_open_steps() {
 async fn a_stored_failure_has_its_path_and_its_remedy() {
     let served = Served::in_memory().await;
     let (_, run) = send(served.post("/v1/failing/runs", &json!({"topic": "dogs"}))).await;
-    let (status, stored) = send(served.get(&format!("/v1/runs/{}", run["run"].as_str().unwrap()))).await;
+    let (status, stored) =
+        send(served.get(&format!("/v1/runs/{}", run["run"].as_str().unwrap()))).await;
     assert_eq!(status, StatusCode::OK);
-    let error =
-        json!({"message": "cannot write about dogs", "path": "failing/fails", "help": "ask for another"});
+    let error = json!({"message": "cannot write about dogs", "path": "failing/fails", "help": "ask for another"});
     assert_eq!(stored["error"], error);
     served.stop().await.unwrap();
 }
@@ -79,7 +104,9 @@ type Server = (oneshot::Sender<()>, JoinHandle<adk::Result<()>>);
 /// Starts a server with its runs in a file. A later server at the same address continues them.
 async fn begin(file: &Path, listener: TcpListener) -> Server {
     let store = SqliteStore::open(file).await.unwrap();
-    let runner = adk::Runner::builder().app_name("garden_post").model(magazine::model(Duration::ZERO));
+    let runner = adk::Runner::builder()
+        .app_name("garden_post")
+        .model(magazine::model(Duration::ZERO));
     let runner = runner.prices(magazine::prices()).store(store);
     let server = adk::serve(&runner.build().unwrap())
         .workflow(magazine::Magazine::default())
@@ -88,11 +115,18 @@ async fn begin(file: &Path, listener: TcpListener) -> Server {
         .workflow(Hanging::default())
         .limits(no_grace());
     let (stop, stopped) = oneshot::channel::<()>();
-    (stop, tokio::spawn(server.serve(listener, async move { drop(stopped.await) })))
+    (
+        stop,
+        tokio::spawn(server.serve(listener, async move { drop(stopped.await) })),
+    )
 }
 
 async fn by_token(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    match request.headers.get("authorization").map(|value| value.as_bytes()) {
+    match request
+        .headers
+        .get("authorization")
+        .map(|value| value.as_bytes())
+    {
         Some(b"Bearer rosebud") => Ok(Caller::user("ann")),
         _ => Err(Refusal::unauthorized("the request has no valid token")),
     }
@@ -101,7 +135,11 @@ async fn by_token(request: axum::http::request::Parts) -> Result<Caller, Refusal
 /// Serves a nested router that requires a token.
 async fn nested() -> std::net::SocketAddr {
     let runner = adk::Runner::builder().build().unwrap();
-    let router = adk::serve(&runner).workflow(Hanging::default()).authorize(by_token).router().unwrap();
+    let router = adk::serve(&runner)
+        .workflow(Hanging::default())
+        .authorize(by_token)
+        .router()
+        .unwrap();
     let router = axum::Router::new().nest("/tools/adk", router);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -112,9 +150,13 @@ async fn nested() -> std::net::SocketAddr {
 #[tokio::test]
 async fn a_nested_page_needs_no_token() {
     let address = nested().await;
-    let page = reqwest::get(format!("http://{address}/tools/adk")).await.unwrap();
+    let page = reqwest::get(format!("http://{address}/tools/adk"))
+        .await
+        .unwrap();
     assert_eq!(page.status(), StatusCode::OK);
-    let refused = reqwest::get(format!("http://{address}/tools/adk/v1/runs")).await.unwrap();
+    let refused = reqwest::get(format!("http://{address}/tools/adk/v1/runs"))
+        .await
+        .unwrap();
     assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
 }
 
@@ -127,11 +169,15 @@ async fn a_person_starts_watches_answers_and_cancels() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut served = Some(begin(&file, listener).await);
-    let program = Path::new(&std::env::var("ADK_CLIENTS").expect("tests/peers/run-clients.sh sets it"))
-        .join("page.mjs");
+    let program =
+        Path::new(&std::env::var("ADK_CLIENTS").expect("tests/peers/run-clients.sh sets it"))
+            .join("page.mjs");
     let mut node = tokio::process::Command::new("node")
         .arg(program)
-        .args([format!("http://{address}"), format!("http://{}/tools/adk", nested().await)])
+        .args([
+            format!("http://{address}"),
+            format!("http://{}/tools/adk", nested().await),
+        ])
         .arg(&folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -53,7 +53,11 @@ workflow! {
 
 /// Reads the caller from `x-user`: `TENANT/USER`, or a user of the app itself.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok()).unwrap_or("op");
+    let user = request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok())
+        .unwrap_or("op");
     Ok(match user.split_once('/') {
         Some((tenant, user)) => Caller::user(user).app(tenant),
         None => Caller::user(user),
@@ -66,7 +70,11 @@ struct Folder(PathBuf);
 impl Folder {
     fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("adk-server-tenants-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let name = format!(
+            "adk-server-tenants-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -75,15 +83,27 @@ impl Folder {
     /// Opens another program with the same workflows as the servers.
     async fn program(&self) -> adk::Runner {
         let store = SqliteStore::open(self.0.join("runs.db")).await.unwrap();
-        let builder = adk::Runner::builder().session_store(store.clone()).engine(store);
-        builder.workflow(HangingOnce::default()).workflow(FailingOnce::default()).build().unwrap()
+        let builder = adk::Runner::builder()
+            .session_store(store.clone())
+            .engine(store);
+        builder
+            .workflow(HangingOnce::default())
+            .workflow(FailingOnce::default())
+            .build()
+            .unwrap()
     }
 
     /// Starts the next server. It stops without a grace period, as if it were killed.
     async fn server(&self, hooks: &str) -> Served {
         let runner = self.program().await;
         let hooks = format!("{hooks}/hooks");
-        Served::new(&runner, |server| server.authorize(by_header).limits(no_grace()).push_to(hooks)).await
+        Served::new(&runner, |server| {
+            server
+                .authorize(by_header)
+                .limits(no_grace())
+                .push_to(hooks)
+        })
+        .await
     }
 }
 
@@ -103,18 +123,29 @@ async fn hooks() -> (String, UnboundedReceiver<Notified>) {
                       axum::extract::Path(name): axum::extract::Path<String>,
                       body: axum::body::Bytes| {
         let body: Value = serde_json::from_slice(&body).unwrap();
-        let state = body["statusUpdate"]["status"]["state"].as_str().unwrap().to_owned();
-        posted.send((name, state.trim_start_matches("TASK_STATE_").to_owned())).unwrap();
+        let state = body["statusUpdate"]["status"]["state"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        posted
+            .send((name, state.trim_start_matches("TASK_STATE_").to_owned()))
+            .unwrap();
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let router = axum::Router::new().route("/hooks/{name}", post(hook)).with_state(posted);
+    let router = axum::Router::new()
+        .route("/hooks/{name}", post(hook))
+        .with_state(posted);
     tokio::spawn(axum::serve(listener, router).into_future());
     (address, received)
 }
 
 /// Returns all notifications up to the one with a name and a state.
-async fn until(received: &mut UnboundedReceiver<Notified>, name: &str, state: &str) -> Vec<Notified> {
+async fn until(
+    received: &mut UnboundedReceiver<Notified>,
+    name: &str,
+    state: &str,
+) -> Vec<Notified> {
     let mut all = Vec::new();
     while all.last() != Some(&(name.to_owned(), state.to_owned())) {
         all.push(received.recv().await.expect("the listener runs"));
@@ -123,16 +154,27 @@ async fn until(received: &mut UnboundedReceiver<Notified>, name: &str, state: &s
 }
 
 /// Starts or answers a task and returns its id.
-async fn message(served: &Served, who: &str, workflow: &str, message: Value, hook: Option<String>) -> String {
+async fn message(
+    served: &Served,
+    who: &str,
+    workflow: &str,
+    message: Value,
+    hook: Option<String>,
+) -> String {
     let push = hook.map(|url| json!({ "url": url }));
     let params = json!({
         "message": message,
         "configuration": {"returnImmediately": true, "taskPushNotificationConfig": push},
     });
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": params});
-    let request = served.post(&format!("/a2a/{workflow}"), &body).header("a2a-version", "1.0");
+    let request = served
+        .post(&format!("/a2a/{workflow}"), &body)
+        .header("a2a-version", "1.0");
     let (_, answer) = send(request.header("x-user", who)).await;
-    answer["result"]["task"]["id"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    answer["result"]["task"]["id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"))
+        .to_owned()
 }
 
 fn says(id: &str, text: &str) -> Value {
@@ -154,13 +196,25 @@ async fn a_limit_applies_to_each_user_of_each_tenant() {
     limits.runs_per_user = 1;
     let served = Served::new(&runner, |server| server.authorize(by_header).limits(limits)).await;
     let ask = |who: &'static str, path: &'static str, prefer: &'static str| {
-        let request = served.post(path, &json!({"topic": "x"})).header("x-user", who);
+        let request = served
+            .post(path, &json!({"topic": "x"}))
+            .header("x-user", who);
         async move { send(request.header("prefer", prefer)).await.0 }
     };
-    assert_eq!(ask("t1/ann", "/v1/hanging/runs", "respond-async").await, StatusCode::ACCEPTED);
-    assert_eq!(ask("t1/ann", "/v1/shouting/runs", "").await, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(
+        ask("t1/ann", "/v1/hanging/runs", "respond-async").await,
+        StatusCode::ACCEPTED
+    );
+    assert_eq!(
+        ask("t1/ann", "/v1/shouting/runs", "").await,
+        StatusCode::TOO_MANY_REQUESTS
+    );
     for who in ["t2/ann", "ann", "t1/bob"] {
-        assert_eq!(ask(who, "/v1/shouting/runs", "").await, StatusCode::OK, "{who}");
+        assert_eq!(
+            ask(who, "/v1/shouting/runs", "").await,
+            StatusCode::OK,
+            "{who}"
+        );
     }
     served.stop().await.unwrap();
 }
@@ -170,9 +224,14 @@ async fn a_key_belongs_to_one_user_of_one_tenant() {
     let runner = adk::Runner::builder().build().unwrap();
     let served = Served::new(&runner, |server| server.authorize(by_header)).await;
     for who in ["t1/ann", "t2/ann", "ann", "t1/bob", "t1/ann"] {
-        let request = served.post("/v1/shouting/runs", &json!({"topic": who})).header("x-user", who);
+        let request = served
+            .post("/v1/shouting/runs", &json!({"topic": who}))
+            .header("x-user", who);
         let (status, run) = send(request.header("idempotency-key", "k")).await;
-        assert_eq!((status, &run["output"]), (StatusCode::OK, &json!(who.to_uppercase())));
+        assert_eq!(
+            (status, &run["output"]),
+            (StatusCode::OK, &json!(who.to_uppercase()))
+        );
     }
     let mut count = 0;
     for who in ["t1/ann", "t2/ann", "ann", "t1/bob"] {
@@ -189,8 +248,13 @@ async fn the_next_server_continues_the_runs_of_tenants_without_requests() {
     let served = folder.server(&hooks).await;
     let mut started = Vec::new();
     for who in ["t1/ann", "t2/ann", "ann"] {
-        let request = served.post("/v1/hanging_once/runs", &json!({"key": format!("left {who}")}));
-        let request = request.header("x-user", who).header("prefer", "respond-async");
+        let request = served.post(
+            "/v1/hanging_once/runs",
+            &json!({"key": format!("left {who}")}),
+        );
+        let request = request
+            .header("x-user", who)
+            .header("prefer", "respond-async");
         let (status, run) = send(request).await;
         assert_eq!(status, StatusCode::ACCEPTED, "{run}");
         started.push((who, run["run"].as_str().unwrap().to_owned()));
@@ -204,8 +268,15 @@ async fn the_next_server_continues_the_runs_of_tenants_without_requests() {
 
     let (served, program) = (folder.server(&hooks).await, folder.program().await);
     for (who, run) in started {
-        let tenant = who.split_once('/').map(|(tenant, _)| program.for_app(tenant));
-        wait_for_status(tenant.as_ref().unwrap_or(&program), &run, RunStatus::Finished).await;
+        let tenant = who
+            .split_once('/')
+            .map(|(tenant, _)| program.for_app(tenant));
+        wait_for_status(
+            tenant.as_ref().unwrap_or(&program),
+            &run,
+            RunStatus::Finished,
+        )
+        .await;
     }
     served.stop().await.unwrap();
 }
@@ -216,19 +287,64 @@ async fn the_server_that_continues_a_task_sends_its_notifications() {
     let hook = |name: &str| Some(format!("{hooks}/hooks/{name}"));
     let notified = |name: &str, state: &str| (name.to_owned(), state.to_owned());
     let served = folder.server(&hooks).await;
-    let cut = message(&served, "t1/ann", "hanging_once", says("m1", "pushed"), hook("cut")).await;
-    let asks = message(&served, "t1/ann", "approval", says("m2", "cats"), hook("asks")).await;
-    assert_eq!(until(&mut received, "asks", "INPUT_REQUIRED").await.len(), 1);
-    let gone = message(&served, "t2/ann", "approval", says("m3", "dogs"), hook("gone")).await;
-    assert_eq!(until(&mut received, "gone", "INPUT_REQUIRED").await.len(), 1);
-    let fails = message(&served, "ann", "failing_once", says("m4", "failed"), hook("fails")).await;
+    let cut = message(
+        &served,
+        "t1/ann",
+        "hanging_once",
+        says("m1", "pushed"),
+        hook("cut"),
+    )
+    .await;
+    let asks = message(
+        &served,
+        "t1/ann",
+        "approval",
+        says("m2", "cats"),
+        hook("asks"),
+    )
+    .await;
+    assert_eq!(
+        until(&mut received, "asks", "INPUT_REQUIRED").await.len(),
+        1
+    );
+    let gone = message(
+        &served,
+        "t2/ann",
+        "approval",
+        says("m3", "dogs"),
+        hook("gone"),
+    )
+    .await;
+    assert_eq!(
+        until(&mut received, "gone", "INPUT_REQUIRED").await.len(),
+        1
+    );
+    let fails = message(
+        &served,
+        "ann",
+        "failing_once",
+        says("m4", "failed"),
+        hook("fails"),
+    )
+    .await;
     assert_eq!(until(&mut received, "fails", "FAILED").await.len(), 1);
     served.stop().await.unwrap();
 
     // While no server runs, a program cancels one task and retries another.
     let program = folder.program().await;
-    program.for_app("t2").cancel(gone.parse().unwrap()).await.unwrap();
-    assert!(program.retry(fails.parse().unwrap()).await.unwrap().result.is_ok());
+    program
+        .for_app("t2")
+        .cancel(gone.parse().unwrap())
+        .await
+        .unwrap();
+    assert!(
+        program
+            .retry(fails.parse().unwrap())
+            .await
+            .unwrap()
+            .result
+            .is_ok()
+    );
 
     let served = folder.server(&hooks).await;
     let mut all = BTreeSet::new();
@@ -237,7 +353,12 @@ async fn the_server_that_continues_a_task_sends_its_notifications() {
     }
     assert_eq!(
         all,
-        [notified("cut", "COMPLETED"), notified("gone", "CANCELED"), notified("fails", "COMPLETED")].into()
+        [
+            notified("cut", "COMPLETED"),
+            notified("gone", "CANCELED"),
+            notified("fails", "COMPLETED")
+        ]
+        .into()
     );
     wait_for_status(&program.for_app("t1"), &cut, RunStatus::Finished).await;
     let mut answer = says("m5", "Publish");
@@ -262,8 +383,11 @@ async fn cancelling_a_waiting_task_sends_a_notification() {
         let task = message(&served, "t1/ann", "approval", says(name, "cats"), hook).await;
         until(&mut received, name, "INPUT_REQUIRED").await;
         let request = if cancel {
-            let body = json!({"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": {"id": task}});
-            served.post("/a2a/approval", &body).header("a2a-version", "1.0")
+            let body =
+                json!({"jsonrpc": "2.0", "id": 1, "method": "CancelTask", "params": {"id": task}});
+            served
+                .post("/a2a/approval", &body)
+                .header("a2a-version", "1.0")
         } else {
             served.delete(&format!("/v1/runs/{task}"))
         };

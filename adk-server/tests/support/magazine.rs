@@ -159,10 +159,11 @@ workflow! {
 
 /// Returns a model with the replies of all agents.
 pub fn model(after: Duration) -> ScriptedModel {
-    let script = |model: ScriptedModel, agent: &'static str, text: &str, input: u64, output: u64| {
-        let reply = Reply::new().text(text).usage(input, output).after(after);
-        model.on(agent).reply(reply).repeat_last()
-    };
+    let script =
+        |model: ScriptedModel, agent: &'static str, text: &str, input: u64, output: u64| {
+            let reply = Reply::new().text(text).usage(input, output).after(after);
+            model.on(agent).reply(reply).repeat_last()
+        };
     let model = ScriptedModel::new();
     let model = script(
         model,
@@ -195,7 +196,12 @@ pub fn model(after: Duration) -> ScriptedModel {
     let model = script(model, "setter", "(plate of two columns)", 40, 12);
     model
         .on("fact_checker")
-        .reply(Reply::new().call("look_up", json!({"query": "bees at dawn"})).usage(150, 18).after(after))
+        .reply(
+            Reply::new()
+                .call("look_up", json!({"query": "bees at dawn"}))
+                .usage(150, 18)
+                .after(after),
+        )
         .reply(
             Reply::new()
                 .text("Both facts hold: scouts leave at first light, and honeybees visit lavender.")

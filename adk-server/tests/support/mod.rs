@@ -46,8 +46,10 @@ pub fn publish(draft: &str, decision: &Decision) -> String {
 /// Fails.
 #[agent(writes = post)]
 pub fn fails(topic: &str) -> adk::Result<String> {
-    Err(adk::Error::new(adk::ErrorKind::Agent, format!("cannot write about {topic}"))
-        .with_help("ask for another"))
+    Err(
+        adk::Error::new(adk::ErrorKind::Agent, format!("cannot write about {topic}"))
+            .with_help("ask for another"),
+    )
 }
 
 /// Runs until it is cancelled.
@@ -114,7 +116,12 @@ impl Served {
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel::<()>();
         let serving = server.serve(listener, async move { drop(stopped.await) });
-        Self { address, client: Client::new(), stop: Some(stop), task: tokio::spawn(serving) }
+        Self {
+            address,
+            client: Client::new(),
+            stop: Some(stop),
+            task: tokio::spawn(serving),
+        }
     }
 
     /// Serves all workflows of the tests with runs in memory and without authentication.
@@ -128,7 +135,9 @@ impl Served {
     }
 
     pub fn post(&self, path: &str, body: &Value) -> RequestBuilder {
-        self.client.post(format!("http://{}{path}", self.address)).json(body)
+        self.client
+            .post(format!("http://{}{path}", self.address))
+            .json(body)
     }
 
     pub fn delete(&self, path: &str) -> RequestBuilder {
@@ -157,7 +166,10 @@ pub async fn send(request: RequestBuilder) -> (StatusCode, Value) {
 pub async fn read(response: Response) -> (StatusCode, Value) {
     let status = response.status();
     let text = response.text().await.expect("a body");
-    (status, serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")))
+    (
+        status,
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")),
+    )
 }
 
 /// Parses the events of a stream into their fields `event`, `id` and `data`.
@@ -166,10 +178,19 @@ pub fn sse(text: &str) -> Vec<(String, String, Value)> {
     events
         .map(|event| {
             let field = |name: &str| {
-                let lines = event.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-                lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n")
+                let lines = event
+                    .lines()
+                    .filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+                lines
+                    .map(|line| line.strip_prefix(' ').unwrap_or(line))
+                    .collect::<Vec<_>>()
+                    .join("\n")
             };
-            (field("event"), field("id"), serde_json::from_str(&field("data")).unwrap_or_default())
+            (
+                field("event"),
+                field("id"),
+                serde_json::from_str(&field("data")).unwrap_or_default(),
+            )
         })
         .collect()
 }
@@ -178,12 +199,22 @@ pub fn sse(text: &str) -> Vec<(String, String, Value)> {
 ///
 /// # Errors
 /// The output of a client that fails.
-pub fn client(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<(), String> {
-    let folder = std::env::var("ADK_CLIENTS").map_err(|_| "run by tests/peers/run-clients.sh".to_owned())?;
+pub fn client(
+    program: &str,
+    with: impl FnOnce(&mut Command) -> &mut Command,
+) -> Result<(), String> {
+    let folder =
+        std::env::var("ADK_CLIENTS").map_err(|_| "run by tests/peers/run-clients.sh".to_owned())?;
     let mut node = Command::new("node");
-    let output = with(node.arg(format!("{folder}/{program}"))).output().map_err(|error| error.to_string())?;
+    let output = with(node.arg(format!("{folder}/{program}")))
+        .output()
+        .map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());
     }
-    Err(format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr)))
+    Err(format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    ))
 }

@@ -17,7 +17,10 @@ pub struct Size {
 #[agent(writes = size)]
 pub fn measure(text: &str) -> Size {
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
-    Size { words: text.split_whitespace().count() as u32, letters: letters as u32 }
+    Size {
+        words: text.split_whitespace().count() as u32,
+        letters: letters as u32,
+    }
 }
 
 /// Counts.
@@ -49,7 +52,10 @@ pub fn weather(
     days: u8,
 ) -> adk::Result<String> {
     match city.as_str() {
-        "Atlantis" => Err(adk::Error::new(adk::ErrorKind::Agent, "there is no such city")),
+        "Atlantis" => Err(adk::Error::new(
+            adk::ErrorKind::Agent,
+            "there is no such city",
+        )),
         _ => Ok(format!("sunny in {city} in {days}")),
     }
 }

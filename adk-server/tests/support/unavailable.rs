@@ -2,9 +2,10 @@
 //! during a commit.
 
 use adk::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
-    MemoryJournal, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    KeyBinding, MemoryJournal, RemoteBranches, Reply, RequestKey, RequestKeys, Retention,
+    RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored,
+    Timers, Wait, WaitRegistry, Waiting,
 };
 use adk::model::Usage;
 use adk::session::Location;
@@ -63,7 +64,11 @@ impl UnavailableEngine {
     }
 
     fn check(&self) -> Result<()> {
-        if self.is_away.load(SeqCst) { Err(error(StoreErrorKind::Unavailable)) } else { Ok(()) }
+        if self.is_away.load(SeqCst) {
+            Err(error(StoreErrorKind::Unavailable))
+        } else {
+            Ok(())
+        }
     }
 
     fn unless_away<'a, T: Send + 'a>(
@@ -159,7 +164,11 @@ impl RunRegistry for UnavailableEngine {
         self.inner.release(claim);
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.unless_away(|| self.inner.runs(app, filter))
     }
 
@@ -177,7 +186,11 @@ impl RunRegistry for UnavailableEngine {
 }
 
 impl WaitRegistry for UnavailableEngine {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         self.unless_away(|| self.inner.waiting(app, filter))
     }
 
@@ -189,7 +202,12 @@ impl WaitRegistry for UnavailableEngine {
         self.unless_away(|| self.inner.due(app, now, most))
     }
 
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
         self.unless_away(|| self.inner.due_of_tenants(app, now, most))
     }
 
@@ -197,7 +215,12 @@ impl WaitRegistry for UnavailableEngine {
         self.unless_away(|| self.inner.withdraw(claim, waits))
     }
 
-    fn resolve<'a>(&'a self, app: &'a str, wait: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        wait: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         self.unless_away(|| self.inner.resolve(app, wait, answer))
     }
 }

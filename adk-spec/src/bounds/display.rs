@@ -41,19 +41,30 @@ impl fmt::Display for Bounds<'_> {
             let mut why = String::new();
             let part = sum.largest;
             if most.is_none() {
-                why = causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause);
+                why = causes.first[0]
+                    .map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause);
                 if !matches!(cost, Cost::ToolCalls | Cost::Tokens) {
                     without = without.or(Some(why.clone()));
                 }
             } else if part.total > 0 {
-                write!(why, "{} `{}`: {}", part.kind.word(), part.name, to_text(cost, part.total))?;
+                write!(
+                    why,
+                    "{} `{}`: {}",
+                    part.kind.word(),
+                    part.name,
+                    to_text(cost, part.total)
+                )?;
                 if let (
                     ShareKind::Loop(_, each) | ShareKind::Each(_, each) | ShareKind::Try(_, each),
                     Some(parts),
                 ) = (part.kind, part.kind.parts())
                 {
                     let (preposition, max, parts) = parts;
-                    write!(why, ", {} {preposition} each of {max} {parts}", to_text(cost, each))?;
+                    write!(
+                        why,
+                        ", {} {preposition} each of {max} {parts}",
+                        to_text(cost, each)
+                    )?;
                 }
             }
             let most = most.map_or_else(|| "unbounded".to_owned(), |most| to_text(cost, most));
@@ -62,7 +73,11 @@ impl fmt::Display for Bounds<'_> {
         match (without, self.model_calls, self.time) {
             (None, Some(calls), Some(time)) => {
                 let s = if calls == 1 { "" } else { "s" };
-                write!(f, "ends         at most {calls} call{s}, {}", to_duration_text(time))
+                write!(
+                    f,
+                    "ends         at most {calls} call{s}, {}",
+                    to_duration_text(time)
+                )
             }
             (why, ..) => write!(f, "ends         not known: {}", why.unwrap_or_default()),
         }
@@ -88,7 +103,11 @@ fn to_duration_text(time: Duration) -> String {
             rest %= size;
         }
     }
-    if parts.is_empty() { "0 s".to_owned() } else { parts.join(" ") }
+    if parts.is_empty() {
+        "0 s".to_owned()
+    } else {
+        parts.join(" ")
+    }
 }
 
 impl fmt::Debug for Bounds<'_> {
@@ -106,7 +125,13 @@ impl fmt::Debug for Bounds<'_> {
 impl PartialEq for Bounds<'_> {
     fn eq(&self, other: &Self) -> bool {
         let numbers = |bounds: &Self| {
-            (bounds.rounds, bounds.model_calls, bounds.tool_calls, bounds.tokens, bounds.time)
+            (
+                bounds.rounds,
+                bounds.model_calls,
+                bounds.tool_calls,
+                bounds.tokens,
+                bounds.time,
+            )
         };
         numbers(self) == numbers(other)
     }

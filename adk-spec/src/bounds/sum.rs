@@ -64,7 +64,12 @@ impl ShareKind {
 impl<'a> Sum<'a> {
     pub(crate) const NOTHING: Self = Self {
         costs: Costs::NOTHING,
-        largest: CostShare { name: "", inside: "", total: 0, kind: ShareKind::Agent(1) },
+        largest: CostShare {
+            name: "",
+            inside: "",
+            total: 0,
+            kind: ShareKind::Agent(1),
+        },
         exits: false,
     };
 
@@ -80,20 +85,29 @@ impl<'a> Sum<'a> {
         if let Some(total) = self.costs.get(cost)
             && total > 1
             && match self.largest.kind {
-                ShareKind::Agent(_) | ShareKind::Loop(..) | ShareKind::Each(..) | ShareKind::Try(..) => {
-                    self.largest.total <= 1
-                }
+                ShareKind::Agent(_)
+                | ShareKind::Loop(..)
+                | ShareKind::Each(..)
+                | ShareKind::Try(..) => self.largest.total <= 1,
                 ShareKind::Workflow | ShareKind::Block => self.largest.total <= total / 2,
             }
         {
-            self.largest = CostShare { name, inside, total, kind };
+            self.largest = CostShare {
+                name,
+                inside,
+                total,
+                kind,
+            };
         }
         self
     }
 
     /// Returns the cost of a nested workflow, which no exit leaves.
     pub(crate) const fn without_exits(self) -> Self {
-        Self { exits: false, ..self }
+        Self {
+            exits: false,
+            ..self
+        }
     }
 
     /// Adds steps that run in sequence.

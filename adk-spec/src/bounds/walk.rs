@@ -20,13 +20,28 @@ pub(crate) struct BoundsCursor<'a> {
 
 impl<'a> BoundsCursor<'a> {
     pub(crate) const fn start(steps: &'a [Step<'a>]) -> Self {
-        Self { steps, at: 0, until: steps.len(), targets: &[], target: 0, inside: "" }
+        Self {
+            steps,
+            at: 0,
+            until: steps.len(),
+            targets: &[],
+            target: 0,
+            inside: "",
+        }
     }
 
     /// Returns the place of the first step in an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
-        let inside = if meta.steps.is_empty() { self.inside } else { name };
-        Self { targets: meta.transfer, inside, ..Self::start(meta.steps) }
+        let inside = if meta.steps.is_empty() {
+            self.inside
+        } else {
+            name
+        };
+        Self {
+            targets: meta.transfer,
+            inside,
+            ..Self::start(meta.steps)
+        }
     }
 }
 
@@ -76,12 +91,22 @@ impl OpenKind {
     /// Returns the kind of block that a step opens.
     const fn from_step(step: &Step<'_>) -> Option<Self> {
         match step.kind {
-            StepKind::Loop { max, until } => Some(Self::Loop { max, until: until.is_some() }),
-            StepKind::Each { max, max_concurrency: limit, .. } => Some(Self::Each { max, limit }),
+            StepKind::Loop { max, until } => Some(Self::Loop {
+                max,
+                until: until.is_some(),
+            }),
+            StepKind::Each {
+                max,
+                max_concurrency: limit,
+                ..
+            } => Some(Self::Each { max, limit }),
             StepKind::Match { .. } => Some(Self::Match),
             StepKind::Arm { .. } => Some(Self::Arm),
             StepKind::Try(attempts) => Some(Self::Try(attempts)),
-            StepKind::Parallel { max_concurrency: limit, .. } => Some(Self::Parallel { limit }),
+            StepKind::Parallel {
+                max_concurrency: limit,
+                ..
+            } => Some(Self::Parallel { limit }),
             StepKind::Branch => Some(Self::Branch),
             StepKind::Sequence | StepKind::Else => Some(Self::Block),
             _ => None,
@@ -98,7 +123,13 @@ pub(crate) const fn total<'a>(
     cost: Cost,
     causes: &mut UnboundedCauses<'a>,
 ) -> Sum<'a> {
-    let root = OpenBlock { what: OpenKind::Root, name: "", end: usize::MAX, sum: Sum::NOTHING, after: place };
+    let root = OpenBlock {
+        what: OpenKind::Root,
+        name: "",
+        end: usize::MAX,
+        sum: Sum::NOTHING,
+        after: place,
+    };
     let mut open = [root; DEEP];
     let mut depth = 0;
     loop {
@@ -107,19 +138,40 @@ pub(crate) const fn total<'a>(
             place.at += 1;
             if let (StepKind::Else, OpenKind::Try(attempts)) = (step.kind, open[depth].what) {
                 let OpenBlock { name, sum, .. } = open[depth];
-                (open[depth].sum, open[depth].what) =
-                    (attempts_sum(sum, attempts, name, place.inside, cost), OpenKind::Block);
+                (open[depth].sum, open[depth].what) = (
+                    attempts_sum(sum, attempts, name, place.inside, cost),
+                    OpenKind::Block,
+                );
             }
             if let Some(what) = OpenKind::from_step(step) {
                 if depth + 1 < DEEP {
                     depth += 1;
                     let sum = block_sum(step, place.inside, cost, causes);
-                    open[depth] = OpenBlock { what, name: step.name, end: step.end, sum, after: place };
+                    open[depth] = OpenBlock {
+                        what,
+                        name: step.name,
+                        end: step.end,
+                        sum,
+                        after: place,
+                    };
                 } else {
                     // The range includes the end of the block, so that the inner pass closes the
                     // block.
-                    let until = if step.end < place.until { step.end + 1 } else { place.until };
-                    let sum = total(BoundsCursor { at, until, targets: &[], ..place }, cost, causes);
+                    let until = if step.end < place.until {
+                        step.end + 1
+                    } else {
+                        place.until
+                    };
+                    let sum = total(
+                        BoundsCursor {
+                            at,
+                            until,
+                            targets: &[],
+                            ..place
+                        },
+                        cost,
+                        causes,
+                    );
                     add_to_outer(&sum, what, &mut open[depth], cost);
                     place.at = if until > at { until } else { at + 1 };
                 }
@@ -154,20 +206,43 @@ pub(crate) const fn total<'a>(
         } else {
             return open[0].sum;
         };
-        let Some((meta, name, is_target)) = agent else { continue };
-        open[depth].sum.add(&agent_sum(meta, name, is_target, place.inside, cost, causes));
+        let Some((meta, name, is_target)) = agent else {
+            continue;
+        };
+        open[depth].sum.add(&agent_sum(
+            meta,
+            name,
+            is_target,
+            place.inside,
+            cost,
+            causes,
+        ));
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             continue;
         }
-        let what = if meta.steps.is_empty() { OpenKind::Targets } else { OpenKind::Workflow };
+        let what = if meta.steps.is_empty() {
+            OpenKind::Targets
+        } else {
+            OpenKind::Workflow
+        };
         let inner = place.inside(meta, name);
         if depth + 1 < DEEP {
             depth += 1;
-            open[depth] = OpenBlock { what, name, end: usize::MAX, sum: Sum::NOTHING, after: place };
+            open[depth] = OpenBlock {
+                what,
+                name,
+                end: usize::MAX,
+                sum: Sum::NOTHING,
+                after: place,
+            };
             place = inner;
         } else {
             let sum = total(inner, cost, causes);
-            open[depth].sum.add(&if let OpenKind::Workflow = what { sum.without_exits() } else { sum });
+            open[depth].sum.add(&if let OpenKind::Workflow = what {
+                sum.without_exits()
+            } else {
+                sum
+            });
         }
     }
 }
@@ -183,7 +258,11 @@ const fn block_sum<'a>(
     if step.own_code {
         sum.costs = sum.costs.set(Cost::Time, None);
         if let Cost::Time = cost {
-            causes.add(UnboundedCause { name: step.name, inside, why: UnboundedReason::BlockCode });
+            causes.add(UnboundedCause {
+                name: step.name,
+                inside,
+                why: UnboundedReason::BlockCode,
+            });
         }
     }
     sum
@@ -211,7 +290,9 @@ const fn close<'a>(
         OpenKind::Loop { max: Some(max), .. } => {
             // A loop runs at least once. A `max` of 0 has a diagnostic of its own.
             let max = if max == 0 { 1 } else { max };
-            let round = sum.costs.set(Cost::Rounds, add(sum.costs.get(Cost::Rounds), Some(1)));
+            let round = sum
+                .costs
+                .set(Cost::Rounds, add(sum.costs.get(Cost::Rounds), Some(1)));
             sum = rounds_sum(sum, round, ShareKind::Loop(max, 0), name, inside, cost);
         }
         OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
@@ -219,10 +300,17 @@ const fn close<'a>(
             sum.costs = sum.costs.endless().set(Cost::Rounds, None);
             // `loop-endless` reports a loop that nothing ends.
             if sum.costs.get(cost).is_none() && (until || sum.exits) {
-                causes.add(UnboundedCause { name, inside, why: UnboundedReason::Loop });
+                causes.add(UnboundedCause {
+                    name,
+                    inside,
+                    why: UnboundedReason::Loop,
+                });
             }
         }
-        OpenKind::Each { max: Some(max), limit } => {
+        OpenKind::Each {
+            max: Some(max),
+            limit,
+        } => {
             let max = if max == 0 { 1 } else { max };
             let element = sum.costs;
             // The groups of concurrent elements run in sequence.
@@ -230,22 +318,35 @@ const fn close<'a>(
                 None | Some(0) => 1,
                 Some(limit) => max.div_ceil(limit),
             };
-            sum.costs = element.times(max).set(Cost::Time, times(element.get(Cost::Time), groups));
+            sum.costs = element
+                .times(max)
+                .set(Cost::Time, times(element.get(Cost::Time), groups));
             if let (Some(each), Some(total)) = (element.get(cost), sum.costs.get(cost))
                 && max > 1
                 && total > 0
             {
-                sum.largest = CostShare { name, inside, total, kind: ShareKind::Each(max, each) };
+                sum.largest = CostShare {
+                    name,
+                    inside,
+                    total,
+                    kind: ShareKind::Each(max, each),
+                };
             }
         }
         OpenKind::Each { max: None, .. } => {
             sum.costs = sum.costs.endless();
             if sum.costs.get(cost).is_none() {
-                causes.add(UnboundedCause { name, inside, why: UnboundedReason::Each });
+                causes.add(UnboundedCause {
+                    name,
+                    inside,
+                    why: UnboundedReason::Each,
+                });
             }
         }
         OpenKind::Workflow => {
-            sum = sum.without_exits().gather(name, inner.after.inside, ShareKind::Workflow, cost)
+            sum = sum
+                .without_exits()
+                .gather(name, inner.after.inside, ShareKind::Workflow, cost)
         }
         OpenKind::Match | OpenKind::Parallel { .. } | OpenKind::Block => {
             sum = sum.gather(name, inside, ShareKind::Block, cost)
@@ -268,9 +369,19 @@ const fn attempts_sum<'a>(
         (_, Some(most)) => sum.costs.set(Cost::Time, Some(millis(most))),
         (_, None) => sum.costs,
     };
-    let sum = rounds_sum(sum, attempt, ShareKind::Try(attempts.most, 0), name, inside, cost);
+    let sum = rounds_sum(
+        sum,
+        attempt,
+        ShareKind::Try(attempts.most, 0),
+        name,
+        inside,
+        cost,
+    );
     let time = add(sum.costs.get(Cost::Time), Some(attempts.waits()));
-    Sum { costs: sum.costs.set(Cost::Time, time), ..sum }
+    Sum {
+        costs: sum.costs.set(Cost::Time, time),
+        ..sum
+    }
 }
 
 /// Multiplies the cost of a round or attempt by the number of rounds or attempts.
@@ -282,7 +393,9 @@ const fn rounds_sum<'a>(
     inside: &'a str,
     cost: Cost,
 ) -> Sum<'a> {
-    let (ShareKind::Loop(most, _) | ShareKind::Try(most, _)) = kind else { return sum };
+    let (ShareKind::Loop(most, _) | ShareKind::Try(most, _)) = kind else {
+        return sum;
+    };
     sum.costs = round.times(most);
     // With one round, a step inside the loop has the largest share.
     if let (Some(each), Some(total)) = (round.get(cost), sum.costs.get(cost))
@@ -292,7 +405,12 @@ const fn rounds_sum<'a>(
             ShareKind::Try(..) => ShareKind::Try(most, each),
             _ => ShareKind::Loop(most, each),
         };
-        sum.largest = CostShare { name, inside, total, kind };
+        sum.largest = CostShare {
+            name,
+            inside,
+            total,
+            kind,
+        };
     }
     sum
 }
@@ -347,11 +465,24 @@ const fn agent_sum<'a>(
         }
     };
     let exits = meta.may_exit || !meta.exits.is_empty();
-    Sum { costs, largest: CostShare { name, inside, total, kind: ShareKind::Agent(each as u64) }, exits }
+    Sum {
+        costs,
+        largest: CostShare {
+            name,
+            inside,
+            total,
+            kind: ShareKind::Agent(each as u64),
+        },
+        exits,
+    }
 }
 
 /// Returns the cost of an agent for a number of model calls, and the reason if its time is unknown.
-const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &AnswerUnit<'_>) -> (Costs, UnboundedReason) {
+const fn costs(
+    meta: &AgentMeta<'_>,
+    calls: Option<u64>,
+    unit: &AnswerUnit<'_>,
+) -> (Costs, UnboundedReason) {
     let costs = Costs::NOTHING.set(Cost::ModelCalls, calls);
     let asks = matches!(meta.kind, AgentKind::Llm);
     let tokens = match (calls, unit.call_cost(meta)) {
@@ -359,11 +490,20 @@ const fn costs(meta: &AgentMeta<'_>, calls: Option<u64>, unit: &AnswerUnit<'_>) 
         (Some(calls), Some(each)) => Some(calls.saturating_mul(each)),
         _ => None,
     };
-    let no_tools = if asks { meta.tools.is_empty() && !meta.more_tools } else { matches!(calls, Some(0)) };
-    let costs = costs.set(Cost::Tokens, tokens).set(Cost::ToolCalls, if no_tools { Some(0) } else { None });
+    let no_tools = if asks {
+        meta.tools.is_empty() && !meta.more_tools
+    } else {
+        matches!(calls, Some(0))
+    };
+    let costs = costs
+        .set(Cost::Tokens, tokens)
+        .set(Cost::ToolCalls, if no_tools { Some(0) } else { None });
     let (time, without) = match (meta.timeout, longest_tool(meta)) {
         _ if meta.own_code => (None, UnboundedReason::OwnCode),
-        (Some(own), Some(tools)) => (Some(millis(own).saturating_add(tools)), UnboundedReason::Timeout),
+        (Some(own), Some(tools)) => (
+            Some(millis(own).saturating_add(tools)),
+            UnboundedReason::Timeout,
+        ),
         (Some(_), None) => (None, UnboundedReason::ToolTimeout),
         (None, _) if matches!(meta.kind, AgentKind::Await) => (None, UnboundedReason::Wait),
         (None, _) => (None, UnboundedReason::Timeout),

@@ -1,7 +1,8 @@
 //! `bounds-exceeded`: the messages, and the step that each of them names.
 
 use crate::bounds::{
-    BoundsCursor, Cost, CostShare, ShareKind, Sum, UnboundedCause, UnboundedCauses, UnboundedReason, total,
+    BoundsCursor, Cost, CostShare, ShareKind, Sum, UnboundedCause, UnboundedCauses,
+    UnboundedReason, total,
 };
 use crate::check::Check;
 use crate::message::Message;
@@ -48,7 +49,10 @@ const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
 const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
     // The runtime limits the calls of agents that are used as tools.
-    let mut causes = UnboundedCauses { known_calls: true, ..UnboundedCauses::new() };
+    let mut causes = UnboundedCauses {
+        known_calls: true,
+        ..UnboundedCauses::new()
+    };
     let Sum { costs, largest, .. } = total(BoundsCursor::start(spec.steps), cost, &mut causes);
     let mut m = Message::new();
     m.begin(Check::BoundsExceeded);
@@ -57,7 +61,11 @@ const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) ->
         Some(worst) => {
             m.push("the worst case of this workflow is ");
             m.push(if worst == u64::MAX { "more than " } else { "" });
-            push_amount(&mut m, if worst == u64::MAX { worst - 1 } else { worst }, cost);
+            push_amount(
+                &mut m,
+                if worst == u64::MAX { worst - 1 } else { worst },
+                cost,
+            );
             m.push(", and it allows ");
             push_quantity(&mut m, allowed, cost);
             describe_finite(&mut m, worst, allowed, &largest, cost);
@@ -124,10 +132,19 @@ const fn push_duration(m: &mut Message, millis: u64) {
 }
 
 /// Names the step with the largest share of a cost, and what to lower so that the cost fits.
-const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &CostShare<'_>, cost: Cost) {
+const fn describe_finite(
+    m: &mut Message,
+    worst: u64,
+    allowed: u64,
+    largest: &CostShare<'_>,
+    cost: Cost,
+) {
     let kind = largest.kind.word();
     let (setting, each) = match largest.kind {
-        ShareKind::Agent(each) => ("max_turns", if let Cost::ModelCalls = cost { each } else { 0 }),
+        ShareKind::Agent(each) => (
+            "max_turns",
+            if let Cost::ModelCalls = cost { each } else { 0 },
+        ),
         ShareKind::Loop(_, each) | ShareKind::Each(_, each) => ("max", each),
         ShareKind::Try(_, each) => ("attempts", each),
         ShareKind::Workflow | ShareKind::Block => ("", 1),
@@ -142,14 +159,25 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
     if largest.total == u64::MAX {
         m.push(": ");
         push_name(m, kind, largest.name, largest.inside);
-        m.all(&[" makes more than can be counted; help: lower its `", setting]);
+        m.all(&[
+            " makes more than can be counted; help: lower its `",
+            setting,
+        ]);
         m.push("` and those of the loops in it");
     } else if largest.total > 1 {
         m.push(": ");
         push_name(m, kind, largest.name, largest.inside);
-        m.push(if let Cost::Time = cost { " takes up to " } else { " makes up to " });
+        m.push(if let Cost::Time = cost {
+            " takes up to "
+        } else {
+            " makes up to "
+        });
         push_quantity(m, largest.total, cost);
-        m.push(if let Cost::Time = cost { " of it" } else { " of them" });
+        m.push(if let Cost::Time = cost {
+            " of it"
+        } else {
+            " of them"
+        });
         if let Some((preposition, max, parts)) = largest.kind.parts() {
             m.push(", ");
             push_quantity(m, each, cost);
@@ -157,7 +185,9 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
             m.number(max as i128);
             m.all(&[" ", parts]);
         }
-        let left = allowed.saturating_sub(worst.saturating_sub(largest.total)).checked_div(each);
+        let left = allowed
+            .saturating_sub(worst.saturating_sub(largest.total))
+            .checked_div(each);
         describe_remedy(m, setting, left, fewer, cost);
     } else {
         m.push(match cost {
@@ -179,7 +209,13 @@ const fn describe_finite(m: &mut Message, worst: u64, allowed: u64, largest: &Co
 }
 
 /// Adds what to lower: a setting, with the number where it is known, or the contents of a block.
-const fn describe_remedy(m: &mut Message, setting: &str, left: Option<u64>, fewer: &str, cost: Cost) {
+const fn describe_remedy(
+    m: &mut Message,
+    setting: &str,
+    left: Option<u64>,
+    fewer: &str,
+    cost: Cost,
+) {
     if setting.is_empty() {
         return m.all(&["; help: ", fewer, " in it"]);
     }
@@ -190,7 +226,11 @@ const fn describe_remedy(m: &mut Message, setting: &str, left: Option<u64>, fewe
             m.push(" to ");
             m.number(left as i128);
         }
-        None => m.push(if let Cost::Tokens = cost { " or `max_output_tokens`" } else { " or `timeout`" }),
+        None => m.push(if let Cost::Tokens = cost {
+            " or `max_output_tokens`"
+        } else {
+            " or `timeout`"
+        }),
     }
 }
 
@@ -208,7 +248,11 @@ const fn describe_unbounded(m: &mut Message, causes: &UnboundedCauses<'_>, cost:
     while i < causes.first.len() {
         let Some(cause) = causes.first[i] else { break };
         if i > 0 {
-            m.push(if i + 1 == causes.count { ", and " } else { ", " });
+            m.push(if i + 1 == causes.count {
+                ", and "
+            } else {
+                ", "
+            });
         }
         seen[push_cause(m, &cause)] = true;
         i += 1;
@@ -251,22 +295,38 @@ const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
         UnboundedReason::Tools => ("agent", " has tools and no `max_turns`", 0),
         UnboundedReason::MoreTools => ("agent", " may be given tools and has no `max_turns`", 0),
         UnboundedReason::Transfer => ("agent", " may transfer and has no `max_turns`", 0),
-        UnboundedReason::Typed => {
-            ("agent", " answers with a type that is not `String` and has no `max_turns`", 0)
-        }
+        UnboundedReason::Typed => (
+            "agent",
+            " answers with a type that is not `String` and has no `max_turns`",
+            0,
+        ),
         UnboundedReason::Silent => ("agent", " does not state how often it calls a model", 1),
         UnboundedReason::Loop => ("loop", " has no `max`", 2),
-        UnboundedReason::Each => ("block", " runs once per element of a list and has no `max`", 3),
+        UnboundedReason::Each => (
+            "block",
+            " runs once per element of a list and has no `max`",
+            3,
+        ),
         UnboundedReason::Tokens => ("agent", " has no `max_output_tokens`", 4),
-        UnboundedReason::Price => ("agent", " asks a model whose price or longest answer is not known", 4),
+        UnboundedReason::Price => (
+            "agent",
+            " asks a model whose price or longest answer is not known",
+            4,
+        ),
         UnboundedReason::Timeout => ("agent", " has no `timeout`", 5),
         UnboundedReason::Wait => ("`await`", " has no `timeout`", 5),
         UnboundedReason::ToolTimeout => ("agent", " has a tool without `timeout`", 6),
-        UnboundedReason::OwnCode => {
-            ("agent", " has callbacks or an instruction by a function, which no `timeout` ends", 7)
-        }
+        UnboundedReason::OwnCode => (
+            "agent",
+            " has callbacks or an instruction by a function, which no `timeout` ends",
+            7,
+        ),
         UnboundedReason::BlockCode => ("block", " has callbacks, which no `timeout` ends", 7),
-        UnboundedReason::Agents => ("agent", " calls agents as tools, as often as its model likes", 8),
+        UnboundedReason::Agents => (
+            "agent",
+            " calls agents as tools, as often as its model likes",
+            8,
+        ),
         UnboundedReason::ToolCalls => ("agent", " calls tools as often as its model likes", 8),
     };
     push_name(m, kind, cause.name, cause.inside);

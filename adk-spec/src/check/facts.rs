@@ -39,7 +39,8 @@ pub const fn facts<
 ) -> Facts<'a, N, PAIRS, BLOCKS> {
     let mut names = [NameDiagnostic::None; N];
     let named = names::find(spec, &mut [None; NAMES], &mut names, names_checked);
-    let (flow, _) = flow::check_flow::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
+    let (flow, _) =
+        flow::check_flow::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
     let clean = named && flow.is_clean();
     Facts { names, flow, clean }
 }

@@ -17,7 +17,9 @@ pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>)
     let states = spec.states.iter().map(|key| (key.name, "`.state_key`"));
     let mut declared = HashMap::new();
     for (key, by) in lets.chain(states) {
-        let Some(first) = declared.insert(key, by) else { continue };
+        let Some(first) = declared.insert(key, by) else {
+            continue;
+        };
         let mut m = Message::of(Check::KeyDuplicate, &["`", key, "` is declared twice"]);
         if first == by {
             m.all(&[" by ", by])
@@ -38,9 +40,20 @@ pub const fn raise_keys(meta: &AgentMeta<'_>) {
         ([], [first, ..]) => ("writes", first.name),
         ([], []) => return,
     };
-    let fact = ["`META` of agent `", meta.name, "` declares that it ", word, " `", keys];
+    let fact = [
+        "`META` of agent `",
+        meta.name,
+        "` declares that it ",
+        word,
+        " `",
+        keys,
+    ];
     let mut m = Message::of(Check::AgentAttribute, &fact);
-    m.all(&["`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(", word, "("]);
+    m.all(&[
+        "`, and `#[agent]` is on its `impl`; help: move it from `META` to `#[agent(",
+        word,
+        "(",
+    ]);
     m.all(&[keys, ": TYPE))]`"]);
     m.raise();
 }

@@ -11,9 +11,19 @@ pub(super) const fn describe(word: &str, block: &str, value: i128) -> Message {
     let max = rounds || same(word, "max");
     let elements = same(word, "max_elements");
     m.begin(if max { Check::LoopMax } else { Check::Syntax });
-    m.all(&["`", if elements { "max" } else { word }, "` of block `", block, "` is "]);
+    m.all(&[
+        "`",
+        if elements { "max" } else { word },
+        "` of block `",
+        block,
+        "` is ",
+    ]);
     m.number(value);
-    m.push(if value > 0 { ", which is too large" } else { "" });
+    m.push(if value > 0 {
+        ", which is too large"
+    } else {
+        ""
+    });
     m.push("; help: it is the largest number of ");
     m.push(if same(word, "attempts") {
         "attempts, 1 or more, as in `attempts = 3`"
@@ -59,7 +69,11 @@ pub const fn raise_bound(word: &str, value: i128) {
     if value < 0 || value > u64::MAX as i128 {
         let mut m = Message::of(Check::Syntax, &["`", word, "` in `#[bounds(...)]` is "]);
         m.number(value);
-        m.push(if value > 0 { ", which is too large" } else { "" });
+        m.push(if value > 0 {
+            ", which is too large"
+        } else {
+            ""
+        });
         m.push("; help: it is the most that is allowed, 0 or more");
         m.raise();
     }

@@ -30,7 +30,10 @@ pub const fn is_live(spec: &Spec<'_>) -> bool {
 pub fn describe_live(meta: &AgentMeta<'_>) -> Option<String> {
     let UnsupportedBlock { block, inside } = find_in_agent(meta)?;
     // The path of the error already names the agent itself.
-    Some(message(block, Some(inside).filter(|inside| *inside != meta.name)))
+    Some(message(
+        block,
+        Some(inside).filter(|inside| *inside != meta.name),
+    ))
 }
 
 /// Returns why a block cannot run live, if it cannot.

@@ -3,7 +3,9 @@
 
 mod describe;
 
-pub(super) use self::describe::{describe, describe_into, describe_step_name, describe_workflow_name};
+pub(super) use self::describe::{
+    describe, describe_into, describe_step_name, describe_workflow_name,
+};
 use crate::hash::{hash, mixed};
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 use crate::text::same;
@@ -90,14 +92,36 @@ pub(super) const fn find<'a>(
     }
     let root = spec.steps.len();
     let mask = table.len() - 1;
-    let mut entries = NameTable { table, mask, owners: 0, root, built: spec.built };
+    let mut entries = NameTable {
+        table,
+        mask,
+        owners: 0,
+        root,
+        built: spec.built,
+    };
     if !spec.name.is_empty() {
-        let _ =
-            entries.insert(NAME, hash(spec.name), NamePlace { at: root, owner: 0, inside: "", own: true });
+        let _ = entries.insert(
+            NAME,
+            hash(spec.name),
+            NamePlace {
+                at: root,
+                owner: 0,
+                inside: "",
+                own: true,
+            },
+        );
     }
     let (mut at, mut clean) = (0, true);
     while at < root {
-        let found = entries.check_step(&spec.steps[at], NamePlace { at, owner: 0, inside: "", own: true });
+        let found = entries.check_step(
+            &spec.steps[at],
+            NamePlace {
+                at,
+                owner: 0,
+                inside: "",
+                own: true,
+            },
+        );
         if !matches!(found, NameDiagnostic::None) {
             (diagnostics[at], clean) = (found, false);
         }
@@ -115,15 +139,29 @@ const fn compare_definitions<'a>(
 ) -> bool {
     let (mask, mut at, mut clean) = (table.len() - 1, 0, true);
     while let [step, rest @ ..] = steps {
-        if let StepKind::Agent { meta, instance: false } = step.kind
+        if let StepKind::Agent {
+            meta,
+            instance: false,
+        } = step.kind
             && let Some(definition) = meta.identity()
         {
             let mut slot = definition as usize & mask;
             loop {
                 match &table[slot] {
-                    None => break table[slot] = Some(NameEntry { hash: definition, inside: "", at }),
+                    None => {
+                        break table[slot] = Some(NameEntry {
+                            hash: definition,
+                            inside: "",
+                            at,
+                        });
+                    }
                     Some(there) if there.hash == definition => {
-                        let clash = NameClash { name: step.name, inside: "", first_inside: "", root: false };
+                        let clash = NameClash {
+                            name: step.name,
+                            inside: "",
+                            first_inside: "",
+                            root: false,
+                        };
                         (diagnostics[at], clean) = (NameDiagnostic::Reused(clash), false);
                         break;
                     }
@@ -161,16 +199,29 @@ struct NamePlace<'a> {
 
 impl<'a> NameTable<'_, 'a> {
     /// Adds an entry. Returns the existing entry if the slot is taken.
-    const fn insert(&mut self, what: u64, hash: u64, place: NamePlace<'a>) -> Option<NameEntry<'a>> {
+    const fn insert(
+        &mut self,
+        what: u64,
+        hash: u64,
+        place: NamePlace<'a>,
+    ) -> Option<NameEntry<'a>> {
         let hash = mixed(hash, 2 * place.owner as u64 + what);
         let mut slot = hash as usize & self.mask;
         while let Some(there) = &self.table[slot] {
             if there.hash == hash {
-                return if there.at != place.at || place.own { Some(*there) } else { None };
+                return if there.at != place.at || place.own {
+                    Some(*there)
+                } else {
+                    None
+                };
             }
             slot = (slot + 1) & self.mask;
         }
-        self.table[slot] = Some(NameEntry { hash, inside: place.inside, at: place.at });
+        self.table[slot] = Some(NameEntry {
+            hash,
+            inside: place.inside,
+            at: place.at,
+        });
         None
     }
 
@@ -198,7 +249,12 @@ impl<'a> NameTable<'_, 'a> {
             && let Some(first) = self.insert(NAME, hash, place)
         {
             let root = first.at == self.root;
-            return NameDiagnostic::Duplicate(NameClash { name, inside, first_inside: first.inside, root });
+            return NameDiagnostic::Duplicate(NameClash {
+                name,
+                inside,
+                first_inside: first.inside,
+                root,
+            });
         }
         NameDiagnostic::None
     }
@@ -210,16 +266,28 @@ impl<'a> NameTable<'_, 'a> {
             [] => 0,
             _ => hash(step.name),
         };
-        if (name == USER || name == MODEL) && (step.named || self.built) && place.inside.is_empty() {
+        if (name == USER || name == MODEL) && (step.named || self.built) && place.inside.is_empty()
+        {
             return NameDiagnostic::Reserved;
         }
         let definition = match step.kind {
-            StepKind::Agent { meta, instance: false } => meta.identity(),
+            StepKind::Agent {
+                meta,
+                instance: false,
+            } => meta.identity(),
             _ => None,
         };
-        let found = self.add(step.name, if step.named { name } else { 0 }, definition, place);
-        let StepKind::Agent { meta, instance } = step.kind else { return found };
-        if !matches!(found, NameDiagnostic::None) || matches!((meta.steps, meta.transfer), ([], [])) {
+        let found = self.add(
+            step.name,
+            if step.named { name } else { 0 },
+            definition,
+            place,
+        );
+        let StepKind::Agent { meta, instance } = step.kind else {
+            return found;
+        };
+        if !matches!(found, NameDiagnostic::None) || matches!((meta.steps, meta.transfer), ([], []))
+        {
             return found;
         }
         let mut owner = place.owner;
@@ -227,12 +295,23 @@ impl<'a> NameTable<'_, 'a> {
             self.owners += 1;
             owner = self.owners;
         }
-        self.check_inside(meta, NamePlace { owner, inside: step.name, ..place })
+        self.check_inside(
+            meta,
+            NamePlace {
+                owner,
+                inside: step.name,
+                ..place
+            },
+        )
     }
 
     /// Returns the first error inside an agent: in the steps of a workflow, or among the agents
     /// that it may transfer to.
-    const fn check_inside(&mut self, meta: &AgentMeta<'a>, place: NamePlace<'a>) -> NameDiagnostic<'a> {
+    const fn check_inside(
+        &mut self,
+        meta: &AgentMeta<'a>,
+        place: NamePlace<'a>,
+    ) -> NameDiagnostic<'a> {
         each!(step in meta.steps => {
             let found = self.check_step(step, NamePlace { own: false, ..place });
             if !matches!(found, NameDiagnostic::None) {

@@ -14,10 +14,21 @@ pub const fn raise_function(attribute: &str, name: &str, is_plain: bool) {
         return;
     }
     let is_tool = same(attribute, "tool");
-    let check = if is_tool { Check::ToolAttribute } else { Check::AgentAttribute };
+    let check = if is_tool {
+        Check::ToolAttribute
+    } else {
+        Check::AgentAttribute
+    };
     let mut m = Message::of(
         check,
-        &["`", name, "` is a function without `#[", attribute, "]`; help: write `#[", attribute],
+        &[
+            "`",
+            name,
+            "` is a function without `#[",
+            attribute,
+            "]`; help: write `#[",
+            attribute,
+        ],
     );
     m.push(if is_tool {
         "]` before it"
@@ -43,8 +54,14 @@ pub(super) const fn describe(
         "give it another name, `#[tool(name = \"...\")]`"
     };
     if same(name, "transfer_to_agent") || same(name, "set_model_response") {
-        let mut m = Message::of(Check::ToolReserved, &["agent `", agent, "` has a tool of the name `", name]);
-        m.all(&["`, which the runtime gives to a tool of its own; help: ", remedy]);
+        let mut m = Message::of(
+            Check::ToolReserved,
+            &["agent `", agent, "` has a tool of the name `", name],
+        );
+        m.all(&[
+            "`, which the runtime gives to a tool of its own; help: ",
+            remedy,
+        ]);
         return Some(m);
     }
     if !name.is_empty() && any!(other in tools.split_at(at).0 => same(other.name, name)) {
@@ -76,12 +93,24 @@ const fn answer_skipped(
     if any!(other in tools => any!(key in other.writes => same(key.name, answer))) {
         return None;
     }
-    let fact = ["agent `", agent, "` has to write `", answer, "`, but its tool `", tool.name];
+    let fact = [
+        "agent `",
+        agent,
+        "` has to write `",
+        answer,
+        "`, but its tool `",
+        tool.name,
+    ];
     let mut m = Message::of(Check::OutputMissing, &fact);
     m.push(
         "` sets `skip_summarization`, which ends the turn before the model answers; help: do not set it, ",
     );
-    m.all(&["let the tool write the key, `#[tool(writes(", answer, ": ...))]`, or take `-> ", answer]);
+    m.all(&[
+        "let the tool write the key, `#[tool(writes(",
+        answer,
+        ": ...))]`, or take `-> ",
+        answer,
+    ]);
     m.push("` off the agent");
     Some(m)
 }
@@ -127,13 +156,36 @@ const fn first_wait<'a>(agent: &'a AgentMeta<'a>) -> Option<Wait<'a>> {
 /// Describes an agent that waits and is used as a tool. The session of the call ends with the call,
 /// so no user could answer.
 pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> {
-    let Some(wait) = first_wait(used) else { return None };
-    let fact = ["agent `", agent, "` calls `", used.name, "` as a tool, and in it "];
+    let Some(wait) = first_wait(used) else {
+        return None;
+    };
+    let fact = [
+        "agent `",
+        agent,
+        "` calls `",
+        used.name,
+        "` as a tool, and in it ",
+    ];
     let mut m = Message::of(Check::WaitInTool, &fact);
-    m.all(&[wait.word, wait.name, "` of `", wait.agent, "` ", wait.reason]);
-    m.all(&["; a call of a tool cannot wait; help: make `", used.name, "` a step"]);
+    m.all(&[
+        wait.word,
+        wait.name,
+        "` of `",
+        wait.agent,
+        "` ",
+        wait.reason,
+    ]);
+    m.all(&[
+        "; a call of a tool cannot wait; help: make `",
+        used.name,
+        "` a step",
+    ]);
     if !matches!(used.kind, AgentKind::Workflow) {
-        m.all(&[", or a sub-agent to which `", agent, "` hands over (`transfer`)"]);
+        m.all(&[
+            ", or a sub-agent to which `",
+            agent,
+            "` hands over (`transfer`)",
+        ]);
     }
     Some(m)
 }
@@ -144,19 +196,34 @@ pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> 
     if !tool.description.trim().is_empty() {
         return None;
     }
-    let fact = "` without a description; help: say when and how to call it: models see nothing else of it";
-    Some(Message::of(Check::ToolUndocumented, &["agent `", agent, "` has a tool `", tool.name, fact]))
+    let fact =
+        "` without a description; help: say when and how to call it: models see nothing else of it";
+    Some(Message::of(
+        Check::ToolUndocumented,
+        &["agent `", agent, "` has a tool `", tool.name, fact],
+    ))
 }
 
 /// Ends const evaluation when a tool has an error. Tools from index `own` on come from files and
 /// are checked together.
 #[track_caller]
-pub const fn raise_tool(agent: &str, answer: &str, tools: &[ToolMeta<'_>], own: usize, mut at: usize) {
+pub const fn raise_tool(
+    agent: &str,
+    answer: &str,
+    tools: &[ToolMeta<'_>],
+    own: usize,
+    mut at: usize,
+) {
     while at < tools.len() {
         if let Some(message) = describe(agent, answer, tools, at) {
             message.raise();
         }
-        if let ToolMeta { agent: Some(used), name, description, .. } = &tools[at]
+        if let ToolMeta {
+            agent: Some(used),
+            name,
+            description,
+            ..
+        } = &tools[at]
             && description.is_empty()
             && !name.is_empty()
         {
@@ -173,12 +240,20 @@ pub const fn raise_tool(agent: &str, answer: &str, tools: &[ToolMeta<'_>], own: 
 /// the description goes.
 const fn undescribed(agent: &str, used: &AgentMeta<'_>) -> Message {
     let (missing, remedy) = match used.kind {
-        AgentKind::Custom => {
-            ("description", "say in its `META` what it is for, `.description(\"Reviews a text.\")`")
-        }
+        AgentKind::Custom => (
+            "description",
+            "say in its `META` what it is for, `.description(\"Reviews a text.\")`",
+        ),
         _ => ("doc comment", "say in `///` what it is for"),
     };
-    let fact = ["agent `", used.name, "` is a tool of agent `", agent, "` and has no ", missing];
+    let fact = [
+        "agent `",
+        used.name,
+        "` is a tool of agent `",
+        agent,
+        "` and has no ",
+        missing,
+    ];
     let mut m = Message::of(Check::ToolUndocumented, &fact);
     m.all(&[", so no model knows when to call it; help: ", remedy]);
     m

@@ -7,12 +7,17 @@ use crate::text::same;
 /// Returns whether an agent is not a workflow and has neither tools nor transfer targets. The
 /// writes of such an agent are those of its description.
 pub(crate) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
-    matches!(meta.transfer, []) && matches!(meta.tools, []) && !matches!(meta.kind, AgentKind::Workflow)
+    matches!(meta.transfer, [])
+        && matches!(meta.tools, [])
+        && !matches!(meta.kind, AgentKind::Workflow)
 }
 
 /// Returns an agent below another one: first the transfer targets, then the agents that are its
 /// tools.
-pub(super) const fn agent_below<'a>(meta: &AgentMeta<'a>, number: usize) -> Option<&'a AgentMeta<'a>> {
+pub(super) const fn agent_below<'a>(
+    meta: &AgentMeta<'a>,
+    number: usize,
+) -> Option<&'a AgentMeta<'a>> {
     if number < meta.transfer.len() {
         return Some(meta.transfer[number]);
     }
@@ -63,9 +68,16 @@ pub(super) const fn start_key<'a>(
         (workflow.lets[i].name, true)
     } else {
         let input = &workflow.reads[i - workflow.lets.len()];
-        (input.name, input.optional || scope.is_output(input.name) || scope.is_renamed(input.name))
+        (
+            input.name,
+            input.optional || scope.is_output(input.name) || scope.is_renamed(input.name),
+        )
     };
-    if sets && is_session_key(workflow, key) { Some(key) } else { None }
+    if sets && is_session_key(workflow, key) {
+        Some(key)
+    } else {
+        None
+    }
 }
 
 /// Returns whether any steps of a workflow run concurrently.

@@ -44,7 +44,12 @@ impl<'a> KeyScope<'a> {
 
     /// Rule 6: an agent that may transfer has written its key only if each of its targets writes
     /// the key too.
-    pub(super) const fn targets_write(&self, meta: &AgentMeta<'a>, key: &str, deepest: usize) -> bool {
+    pub(super) const fn targets_write(
+        &self,
+        meta: &AgentMeta<'a>,
+        key: &str,
+        deepest: usize,
+    ) -> bool {
         each!(target in meta.transfer => {
             let writes = any!(own in target.writes => !own.optional && same(self.written_key(own.name), key));
             if !writes || deepest == 0 || !self.targets_write(target, key, deepest - 1) {
@@ -69,6 +74,14 @@ impl<'a> KeyScope<'a> {
 }
 
 /// Returns an instance's name for the key that its agent writes at an index.
-pub(crate) const fn output_name<'a>(meta: &AgentMeta<'a>, renames: &Renames<'a>, slot: usize) -> &'a str {
-    if slot < renames.writes.len() { renames.writes[slot] } else { meta.writes[slot].name }
+pub(crate) const fn output_name<'a>(
+    meta: &AgentMeta<'a>,
+    renames: &Renames<'a>,
+    slot: usize,
+) -> &'a str {
+    if slot < renames.writes.len() {
+        renames.writes[slot]
+    } else {
+        meta.writes[slot].name
+    }
 }

@@ -44,16 +44,27 @@ pub(super) fn add_agent_reads<'a>(
         // ensures that a renamed key is written.
         let optional = match effect.act {
             _ if effect.is_inside => false,
-            Act::Prompt { optional, renamed, .. } => optional && renamed.is_none(),
+            Act::Prompt {
+                optional, renamed, ..
+            } => optional && renamed.is_none(),
             Act::Read { spec, renamed, .. } => {
-                let is_input = effects.agent().kind == AgentKind::Workflow && effects.tool().is_none();
+                let is_input =
+                    effects.agent().kind == AgentKind::Workflow && effects.tool().is_none();
                 spec.optional && renamed.is_none() && !is_input
             }
             _ => false,
         };
         if !effect.act.is_write() {
-            let reader = if effects.is_own() { name } else { effects.agent().name };
-            all.push(KeyRead { reader, key: effect.key, optional });
+            let reader = if effects.is_own() {
+                name
+            } else {
+                effects.agent().name
+            };
+            all.push(KeyRead {
+                reader,
+                key: effect.key,
+                optional,
+            });
         }
     }
 }
@@ -68,7 +79,11 @@ pub(super) fn written_keys<'a>(
     let mut effects = Effects::writes(meta, renames).outside();
     while let Some(effect) = effects.next() {
         if effect.act.is_write() && !effects.is_of_tool() {
-            let writer = if effects.is_own() { name } else { effects.agent().name };
+            let writer = if effects.is_own() {
+                name
+            } else {
+                effects.agent().name
+            };
             written.push((writer, effect.key));
         }
     }
@@ -79,12 +94,17 @@ pub(super) fn written_keys<'a>(
 pub(super) fn names_keys(meta: &AgentMeta<'_>) -> bool {
     meta.prompts.iter().any(|prompt| {
         let mut found = Placeholders::new(prompt);
-        std::iter::from_fn(|| found.next()).any(|placeholder| matches!(placeholder.source, Source::Key(_)))
+        std::iter::from_fn(|| found.next())
+            .any(|placeholder| matches!(placeholder.source, Source::Key(_)))
     })
 }
 
 /// Adds the keys that the tools of an agent and of its transfer targets write.
-pub(super) fn add_tool_writes<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, all: &mut Vec<&'a str>) {
+pub(super) fn add_tool_writes<'a>(
+    meta: &'a AgentMeta<'a>,
+    renames: &'a Renames<'a>,
+    all: &mut Vec<&'a str>,
+) {
     let mut effects = Effects::writes(meta, renames).outside();
     while let Some(effect) = effects.next() {
         if effect.act.is_write() && effects.is_of_tool() {

@@ -100,7 +100,11 @@ fn suspicious_texts(prompt: &str) -> impl Iterator<Item = &str> {
             let text = prompt.get(span.opened..span.inner).unwrap_or_default();
             let is_word = |char: char| char.is_alphanumeric() || "_.:?!-#".contains(char);
             // `fn main() {}` and `[{}]` are code.
-            let before = prompt.get(..span.opened).unwrap_or_default().trim_end_matches('{').trim_end();
+            let before = prompt
+                .get(..span.opened)
+                .unwrap_or_default()
+                .trim_end_matches('{')
+                .trim_end();
             let is_slip = match text.trim() {
                 "" => text.is_empty() && before.ends_with(char::is_alphanumeric),
                 text => text.len() <= LONGEST && text.chars().all(is_word),
@@ -121,14 +125,18 @@ fn intended_key(text: &str) -> Option<String> {
     {
         return Some(format!("{near}:{name}"));
     }
-    let end = text.find(|char: char| !(char.is_alphanumeric() || char == '_')).unwrap_or(text.len());
+    let end = text
+        .find(|char: char| !(char.is_alphanumeric() || char == '_'))
+        .unwrap_or(text.len());
     text.get(..end).filter(|key| is_key(key)).map(str::to_owned)
 }
 
 /// Returns a name after a `{` that nothing closes.
 fn unclosed_key(prompt: &str) -> Option<&str> {
     let (_, rest) = prompt.rsplit_once('{')?;
-    let end = rest.find(|char: char| !(char.is_alphanumeric() || "_:".contains(char))).unwrap_or(rest.len());
+    let end = rest
+        .find(|char: char| !(char.is_alphanumeric() || "_:".contains(char)))
+        .unwrap_or(rest.len());
     let name = rest.get(..end)?;
     (!rest.contains('}') && is_key(name)).then_some(name)
 }

@@ -35,8 +35,17 @@ impl Price {
     /// If a text is not an amount, or has more than six digits after the point.
     pub fn per_million(input: &str, output: &str) -> Result<Self, BudgetError> {
         let input = per_token(input)?;
-        let rate = Rate { input, cached: input, output: per_token(output)? };
-        Ok(Self { rate, long: None, longest_prompt: None, longest_answer: None })
+        let rate = Rate {
+            input,
+            cached: input,
+            output: per_token(output)?,
+        };
+        Ok(Self {
+            rate,
+            long: None,
+            longest_prompt: None,
+            longest_answer: None,
+        })
     }
 
     /// Sets the amount for a million tokens that the provider had in a cache.
@@ -52,14 +61,21 @@ impl Price {
     /// tokens.
     #[must_use]
     pub fn above(self, tokens: u64, price: Self) -> Self {
-        Self { long: Some((tokens, price.rate)), ..self }
+        Self {
+            long: Some((tokens, price.rate)),
+            ..self
+        }
     }
 
     /// Sets the largest number of tokens of a request and of an answer. A budget reserves the
     /// longest answer for an agent without `max_output_tokens`, and a quote uses both numbers.
     #[must_use]
     pub fn longest(self, prompt: u64, answer: u64) -> Self {
-        Self { longest_prompt: Some(prompt), longest_answer: Some(answer), ..self }
+        Self {
+            longest_prompt: Some(prompt),
+            longest_answer: Some(answer),
+            ..self
+        }
     }
 
     /// Returns the largest number of tokens of an answer, if it is known.
@@ -69,17 +85,26 @@ impl Price {
 
     /// Returns the price of a call.
     pub fn of(&self, input: u64, cached: u64, output: u64) -> Money {
-        let rate = self.long.filter(|(above, _)| input > *above).map_or(self.rate, |(_, rate)| rate);
+        let rate = self
+            .long
+            .filter(|(above, _)| input > *above)
+            .map_or(self.rate, |(_, rate)| rate);
         let cached = cached.min(input);
         let input = rate.input.times(input - cached);
-        input.plus(rate.cached.times(cached)).plus(rate.output.times(output))
+        input
+            .plus(rate.cached.times(cached))
+            .plus(rate.output.times(output))
     }
 }
 
 /// Returns the amount for one token from an amount for a million.
 fn per_token(million: &str) -> Result<Money, BudgetError> {
     let parts = million.parse::<Money>()?.parts();
-    if parts % 1_000_000 == 0 { Ok(Money::from_parts(parts / 1_000_000)) } else { Err(BudgetError) }
+    if parts % 1_000_000 == 0 {
+        Ok(Money::from_parts(parts / 1_000_000))
+    } else {
+        Err(BudgetError)
+    }
 }
 
 /// Prices of models, in one currency.
@@ -120,28 +145,138 @@ const PUBLISHED: &[(&str, [&str; 3], u64, u64)] = &[
     ("gpt-4.1-nano", ["0.10", "0.025", "0.40"], 1_047_576, 32_768),
     ("gpt-4o", ["2.50", "1.25", "10.00"], 128_000, 16_384),
     ("gpt-4o-mini", ["0.15", "0.075", "0.60"], 128_000, 16_384),
-    ("claude-opus-5-5", ["4.00", "0.20", "20.00"], 1_000_000, 128_000),
-    ("claude-opus-5", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
-    ("claude-opus-4-8", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
-    ("claude-opus-4-7", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
-    ("claude-opus-4-6", ["5.00", "0.50", "25.00"], 1_000_000, 128_000),
-    ("claude-opus-4-5", ["5.00", "0.50", "25.00"], 200_000, 64_000),
-    ("claude-opus-4-1", ["15.00", "1.50", "75.00"], 200_000, 32_000),
-    ("claude-sonnet-5-5", ["2.00", "0.10", "10.00"], 1_000_000, 128_000),
-    ("claude-sonnet-5", ["2.00", "0.20", "10.00"], 1_000_000, 128_000),
-    ("claude-sonnet-4-6", ["3.00", "0.30", "15.00"], 1_000_000, 128_000),
-    ("claude-sonnet-4-5", ["3.00", "0.30", "15.00"], 200_000, 64_000),
-    ("claude-haiku-5-5", ["0.10", "0.01", "0.50"], 1_000_000, 128_000),
-    ("claude-haiku-4-5", ["1.00", "0.10", "5.00"], 200_000, 64_000),
-    ("gemini-3.8-flash", ["0.75", "0.075", "3.75"], 1_048_576, 65_536),
-    ("gemini-3.7-flash", ["0.75", "0.075", "3.75"], 1_048_576, 65_536),
-    ("gemini-3.5-flash", ["1.50", "0.15", "9.00"], 1_048_576, 65_536),
-    ("gemini-3.5-flash-lite", ["0.30", "0.03", "2.50"], 1_048_576, 65_536),
-    ("gemini-3.1-pro-preview", ["2.00", "0.20", "12.00"], 1_048_576, 65_536),
-    ("gemini-3.1-flash-lite", ["0.25", "0.025", "1.50"], 1_048_576, 65_536),
-    ("gemini-2.5-pro", ["1.25", "0.125", "10.00"], 1_048_576, 65_536),
-    ("gemini-2.5-flash", ["0.30", "0.03", "2.50"], 1_048_576, 65_536),
-    ("gemini-2.5-flash-lite", ["0.10", "0.01", "0.40"], 1_048_576, 65_536),
+    (
+        "claude-opus-5-5",
+        ["4.00", "0.20", "20.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-opus-5",
+        ["5.00", "0.50", "25.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-opus-4-8",
+        ["5.00", "0.50", "25.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-opus-4-7",
+        ["5.00", "0.50", "25.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-opus-4-6",
+        ["5.00", "0.50", "25.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-opus-4-5",
+        ["5.00", "0.50", "25.00"],
+        200_000,
+        64_000,
+    ),
+    (
+        "claude-opus-4-1",
+        ["15.00", "1.50", "75.00"],
+        200_000,
+        32_000,
+    ),
+    (
+        "claude-sonnet-5-5",
+        ["2.00", "0.10", "10.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-sonnet-5",
+        ["2.00", "0.20", "10.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-sonnet-4-6",
+        ["3.00", "0.30", "15.00"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-sonnet-4-5",
+        ["3.00", "0.30", "15.00"],
+        200_000,
+        64_000,
+    ),
+    (
+        "claude-haiku-5-5",
+        ["0.10", "0.01", "0.50"],
+        1_000_000,
+        128_000,
+    ),
+    (
+        "claude-haiku-4-5",
+        ["1.00", "0.10", "5.00"],
+        200_000,
+        64_000,
+    ),
+    (
+        "gemini-3.8-flash",
+        ["0.75", "0.075", "3.75"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-3.7-flash",
+        ["0.75", "0.075", "3.75"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-3.5-flash",
+        ["1.50", "0.15", "9.00"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-3.5-flash-lite",
+        ["0.30", "0.03", "2.50"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-3.1-pro-preview",
+        ["2.00", "0.20", "12.00"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-3.1-flash-lite",
+        ["0.25", "0.025", "1.50"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-2.5-pro",
+        ["1.25", "0.125", "10.00"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-2.5-flash",
+        ["0.30", "0.03", "2.50"],
+        1_048_576,
+        65_536,
+    ),
+    (
+        "gemini-2.5-flash-lite",
+        ["0.10", "0.01", "0.40"],
+        1_048_576,
+        65_536,
+    ),
 ];
 
 /// Prices of calls whose request has more tokens than the number.
@@ -162,16 +297,22 @@ impl Prices {
     /// # Errors
     /// If `currency` is not three capital letters.
     pub fn new(currency: &str) -> Result<Self, BudgetError> {
-        Ok(Self { currency: currency.parse()?, models: HashMap::new() })
+        Ok(Self {
+            currency: currency.parse()?,
+            models: HashMap::new(),
+        })
     }
 
     /// Returns the list prices of providers in US dollars at the release of this version. Prices
     /// change: compare them with your bill, and replace a wrong price with [`model`](Self::model).
     pub fn published() -> Self {
-        let price = |[input, cached, output]: [&str; 3]| Price::per_million(input, output)?.cached(cached);
+        let price =
+            |[input, cached, output]: [&str; 3]| Price::per_million(input, output)?.cached(cached);
         let mut models = HashMap::new();
         for &(name, amounts, prompt, answer) in PUBLISHED {
-            let Ok(mut all) = price(amounts) else { continue };
+            let Ok(mut all) = price(amounts) else {
+                continue;
+            };
             if let Some(&(_, above, amounts)) = LONG.iter().find(|(long, ..)| *long == name)
                 && let Ok(long) = price(amounts)
             {
@@ -179,7 +320,10 @@ impl Prices {
             }
             models.insert(name.to_owned(), all.longest(prompt, answer));
         }
-        Self { currency: Currency(*b"USD"), models }
+        Self {
+            currency: Currency(*b"USD"),
+            models,
+        }
     }
 
     /// Sets the price of a model, by the name in requests, with or without the provider before a
@@ -209,7 +353,10 @@ impl Prices {
 fn without_date(name: &str) -> &str {
     let is_date = |end: &str| end.bytes().all(|c| c.is_ascii_digit() || c == b'-');
     for length in ["-20250807".len(), "-2025-08-07".len()] {
-        if let Some((name, date)) = name.len().checked_sub(length).and_then(|at| name.split_at_checked(at))
+        if let Some((name, date)) = name
+            .len()
+            .checked_sub(length)
+            .and_then(|at| name.split_at_checked(at))
             && date.starts_with('-')
             && is_date(date)
         {

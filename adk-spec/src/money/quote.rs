@@ -43,16 +43,24 @@ impl Spec<'_> {
         let mut models = Vec::new();
         add_models_of_steps(self.steps, &mut models);
         models.push(model);
-        let priced: Vec<_> = models.into_iter().map(|model| model_price(prices, model)).collect();
+        let priced: Vec<_> = models
+            .into_iter()
+            .map(|model| model_price(prices, model))
+            .collect();
         let mut causes = UnboundedCauses::with_unit(AnswerUnit::Money(&priced));
         let sum = total(BoundsCursor::start(self.steps), Cost::Tokens, &mut causes);
         let most = sum.costs.get(Cost::Tokens).map(Money::from_parts);
         let currency = prices.currency();
         let why = match most {
-            None => causes.first[0].map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause),
+            None => causes.first[0]
+                .map_or_else(|| "a loop that nothing ends".to_owned(), describe_cause),
             Some(_) => describe_share(&sum.largest, currency),
         };
-        Quote { most, currency, why }
+        Quote {
+            most,
+            currency,
+            why,
+        }
     }
 }
 
@@ -70,12 +78,19 @@ fn add_models_of_agent<'a>(meta: &'a AgentMeta<'a>, models: &mut Vec<&'a str>) {
         models.push(meta.model);
     }
     add_models_of_steps(meta.steps, models);
-    meta.transfer.iter().for_each(|target| add_models_of_agent(target, models));
+    meta.transfer
+        .iter()
+        .for_each(|target| add_models_of_agent(target, models));
 }
 
 fn model_price<'a>(prices: &Prices, model: &'a str) -> ModelPrice<'a> {
     let Some(price) = prices.of(model) else {
-        return ModelPrice { model, prompt: None, token: 0, longest: None };
+        return ModelPrice {
+            model,
+            prompt: None,
+            token: 0,
+            longest: None,
+        };
     };
     let longest = price.longest_prompt.unwrap_or_default();
     let prompt = price.of(longest, 0, 0);
@@ -92,7 +107,12 @@ fn describe_share(share: &CostShare<'_>, currency: Currency) -> String {
         return String::new();
     }
     let money = |parts| format!("{} {currency}", Money::from_parts(parts));
-    let own = format!("{} `{}` {}", share.kind.word(), share.name, money(share.total));
+    let own = format!(
+        "{} `{}` {}",
+        share.kind.word(),
+        share.name,
+        money(share.total)
+    );
     match (share.kind, share.kind.parts()) {
         (
             ShareKind::Loop(_, each) | ShareKind::Each(_, each) | ShareKind::Try(_, each),
@@ -110,6 +130,10 @@ impl fmt::Display for Quote {
             Some(most) => write!(f, "at most {most} {}", self.currency)?,
             None => f.write_str("without a limit")?,
         }
-        if self.why.is_empty() { Ok(()) } else { write!(f, ": {}", self.why) }
+        if self.why.is_empty() {
+            Ok(())
+        } else {
+            write!(f, ": {}", self.why)
+        }
     }
 }

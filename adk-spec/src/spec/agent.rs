@@ -257,8 +257,11 @@ impl<'a> AgentMeta<'a> {
     pub const fn definition(mut self, definition: &'a str) -> Self {
         self.definition = definition;
         // Only a definition with a path identifies the agent. By hand, it is only the name.
-        self.identity =
-            if definition.is_empty() || same(definition, self.name) { 0 } else { hash(definition) };
+        self.identity = if definition.is_empty() || same(definition, self.name) {
+            0
+        } else {
+            hash(definition)
+        };
         self
     }
 

@@ -19,7 +19,11 @@ pub const fn is_identifier(text: &str) -> bool {
     let mut at = 0;
     while at < bytes.len() {
         let (char, next) = decode(bytes, at);
-        let fits = if at == 0 { char == '_' as u32 || class(char) == 2 } else { class(char) > 0 };
+        let fits = if at == 0 {
+            char == '_' as u32 || class(char) == 2
+        } else {
+            class(char) > 0
+        };
         if !fits {
             return false;
         }
@@ -33,14 +37,26 @@ pub const fn is_identifier(text: &str) -> bool {
 const fn class(char: u32) -> u32 {
     if char < 0x80 {
         let byte = char as u8;
-        return if byte.is_ascii_alphabetic() { 2 } else { (byte.is_ascii_digit() || byte == b'_') as u32 };
+        return if byte.is_ascii_alphabetic() {
+            2
+        } else {
+            (byte.is_ascii_digit() || byte == b'_') as u32
+        };
     }
     let (mut low, mut high) = (0, table::CHANGES.len());
     while low < high {
         let middle = (low + high) / 2;
-        if table::CHANGES[middle] >> 2 <= char { low = middle + 1 } else { high = middle }
+        if table::CHANGES[middle] >> 2 <= char {
+            low = middle + 1
+        } else {
+            high = middle
+        }
     }
-    if low == 0 { 0 } else { table::CHANGES[low - 1] & 3 }
+    if low == 0 {
+        0
+    } else {
+        table::CHANGES[low - 1] & 3
+    }
 }
 
 /// Decodes the character at an index of a UTF-8 text. Returns the character and the index after it.
@@ -94,7 +110,10 @@ mod tests {
     fn characters_of_any_width_are_read() {
         for char in ['a', 'é', '名', '𝒳', char::MAX] {
             let text = format!("{char}x");
-            assert_eq!(decode(text.as_bytes(), 0), (u32::from(char), char.len_utf8()));
+            assert_eq!(
+                decode(text.as_bytes(), 0),
+                (u32::from(char), char.len_utf8())
+            );
         }
     }
 

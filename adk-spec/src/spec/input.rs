@@ -20,7 +20,12 @@ pub struct InputSpec<'a> {
 impl<'a> InputSpec<'a> {
     /// Creates an input.
     pub const fn new(name: &'a str, ty: &'a str, has_default: bool) -> Self {
-        Self { name, ty, has_default, key: KeySpec::new(name, ty) }
+        Self {
+            name,
+            ty,
+            has_default,
+            key: KeySpec::new(name, ty),
+        }
     }
 
     /// Sets the type itself, so that `key-type` does not depend on the spelling of the type.
@@ -33,7 +38,12 @@ impl<'a> InputSpec<'a> {
     /// Creates an input with the name and the type of a key.
     #[must_use]
     pub const fn typed(key: KeySpec<'a>, has_default: bool) -> Self {
-        Self { name: key.name, ty: key.ty, has_default, key }
+        Self {
+            name: key.name,
+            ty: key.ty,
+            has_default,
+            key,
+        }
     }
 
     /// Returns the key with its type.

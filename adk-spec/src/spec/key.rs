@@ -18,16 +18,16 @@ pub struct KeySpec<'a> {
     pub ty: &'a str,
     /// Whether a read allows the key to be absent, or a write may be left out.
     pub optional: bool,
-    /// The type itself, if it is known. The field holds a function, because const evaluation cannot
-    /// compare two `TypeId`s.
+    /// The type itself, if it is known. The field holds a function, because const evaluation
+    /// cannot compare two `TypeId`s.
     #[serde(skip)]
     pub(crate) id: Option<fn() -> TypeId>,
     /// Whether a read accepts a value of any type.
     #[serde(skip)]
     pub any: bool,
-    /// The hash of the name, if the macros computed it; otherwise 0. This field and those below are
-    /// plain numbers, because rustc traverses each constant with a key many times, and an `Option`
-    /// takes the most time.
+    /// The hash of the name, if the macros computed it; otherwise 0. This field and those below
+    /// are plain numbers, because rustc traverses each constant with a key many times, and an
+    /// `Option` takes the most time.
     #[serde(skip)]
     pub(crate) hash: u64,
     /// Whether the name has a prefix, if the macros computed `hash`.
@@ -187,13 +187,20 @@ pub const fn has_prefix(key: &str) -> bool {
 /// Writes `draft: String`, with `?` if the key may be absent.
 impl fmt::Debug for KeySpec<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}: {}", self.name, if self.optional { "?" } else { "" }, self.ty)
+        write!(
+            f,
+            "{}{}: {}",
+            self.name,
+            if self.optional { "?" } else { "" },
+            self.ty
+        )
     }
 }
 
 impl PartialEq for KeySpec<'_> {
     fn eq(&self, other: &Self) -> bool {
-        (self.name, self.ty, self.optional, self.any) == (other.name, other.ty, other.optional, other.any)
+        (self.name, self.ty, self.optional, self.any)
+            == (other.name, other.ty, other.optional, other.any)
             && self.type_id() == other.type_id()
     }
 }

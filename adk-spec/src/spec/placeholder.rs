@@ -58,7 +58,11 @@ pub struct Placeholders<'a> {
 impl<'a> Placeholders<'a> {
     /// Creates an iterator over the placeholders of a prompt.
     pub const fn new(prompt: &'a str) -> Self {
-        Self { prompt, rest: prompt.as_bytes(), at: 0 }
+        Self {
+            prompt,
+            rest: prompt.as_bytes(),
+            at: 0,
+        }
     }
 
     /// Returns the next placeholder. This is not the method of [`Iterator`], so that const
@@ -75,7 +79,12 @@ impl<'a> Placeholders<'a> {
                 None => self.parse(&span),
             };
             if let Some((source, optional)) = found {
-                return Some(Placeholder { start: span.start, end: span.end, source, optional });
+                return Some(Placeholder {
+                    start: span.start,
+                    end: span.end,
+                    source,
+                    optional,
+                });
             }
         }
         None
@@ -97,10 +106,16 @@ impl<'a> Placeholders<'a> {
     /// costs three hundred times as much as an addition.
     pub(crate) const fn next_span(&mut self) -> Option<BraceSpan> {
         loop {
-            let Some((start, opened)) = self.next_run() else { return None };
+            let Some((start, opened)) = self.next_run() else {
+                return None;
+            };
             let (mut rest, mut inner, mut hasher) = (self.rest, opened, Hasher::NEW);
             if let [b'a'..=b'z' | b'A'..=b'Z', ..] = rest {
-                while let [byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'), more @ ..] = rest {
+                while let [
+                    byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_'),
+                    more @ ..,
+                ] = rest
+                {
                     hasher.add(*byte);
                     (rest, inner) = (more, inner + 1);
                 }
@@ -123,8 +138,16 @@ impl<'a> Placeholders<'a> {
             // An escaped run of braces also consumes its closing braces, so they cannot close
             // anything else. Without a closing brace, the inner text may open the next match.
             (self.rest, self.at) = (rest, end);
-            if end > inner && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\')) {
-                return Some(BraceSpan { start, opened, inner, end, plain });
+            if end > inner
+                && !(start > 0 && matches!(self.prompt.as_bytes()[start - 1], b'$' | b'\\'))
+            {
+                return Some(BraceSpan {
+                    start,
+                    opened,
+                    inner,
+                    end,
+                    plain,
+                });
             }
         }
     }
@@ -134,7 +157,9 @@ impl<'a> Placeholders<'a> {
         let (mut rest, mut start) = (self.rest, self.at);
         // Most of a prompt contains no braces, so the loop skips sixteen bytes at a time.
         while let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, more @ ..] = rest {
-            let bytes = [*a, *b, *c, *d, *e, *f, *g, *h, *i, *j, *k, *l, *m, *n, *o, *p];
+            let bytes = [
+                *a, *b, *c, *d, *e, *f, *g, *h, *i, *j, *k, *l, *m, *n, *o, *p,
+            ];
             // A zero byte in `braces` is a brace. Only a zero byte leaves its high bit unset here.
             let braces = u128::from_le_bytes(bytes) ^ BRACES;
             if !(((braces & LOW) + LOW) | braces | LOW) != 0 {
@@ -152,7 +177,11 @@ impl<'a> Placeholders<'a> {
             (rest, opened) = (more, opened + 1);
         }
         (self.rest, self.at) = (rest, opened);
-        if opened == start { None } else { Some((start, opened)) }
+        if opened == start {
+            None
+        } else {
+            Some((start, opened))
+        }
     }
 }
 
@@ -255,7 +284,11 @@ const fn trim(text: &str) -> &str {
         }
         at = next;
     }
-    if start < end { part(text, start, end) } else { "" }
+    if start < end {
+        part(text, start, end)
+    } else {
+        ""
+    }
 }
 
 #[cfg(test)]

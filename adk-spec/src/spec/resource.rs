@@ -17,7 +17,10 @@ pub struct ResourceSpec<'a> {
 impl<'a> ResourceSpec<'a> {
     /// Creates a resource of type `T`, which is spelled `name`.
     pub const fn of<T: 'static>(name: &'a str) -> Self {
-        Self { name, id: TypeId::of::<T>() }
+        Self {
+            name,
+            id: TypeId::of::<T>(),
+        }
     }
 }
 
@@ -36,8 +39,17 @@ impl<'a> Spec<'a> {
                 _ => None,
             }));
             let Some(meta) = left.pop() else { return all };
-            all.extend(meta.resources.iter().chain(meta.tools.iter().flat_map(|tool| tool.resources)));
-            left.extend(meta.tools.iter().filter_map(|tool| tool.agent).chain(meta.transfer.iter().copied()));
+            all.extend(
+                meta.resources
+                    .iter()
+                    .chain(meta.tools.iter().flat_map(|tool| tool.resources)),
+            );
+            left.extend(
+                meta.tools
+                    .iter()
+                    .filter_map(|tool| tool.agent)
+                    .chain(meta.transfer.iter().copied()),
+            );
             steps = meta.steps;
         }
     }

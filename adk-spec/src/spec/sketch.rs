@@ -13,7 +13,10 @@ pub(crate) const fn function(name: &'static str) -> AgentMeta<'static> {
 }
 
 /// Creates a workflow as an agent.
-pub(crate) fn workflow(name: &'static str, inside: impl IntoIterator<Item = Steps>) -> AgentMeta<'static> {
+pub(crate) fn workflow(
+    name: &'static str,
+    inside: impl IntoIterator<Item = Steps>,
+) -> AgentMeta<'static> {
     AgentMeta::new(AgentKind::Workflow, name).steps(steps(inside))
 }
 
@@ -27,11 +30,25 @@ pub(crate) fn leak<T>(value: T) -> &'static T {
 }
 
 pub(crate) fn run(meta: AgentMeta<'static>) -> Steps {
-    vec![Step::new(meta.name, StepKind::Agent { meta: leak(meta), instance: false }, 0)]
+    vec![Step::new(
+        meta.name,
+        StepKind::Agent {
+            meta: leak(meta),
+            instance: false,
+        },
+        0,
+    )]
 }
 
 pub(crate) fn run_as(name: &'static str, meta: AgentMeta<'static>) -> Steps {
-    vec![Step::new(name, StepKind::Agent { meta: leak(meta), instance: true }, 0)]
+    vec![Step::new(
+        name,
+        StepKind::Agent {
+            meta: leak(meta),
+            instance: true,
+        },
+        0,
+    )]
 }
 
 /// Creates a block. A block whose name ends with a digit is unnamed.
@@ -41,7 +58,11 @@ pub(crate) fn block(
     inside: impl IntoIterator<Item = Steps>,
 ) -> Steps {
     let open = Step::new(name, kind, usize::MAX);
-    let mut all = vec![if name.ends_with(|c: char| c.is_ascii_digit()) { open.unnamed() } else { open }];
+    let mut all = vec![if name.ends_with(|c: char| c.is_ascii_digit()) {
+        open.unnamed()
+    } else {
+        open
+    }];
     all.extend(inside.into_iter().flatten());
     all.push(Step::new("", StepKind::End, 0));
     all
@@ -52,8 +73,17 @@ pub(crate) fn sequence(name: &'static str, inside: impl IntoIterator<Item = Step
 }
 
 pub(crate) fn parallel(name: &'static str, branches: impl IntoIterator<Item = Steps>) -> Steps {
-    let branches = branches.into_iter().map(|branch| block("", StepKind::Branch, [branch]));
-    block(name, StepKind::Parallel { max_concurrency: None, first: false }, branches)
+    let branches = branches
+        .into_iter()
+        .map(|branch| block("", StepKind::Branch, [branch]));
+    block(
+        name,
+        StepKind::Parallel {
+            max_concurrency: None,
+            first: false,
+        },
+        branches,
+    )
 }
 
 pub(crate) fn choice(
@@ -61,14 +91,22 @@ pub(crate) fn choice(
     key: &'static str,
     arms: impl IntoIterator<Item = (&'static str, Steps)>,
 ) -> Steps {
-    let arms = arms.into_iter().map(|(pattern, arm)| block("", StepKind::Arm { pattern }, [arm]));
+    let arms = arms
+        .into_iter()
+        .map(|(pattern, arm)| block("", StepKind::Arm { pattern }, [arm]));
     block(name, StepKind::Match { key }, arms)
 }
 
 pub(crate) fn each(name: &'static str, inside: impl IntoIterator<Item = Steps>) -> Steps {
     block(
         name,
-        StepKind::Each { item: "item", list: "items", max: None, over: Over::Fail, max_concurrency: None },
+        StepKind::Each {
+            item: "item",
+            list: "items",
+            max: None,
+            over: Over::Fail,
+            max_concurrency: None,
+        },
         inside,
     )
 }
@@ -78,11 +116,24 @@ pub(crate) fn repeat(
     max: impl Into<Option<u32>>,
     inside: impl IntoIterator<Item = Steps>,
 ) -> Steps {
-    block(name, StepKind::Loop { max: max.into(), until: None }, inside)
+    block(
+        name,
+        StepKind::Loop {
+            max: max.into(),
+            until: None,
+        },
+        inside,
+    )
 }
 
 pub(crate) fn leave(target: impl Into<Option<&'static str>>) -> Steps {
-    vec![Step::new("", StepKind::Break { target: target.into() }, 0)]
+    vec![Step::new(
+        "",
+        StepKind::Break {
+            target: target.into(),
+        },
+        0,
+    )]
 }
 
 pub(crate) fn steps(all: impl IntoIterator<Item = Steps>) -> &'static [Step<'static>] {

@@ -53,7 +53,14 @@ impl Limits {
 
     /// Creates limits of model calls and rounds; `None` is unlimited.
     pub const fn new(model_calls: Option<u64>, rounds: Option<u64>) -> Self {
-        Self { model_calls, rounds, tool_calls: None, tokens: None, time: None, ends: false }
+        Self {
+            model_calls,
+            rounds,
+            tool_calls: None,
+            tokens: None,
+            time: None,
+            ends: false,
+        }
     }
 
     setters! { [const]
@@ -297,7 +304,12 @@ impl Attempts {
             Some(most) => most,
             None => 3,
         };
-        Self { most, timeout: None, delay: None, all: false }
+        Self {
+            most,
+            timeout: None,
+            delay: None,
+            all: false,
+        }
     }
 
     setters! { [const]
@@ -373,7 +385,10 @@ impl<'a> Step<'a> {
     /// Returns whether writes in a parallel block are not certain after it, because a branch may
     /// fail.
     pub(crate) const fn skips_branches(&self) -> bool {
-        matches!((self.kind, self.on_error), (StepKind::Parallel { .. }, OnError::Skip))
+        matches!(
+            (self.kind, self.on_error),
+            (StepKind::Parallel { .. }, OnError::Skip)
+        )
     }
 
     /// Marks the name as generated. Generated names are exempt from `name-duplicate` across

@@ -73,7 +73,10 @@ impl<'a> ToolMeta<'a> {
     /// Creates a tool that calls an agent. An exit inside the agent does not end a loop around the
     /// calling agent. The reads and writes are those of the called agent.
     pub const fn of_agent(agent: &'a AgentMeta<'a>) -> Self {
-        Self { agent: Some(agent), ..Self::new(agent.name, agent.description) }
+        Self {
+            agent: Some(agent),
+            ..Self::new(agent.name, agent.description)
+        }
     }
 
     setters! { [const]

@@ -54,7 +54,9 @@ impl<'a> Spec<'a> {
     /// `second::critic`.
     pub fn find(&self, name: &str) -> Option<Node<'a>> {
         let mut nodes = self.nodes();
-        let at = nodes.iter().position(|node| !name.is_empty() && node.name == name)?;
+        let at = nodes
+            .iter()
+            .position(|node| !name.is_empty() && node.name == name)?;
         Some(nodes.swap_remove(at))
     }
 }
@@ -77,8 +79,19 @@ enum Next<'a> {
 }
 
 impl<'a> StepList<'a> {
-    fn new(steps: &'a [Step<'a>], targets: &'a [&'a AgentMeta<'a>], parent: usize, prefix: Rc<str>) -> Self {
-        Self { steps, at: 0, targets: targets.iter(), around: vec![(parent, usize::MAX)], prefix }
+    fn new(
+        steps: &'a [Step<'a>],
+        targets: &'a [&'a AgentMeta<'a>],
+        parent: usize,
+        prefix: Rc<str>,
+    ) -> Self {
+        Self {
+            steps,
+            at: 0,
+            targets: targets.iter(),
+            around: vec![(parent, usize::MAX)],
+            prefix,
+        }
     }
 
     /// Converts the next step, or the next target. Returns `None` at the end.
@@ -87,7 +100,13 @@ impl<'a> StepList<'a> {
         let Some(step) = step else {
             let meta = *self.targets.next()?;
             let node = Node::agent(self.prefixed_name(meta.name), meta, Renames::NONE);
-            let here = self.push(Node { transfer: true, ..node }, nodes);
+            let here = self.push(
+                Node {
+                    transfer: true,
+                    ..node
+                },
+                nodes,
+            );
             return Some(self.inside(here, meta, false, nodes));
         };
         self.at += 1;
@@ -96,13 +115,21 @@ impl<'a> StepList<'a> {
             // A branch with one step becomes that step. A branch with several steps becomes a
             // sequence.
             StepKind::Branch
-                if self.steps.get(at + 1).is_some_and(|first| first.end.saturating_add(1) < step.end) =>
+                if self
+                    .steps
+                    .get(at + 1)
+                    .is_some_and(|first| first.end.saturating_add(1) < step.end) =>
             {
-                Some(Node { named: false, ..Node::new(NodeKind::Sequence, Cow::Borrowed("")) })
+                Some(Node {
+                    named: false,
+                    ..Node::new(NodeKind::Sequence, Cow::Borrowed(""))
+                })
             }
             _ => Node::step(step, self.prefixed_name(step.name)),
         };
-        let Some(node) = node else { return Some(Next::Step) };
+        let Some(node) = node else {
+            return Some(Next::Step);
+        };
         let here = self.push(node, nodes);
         if step.end > at {
             self.around.push((here, step.end));
@@ -126,16 +153,30 @@ impl<'a> StepList<'a> {
         let parent = self.around.last().map_or(0, |(parent, _)| *parent);
         let depth = nodes[parent].depth + 1;
         nodes[parent].children.push(here);
-        nodes.push(Node { parent: Some(parent), depth, ..node });
+        nodes.push(Node {
+            parent: Some(parent),
+            depth,
+            ..node
+        });
         here
     }
 
     /// Returns the steps inside an agent.
-    fn inside(&self, here: usize, meta: &'a AgentMeta<'a>, instance: bool, nodes: &[Node<'a>]) -> Next<'a> {
+    fn inside(
+        &self,
+        here: usize,
+        meta: &'a AgentMeta<'a>,
+        instance: bool,
+        nodes: &[Node<'a>],
+    ) -> Next<'a> {
         if meta.steps.is_empty() && meta.transfer.is_empty() {
             return Next::Step;
         }
-        let prefix = if instance { Rc::from(&*nodes[here].name) } else { Rc::clone(&self.prefix) };
+        let prefix = if instance {
+            Rc::from(&*nodes[here].name)
+        } else {
+            Rc::clone(&self.prefix)
+        };
         Next::Inside(StepList::new(meta.steps, meta.transfer, here, prefix))
     }
 }

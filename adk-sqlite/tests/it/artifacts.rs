@@ -19,8 +19,10 @@ async fn the_common_tests_of_artifact_stores_pass() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn saves_at_the_same_time_have_versions_of_their_own() {
     let folder = Folder::new();
-    let (one, two) =
-        (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(folder.file()).await.unwrap());
+    let (one, two) = (
+        SqliteStore::open(folder.file()).await.unwrap(),
+        SqliteStore::open(folder.file()).await.unwrap(),
+    );
     artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
 }
 
@@ -28,7 +30,11 @@ async fn saves_at_the_same_time_have_versions_of_their_own() {
 async fn a_resumed_run_loads_its_artifacts() {
     artifacts::lasts(&Folder::new(), Into::into).await;
     let folder = Folder::new();
-    let beside = |_| FolderArtifacts::open(folder.path().join("artifacts")).unwrap().into();
+    let beside = |_| {
+        FolderArtifacts::open(folder.path().join("artifacts"))
+            .unwrap()
+            .into()
+    };
     artifacts::lasts(&folder, beside).await;
 }
 
@@ -44,13 +50,21 @@ async fn a_session_that_another_program_deletes_takes_its_files_along() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     let key = SessionKey::new("a", "u", "s");
-    sqlite.create(key.clone(), StateDelta::default()).await.unwrap();
+    sqlite
+        .create(key.clone(), StateDelta::default())
+        .await
+        .unwrap();
     for name in ["a", "user:a"] {
         sqlite.save(&key, name, Part::text("x")).await.unwrap();
     }
     let other = Connection::open(folder.file()).unwrap();
-    other.execute_batch("PRAGMA foreign_keys=ON; DELETE FROM sessions").unwrap();
-    assert_eq!(ArtifactStore::list(&sqlite, &key).await.unwrap(), ["user:a"]);
+    other
+        .execute_batch("PRAGMA foreign_keys=ON; DELETE FROM sessions")
+        .unwrap();
+    assert_eq!(
+        ArtifactStore::list(&sqlite, &key).await.unwrap(),
+        ["user:a"]
+    );
 }
 
 /// The index consists of expressions, so SQLite uses it only for the same expressions.
@@ -59,8 +73,14 @@ async fn a_version_is_found_by_the_index() {
     let folder = Folder::new();
     drop(SqliteStore::open(folder.file()).await.unwrap());
     let connection = Connection::open(folder.file()).unwrap();
-    let sql = "EXPLAIN QUERY PLAN SELECT part FROM adkw_artifacts WHERE app_name = ?1 AND user_id = ?2
+    let sql =
+        "EXPLAIN QUERY PLAN SELECT part FROM adkw_artifacts WHERE app_name = ?1 AND user_id = ?2
         AND ifnull(session_id, '') = ifnull(?3, '') AND name = ?4 ORDER BY version DESC LIMIT 1";
-    let plan: String = connection.query_row(sql, ["a", "u", "s", "n"], |row| row.get("detail")).unwrap();
-    assert!(plan.contains("adkw_artifacts_version") && plan.contains("name=?"), "{plan}");
+    let plan: String = connection
+        .query_row(sql, ["a", "u", "s", "n"], |row| row.get("detail"))
+        .unwrap();
+    assert!(
+        plan.contains("adkw_artifacts_version") && plan.contains("name=?"),
+        "{plan}"
+    );
 }

@@ -11,8 +11,14 @@ use adk_sqlite::{Durability, Options, SqliteStore};
 async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     let folder = Folder::new();
     let options = Options::default().durability(Durability::Process);
-    let store = SqliteStore::open_with(folder.file(), options).await.unwrap();
-    let plan = Plan { changes: &Change::ALL, programs: 12, stops: 3 };
+    let store = SqliteStore::open_with(folder.file(), options)
+        .await
+        .unwrap();
+    let plan = Plan {
+        changes: &Change::ALL,
+        programs: 12,
+        stops: 3,
+    };
     changes::holds(plan, async || Shop::from_store(&store)).await;
 }
 

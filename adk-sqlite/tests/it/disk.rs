@@ -21,23 +21,39 @@ use std::time::Duration;
 /// Asserts the kind of an error, and that the error names the file and has a help.
 fn is_about(error: &Error, kind: StoreErrorKind, file: &Path) {
     assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
-    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+    assert!(
+        error.to_string().contains(file.to_str().unwrap()),
+        "{error}"
+    );
     assert!(error.help().is_some(), "{error}");
 }
 
 async fn texts(store: &SqliteStore) -> Vec<String> {
-    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+    let there = store
+        .read(&key(), &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
     there.events.iter().map(|event| event.text()).collect()
 }
 
 /// Returns a command that executes one part of this test program.
 fn process(before: &[&str], part: &str, folder: &Path) -> Command {
     let test = std::env::current_exe().unwrap();
-    let mut words = before.iter().map(ToString::to_string).chain([test.display().to_string()]);
+    let mut words = before
+        .iter()
+        .map(ToString::to_string)
+        .chain([test.display().to_string()]);
     let mut command = Command::new(words.next().unwrap());
     command
         .args(words)
-        .args(["--exact", "disk::part", "--ignored", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "disk::part",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env("ADK_PART", part)
         .env("ADK_FOLDER", folder)
         .stdin(Stdio::piped())
@@ -49,17 +65,25 @@ fn process(before: &[&str], part: &str, folder: &Path) -> Command {
 /// not allow one.
 fn on_a_small_disk(name: &str, kib: u32) -> bool {
     let folder = Folder::new();
-    let mount = format!("mount -t tmpfs -o size={kib}k none '{}'", folder.path().display());
+    let mount = format!(
+        "mount -t tmpfs -o size={kib}k none '{}'",
+        folder.path().display()
+    );
     let script = format!("{mount} && exec \"$@\"");
     for alone in [&["unshare", "-m"][..], &["unshare", "-Urm"]] {
-        let probe = Command::new(alone[0]).args(&alone[1..]).args(["sh", "-c", &mount]).output();
+        let probe = Command::new(alone[0])
+            .args(&alone[1..])
+            .args(["sh", "-c", &mount])
+            .output();
         if probe.is_ok_and(|probe| probe.status.success()) {
             let before = [alone, &["sh", "-c", &script, "sh"]].concat();
             finishes(process(&before, name, folder.path()));
             return true;
         }
     }
-    println!("SKIPPED: this machine does not allow mounting a file system (unshare -m, unshare -Urm)");
+    println!(
+        "SKIPPED: this machine does not allow mounting a file system (unshare -m, unshare -Urm)"
+    );
     false
 }
 
@@ -67,7 +91,10 @@ fn finishes(mut command: Command) {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let why = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("part is done"), "{said}{why}");
+    assert!(
+        output.status.success() && said.contains("part is done"),
+        "{said}{why}"
+    );
     print!("{said}");
 }
 
@@ -75,13 +102,18 @@ fn finishes(mut command: Command) {
 #[tokio::test]
 #[ignore = "is started by other tests"]
 async fn part() {
-    let Ok(part) = std::env::var("ADK_PART") else { return };
+    let Ok(part) = std::env::var("ADK_PART") else {
+        return;
+    };
     let folder = PathBuf::from(std::env::var("ADK_FOLDER").unwrap());
     match &*part {
         "fill" => fill(&folder).await,
         "read only" => read_only(&folder).await,
         "no rights" => no_rights(&folder).await,
-        "keep out" => hold(&folder.join("agents.db"), "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE"),
+        "keep out" => hold(
+            &folder.join("agents.db"),
+            "PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE",
+        ),
         _ => hold(&folder.join("agents.db"), "BEGIN IMMEDIATE"),
     }
     println!("part is done");
@@ -93,7 +125,12 @@ fn counting(times: u32) -> Tree {
         Box::pin(async move {
             let n: u64 = cx.state().get("n")?.unwrap_or(0);
             let next = cx.step("count", async move { Ok(n + 1) }).await?;
-            cx.emit(Event::new().with_text(format!("{next}")).with_state("n", next)).await?;
+            cx.emit(
+                Event::new()
+                    .with_text(format!("{next}"))
+                    .with_state("n", next),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
@@ -106,14 +143,17 @@ fn ballast(folder: &Path, left: usize) -> PathBuf {
     let mut file = std::fs::File::create(&path).unwrap();
     while file.write_all(&[1; 1024]).is_ok() {}
     let size = file.metadata().unwrap().len();
-    file.set_len(size - u64::try_from(left * 1024).unwrap()).unwrap();
+    file.set_len(size - u64::try_from(left * 1024).unwrap())
+        .unwrap();
     path
 }
 
 /// Executes runs on a disk that becomes full in their first commit, or in a later one.
 async fn fill(disk: &Path) {
     let mut refused = 0;
-    for (number, left) in [0, 4, 8, 16, 24, 32, 48, 64, 100, 150, 200, 300, 400, 600].into_iter().enumerate()
+    for (number, left) in [0, 4, 8, 16, 24, 32, 48, 64, 100, 150, 200, 300, 400, 600]
+        .into_iter()
+        .enumerate()
     {
         // These files exist before the disk is full.
         let folder = disk.join(number.to_string());
@@ -134,9 +174,25 @@ async fn fill(disk: &Path) {
         is_about(&error, StoreErrorKind::Full, &file);
         drop(stream);
         // All acknowledged events are in this store and in another store on the file.
-        let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
-        assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen, "{left} KiB left");
-        let again = runner(&store).session("u", "s").run(&tree, "go").await.unwrap_err();
+        let there = store
+            .read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            there
+                .events
+                .iter()
+                .map(|event| event.id)
+                .collect::<Vec<_>>(),
+            seen,
+            "{left} KiB left"
+        );
+        let again = runner(&store)
+            .session("u", "s")
+            .run(&tree, "go")
+            .await
+            .unwrap_err();
         is_about(&again, StoreErrorKind::Full, &file);
         let opened = SqliteStore::open(&file).await.map(drop);
         if let Err(error) = opened {
@@ -145,10 +201,16 @@ async fn fill(disk: &Path) {
         }
         let run = there.events[0].invocation_id;
         // A watch gets the error, and tries again.
-        let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store.clone());
+        let builder = Runner::builder()
+            .app_name("app")
+            .session_store(store.clone())
+            .engine(store.clone());
         let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
         let (sender, mut attempts) = tokio::sync::mpsc::unbounded_channel();
-        let watch = knows.watch().every(Duration::from_millis(10)).inspect(move |run| drop(sender.send(run)));
+        let watch = knows
+            .watch()
+            .every(Duration::from_millis(10))
+            .inspect(move |run| drop(sender.send(run)));
         let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
         if watch.is_some() {
             let full = attempts.recv().await.unwrap().result.unwrap_err();
@@ -162,15 +224,32 @@ async fn fill(disk: &Path) {
         } else {
             runner(&store).resume(&tree, run).await.unwrap();
         }
-        let expected: Vec<_> =
-            ["go".to_owned()].into_iter().chain((1..=300).map(|n| n.to_string())).collect();
-        let all = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().events;
-        let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|event| event.invocation_id == run);
-        assert!(own.iter().map(|event| event.text()).eq(expected), "{left} KiB left");
-        assert!(others.len() < 10, "what there was room for: {}", others.len());
+        let expected: Vec<_> = ["go".to_owned()]
+            .into_iter()
+            .chain((1..=300).map(|n| n.to_string()))
+            .collect();
+        let all = store
+            .read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap()
+            .events;
+        let (own, others): (Vec<_>, Vec<_>) =
+            all.iter().partition(|event| event.invocation_id == run);
+        assert!(
+            own.iter().map(|event| event.text()).eq(expected),
+            "{left} KiB left"
+        );
+        assert!(
+            others.len() < 10,
+            "what there was room for: {}",
+            others.len()
+        );
         drop(store);
         let connection = Connection::open(&file).unwrap();
-        let health: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        let health: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(health, "ok");
         drop(connection);
         std::fs::remove_dir_all(folder).unwrap();
@@ -190,16 +269,31 @@ async fn read_only(disk: &Path) {
     store.append(&key(), vec![stored(1, "one")]).await.unwrap();
     drop(store);
     let remount = |how: &str| {
-        let done = Command::new("mount").args(["-o", &format!("remount,{how}")]).arg(disk).status();
+        let done = Command::new("mount")
+            .args(["-o", &format!("remount,{how}")])
+            .arg(disk)
+            .status();
         assert!(done.unwrap().success());
     };
     remount("ro");
-    is_about(&SqliteStore::open(&file).await.unwrap_err(), StoreErrorKind::ReadOnly, &file);
+    is_about(
+        &SqliteStore::open(&file).await.unwrap_err(),
+        StoreErrorKind::ReadOnly,
+        &file,
+    );
     let new = disk.join("new.db");
-    is_about(&SqliteStore::open(&new).await.unwrap_err(), StoreErrorKind::ReadOnly, &new);
+    is_about(
+        &SqliteStore::open(&new).await.unwrap_err(),
+        StoreErrorKind::ReadOnly,
+        &new,
+    );
     remount("rw");
     let store = SqliteStore::open(&file).await.unwrap();
-    runner(&store).session("u", "s").run(&Tree::new("w", vec![run(say("a"))]), "go").await.unwrap();
+    runner(&store)
+        .session("u", "s")
+        .run(&Tree::new("w", vec![run(say("a"))]), "go")
+        .await
+        .unwrap();
     assert_eq!(texts(&store).await, ["one", "go", "a"]);
 }
 
@@ -224,10 +318,19 @@ async fn no_rights(folder: &Path) {
 async fn a_write_protected_file_or_folder_is_an_error() {
     let is_root = std::fs::read_to_string("/proc/self/status")
         .is_ok_and(|status| status.lines().any(|line| line.starts_with("Uid:\t0\t")));
-    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let nobody = [
+        "setpriv",
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+    ];
     let before = if is_root { &nobody[..] } else { &[] };
-    let probe = before.first().map(|first| Command::new(first).args(&before[1..]).arg("true").status());
-    let reads = process(before, "", Path::new("")).env_remove("ADK_PART").status();
+    let probe = before
+        .first()
+        .map(|first| Command::new(first).args(&before[1..]).arg("true").status());
+    let reads = process(before, "", Path::new(""))
+        .env_remove("ADK_PART")
+        .status();
     if !probe.is_none_or(|probe| probe.is_ok_and(|code| code.success()))
         || !reads.is_ok_and(|code| code.success())
     {
@@ -242,7 +345,12 @@ async fn a_write_protected_file_or_folder_is_an_error() {
     store.create(key(), StateDelta::default()).await.unwrap();
     store.append(&key(), vec![stored(1, "one")]).await.unwrap();
     drop(store);
-    for (of_file, of_folder) in [(0o444, 0o777), (0o666, 0o555), (0o444, 0o555), (0o000, 0o777)] {
+    for (of_file, of_folder) in [
+        (0o444, 0o777),
+        (0o666, 0o555),
+        (0o444, 0o555),
+        (0o000, 0o777),
+    ] {
         mode(&file, of_file);
         mode(folder.path(), of_folder);
         finishes(process(before, "no rights", folder.path()));
@@ -271,7 +379,12 @@ impl Holder {
     fn new(folder: &Path, how: &str) -> Self {
         let mut child = process(&[], how, folder).spawn().unwrap();
         let out = BufReader::new(child.stdout.as_mut().unwrap());
-        assert!(out.lines().map_while(Result::ok).any(|line| line == "holds"), "it holds the file");
+        assert!(
+            out.lines()
+                .map_while(Result::ok)
+                .any(|line| line == "holds"),
+            "it holds the file"
+        );
         Self(child)
     }
 
@@ -284,7 +397,10 @@ impl Holder {
 #[tokio::test]
 async fn a_long_lock_of_another_process_is_an_error_and_loses_nothing() {
     let folder = Folder::new();
-    let (file, options) = (folder.file(), Options::default().busy_timeout(Duration::from_millis(30)));
+    let (file, options) = (
+        folder.file(),
+        Options::default().busy_timeout(Duration::from_millis(30)),
+    );
     let store = SqliteStore::open_with(&file, options).await.unwrap();
     store.create(key(), StateDelta::default()).await.unwrap();
     drop(store);
@@ -309,8 +425,22 @@ async fn a_long_lock_of_another_process_is_an_error_and_loses_nothing() {
     drop(stream);
     is_about(&error, StoreErrorKind::Locked, &file);
     holder.lets_go();
-    let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
-    assert_eq!(there.events.iter().map(|event| event.id).collect::<Vec<_>>(), seen);
-    runner(&store).resume(&tree, there.events[0].invocation_id).await.unwrap();
+    let there = store
+        .read(&key(), &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        there
+            .events
+            .iter()
+            .map(|event| event.id)
+            .collect::<Vec<_>>(),
+        seen
+    );
+    runner(&store)
+        .resume(&tree, there.events[0].invocation_id)
+        .await
+        .unwrap();
     assert_eq!(texts(&store).await.len(), 21);
 }

@@ -7,7 +7,9 @@ use crate::trees::survival::{key, kind, runner};
 use crate::trees::{Tree, by, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{ArtifactStore, Error, ErrorKind, Event, Flow, Part, Result, RunId, RunStream, Runner};
+use adk_core::{
+    ArtifactStore, Error, ErrorKind, Event, Flow, Part, Result, RunId, RunStream, Runner,
+};
 use adk_core::{StateDelta, StoreErrorKind};
 use adk_sqlite::SqliteStore;
 use std::fs::{hard_link, remove_file, rename};
@@ -47,7 +49,10 @@ async fn driven<'a>(store: &SqliteStore, tree: &'a Tree) -> (RunStream<'a, ()>, 
 /// Asserts that another store drives the run, and that this store cannot resume it.
 async fn is_busy(store: &SqliteStore, run: RunId) {
     let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
-    assert_eq!((listed.len(), listed[0].run_id, listed[0].is_ready), (1, run, false));
+    assert_eq!(
+        (listed.len(), listed[0].run_id, listed[0].is_ready),
+        (1, run, false)
+    );
     let error = runner(store).resume(&tree("says"), run).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RunBusy, "{error}");
 }
@@ -56,7 +61,13 @@ async fn is_busy(store: &SqliteStore, run: RunId) {
 /// driven.
 fn finds_it_busy(part: &str, file: &Path, run: RunId) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "names::part", "--ignored", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "names::part",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .current_dir(file.parent().unwrap())
         .env("ADK_PART", part)
         .env("ADK_FILE", file)
@@ -65,14 +76,20 @@ fn finds_it_busy(part: &str, file: &Path, run: RunId) {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let why = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.contains("part is done"), "{}: {said}{why}", file.display());
+    assert!(
+        output.status.success() && said.contains("part is done"),
+        "{}: {said}{why}",
+        file.display()
+    );
 }
 
 /// Executes a part in the other process.
 #[tokio::test]
 #[ignore = "is started by other tests"]
 async fn part() {
-    let Ok(part) = std::env::var("ADK_PART") else { return };
+    let Ok(part) = std::env::var("ADK_PART") else {
+        return;
+    };
     let mut file = PathBuf::from(std::env::var("ADK_FILE").unwrap());
     if part == "relative" {
         file = file.file_name().unwrap().into();
@@ -86,10 +103,16 @@ async fn part() {
 #[tokio::test]
 async fn a_live_run_cannot_be_claimed_by_a_symlink_to_the_file() {
     let folder = Folder::new();
-    let (store, tree) = (SqliteStore::open(folder.file()).await.unwrap(), tree("says"));
+    let (store, tree) = (
+        SqliteStore::open(folder.file()).await.unwrap(),
+        tree("says"),
+    );
     let (mut stream, run) = driven(&store, &tree).await;
     std::fs::create_dir(folder.path().join("far")).unwrap();
-    let (link, far) = (folder.path().join("link.db"), folder.path().join("far/link.db"));
+    let (link, far) = (
+        folder.path().join("link.db"),
+        folder.path().join("far/link.db"),
+    );
     symlink("agents.db", &link).unwrap();
     symlink("../link.db", &far).unwrap();
     for name in [&link, &far] {
@@ -131,11 +154,21 @@ async fn a_live_run_cannot_be_claimed_where_the_file_was_made_by_a_symlink() {
 #[tokio::test]
 async fn a_live_run_cannot_be_claimed_by_a_relative_path_whose_folder_is_left() {
     let folder = Folder::new();
-    let (store, tree) = (SqliteStore::open(folder.file()).await.unwrap(), tree("says"));
+    let (store, tree) = (
+        SqliteStore::open(folder.file()).await.unwrap(),
+        tree("says"),
+    );
     let (_stream, run) = driven(&store, &tree).await;
     finds_it_busy("relative", &folder.file(), run);
     // The lock file was removed from the folder in which it was created.
-    assert_eq!(folder.names().iter().filter(|name| name.contains("-owner-")).count(), 1);
+    assert_eq!(
+        folder
+            .names()
+            .iter()
+            .filter(|name| name.contains("-owner-"))
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -143,13 +176,18 @@ async fn two_stores_of_one_process_share_a_file_under_two_names() {
     let folder = Folder::new();
     let link = folder.path().join("link.db");
     symlink(folder.file(), &link).unwrap();
-    let (one, two) =
-        (SqliteStore::open(folder.file()).await.unwrap(), SqliteStore::open(&link).await.unwrap());
+    let (one, two) = (
+        SqliteStore::open(folder.file()).await.unwrap(),
+        SqliteStore::open(&link).await.unwrap(),
+    );
     assert_eq!(one.path(), two.path());
     one.create(key(), StateDelta::default()).await.unwrap();
     for n in 0..4 {
         let store = [&one, &two][usize::from(n % 2 == 1)];
-        store.append(&key(), vec![stored(n, &n.to_string())]).await.unwrap();
+        store
+            .append(&key(), vec![stored(n, &n.to_string())])
+            .await
+            .unwrap();
     }
     let tree = tree("says");
     let (mut stream, run) = driven(&two, &tree).await;
@@ -157,15 +195,28 @@ async fn two_stores_of_one_process_share_a_file_under_two_names() {
     drop(one);
     assert_eq!(stream.next().await.unwrap().unwrap().text(), "a");
     drop(stream);
-    assert_eq!(two.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 6);
+    assert_eq!(
+        two.read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap()
+            .len,
+        6
+    );
     drop(two);
     assert_eq!(folder.names(), ["agents.db", "link.db"]);
 }
 
 fn is_misplaced(error: &Error, file: &Path, what: &str) {
     assert_eq!(kind(error), StoreErrorKind::Misplaced, "{what}: {error}");
-    assert!(error.to_string().contains(file.to_str().unwrap()), "{what}: {error}");
-    assert!(error.help().is_some() && !error.is_retryable(), "{what}: {error}");
+    assert!(
+        error.to_string().contains(file.to_str().unwrap()),
+        "{what}: {error}"
+    );
+    assert!(
+        error.help().is_some() && !error.is_retryable(),
+        "{what}: {error}"
+    );
 }
 
 #[tokio::test]
@@ -177,18 +228,45 @@ async fn a_file_with_a_hard_link_is_refused() {
     hard_link(folder.file(), &other).unwrap();
     let error = SqliteStore::open(&other).await.unwrap_err();
     is_misplaced(&error, &other, "opened");
-    assert!(error.help().is_some_and(|help| help.contains("remove the other names")), "{error}");
-    assert!(!folder.names().iter().any(|name| name.starts_with("other.db-")), "{:?}", folder.names());
+    assert!(
+        error
+            .help()
+            .is_some_and(|help| help.contains("remove the other names")),
+        "{error}"
+    );
+    assert!(
+        !folder
+            .names()
+            .iter()
+            .any(|name| name.starts_with("other.db-")),
+        "{:?}",
+        folder.names()
+    );
     // The open store reports the second name, and works again once the file has one name.
     is_misplaced(
-        &store.append(&key(), vec![stored(1, "one")]).await.unwrap_err(),
+        &store
+            .append(&key(), vec![stored(1, "one")])
+            .await
+            .unwrap_err(),
         &folder.file(),
         "appended",
     );
-    is_misplaced(&store.read(&key(), &EventFilter::new()).await.unwrap_err(), &folder.file(), "read");
+    is_misplaced(
+        &store.read(&key(), &EventFilter::new()).await.unwrap_err(),
+        &folder.file(),
+        "read",
+    );
     remove_file(&other).unwrap();
     store.append(&key(), vec![stored(1, "one")]).await.unwrap();
-    assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 1);
+    assert_eq!(
+        store
+            .read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap()
+            .len,
+        1
+    );
 }
 
 /// A change to the file under an open store.
@@ -216,7 +294,10 @@ const DAMAGES: [Damage; 6] = [
 impl Damage {
     /// Reports whether the operation detects the damage. Only reads detect a missing log.
     fn is_noticed_by(self, first: First) -> bool {
-        let reads = matches!(first, First::Answer | First::Read | First::List | First::Runs | First::Load);
+        let reads = matches!(
+            first,
+            First::Answer | First::Read | First::List | First::Runs | First::Load
+        );
         reads || !matches!(self, Self::LogDeleted)
     }
 
@@ -236,9 +317,11 @@ impl Damage {
                 symlink(aside, file).unwrap();
             }
             Self::LogDeleted => remove_file(file.with_file_name("agents.db-wal")).unwrap(),
-            Self::FolderRenamed => {
-                rename(file.parent().unwrap(), file.ancestors().nth(2).unwrap().join("b")).unwrap()
-            }
+            Self::FolderRenamed => rename(
+                file.parent().unwrap(),
+                file.ancestors().nth(2).unwrap().join("b"),
+            )
+            .unwrap(),
         }
     }
 }
@@ -278,7 +361,11 @@ impl First {
     async fn perform(self, store: &SqliteStore, damage: Damage) -> Result<()> {
         let file = store.path();
         let asks = tree("waits");
-        runner(store).session("u", "asks").run(&asks, "go").await.unwrap_err();
+        runner(store)
+            .session("u", "asks")
+            .run(&asks, "go")
+            .await
+            .unwrap_err();
         let tree = tree(match self {
             Self::Step => "calls",
             Self::Wait => "waits",
@@ -298,10 +385,18 @@ impl First {
             }
             Self::Begin => {
                 damage.happens(file).await;
-                runner(store).session("u", "new").run(&tree, "go").await.map(drop)
+                runner(store)
+                    .session("u", "new")
+                    .run(&tree, "go")
+                    .await
+                    .map(drop)
             }
             Self::Read => {
-                store.read(&old, &EventFilter::new()).await.unwrap().unwrap();
+                store
+                    .read(&old, &EventFilter::new())
+                    .await
+                    .unwrap()
+                    .unwrap();
                 damage.happens(file).await;
                 store.read(&old, &EventFilter::new()).await.map(drop)
             }
@@ -334,7 +429,10 @@ impl First {
 async fn a_missing_file_stops_every_operation() {
     let mut passed = Vec::new();
     for damage in DAMAGES {
-        for first in FIRSTS.into_iter().filter(|first| damage.is_noticed_by(*first)) {
+        for first in FIRSTS
+            .into_iter()
+            .filter(|first| damage.is_noticed_by(*first))
+        {
             let folder = Folder::new();
             let file = folder.path().join("a/agents.db");
             std::fs::create_dir(file.parent().unwrap()).unwrap();
@@ -346,7 +444,10 @@ async fn a_missing_file_stops_every_operation() {
             }
         }
     }
-    assert!(passed.is_empty(), "acknowledged, or read, as if nothing were wrong: {passed:#?}");
+    assert!(
+        passed.is_empty(),
+        "acknowledged, or read, as if nothing were wrong: {passed:#?}"
+    );
 }
 
 #[tokio::test]
@@ -356,12 +457,20 @@ async fn a_stopped_store_stays_stopped_and_the_next_store_resumes_the_run() {
     let (store, tree) = (SqliteStore::open(&file).await.unwrap(), tree("calls"));
     let (mut stream, run) = driven(&store, &tree).await;
     rename(&file, &aside).unwrap();
-    is_misplaced(&stream.next().await.unwrap().unwrap_err(), &file, "committed");
+    is_misplaced(
+        &stream.next().await.unwrap().unwrap_err(),
+        &file,
+        "committed",
+    );
     drop(stream);
     rename(&aside, &file).unwrap();
     for first in [First::Begin, First::Append, First::List, First::Runs] {
         let error = match first {
-            First::Begin => runner(&store).session("u", "new").run(&tree, "go").await.map(drop),
+            First::Begin => runner(&store)
+                .session("u", "new")
+                .run(&tree, "go")
+                .await
+                .map(drop),
             First::Append => store.append(&key(), vec![stored(1, "one")]).await,
             First::List => SessionStore::list(&store, "app", None).await.map(drop),
             _ => store.runs("app", &RunFilter::unfinished()).await.map(drop),
@@ -372,14 +481,25 @@ async fn a_stopped_store_stays_stopped_and_the_next_store_resumes_the_run() {
     drop(store);
     let store = SqliteStore::open(&file).await.unwrap();
     runner(&store).resume(&tree, run).await.unwrap();
-    assert_eq!(store.read(&key(), &EventFilter::new()).await.unwrap().unwrap().len, 2);
+    assert_eq!(
+        store
+            .read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap()
+            .len,
+        2
+    );
 }
 
 #[tokio::test]
 async fn a_replacement_file_is_not_changed() {
     let folder = Folder::new();
     let store = SqliteStore::open(folder.file()).await.unwrap();
-    store.create(SessionKey::new("app", "u", "old"), StateDelta::default()).await.unwrap();
+    store
+        .create(SessionKey::new("app", "u", "old"), StateDelta::default())
+        .await
+        .unwrap();
     // A backup is restored without the old log.
     Damage::Replaced.happens(&folder.file()).await;
     for end in ["wal", "shm"] {
@@ -388,7 +508,10 @@ async fn a_replacement_file_is_not_changed() {
     let new = SqliteStore::open(folder.file()).await.unwrap();
     new.append(&key(), vec![stored(1, "one")]).await.unwrap();
     is_misplaced(
-        &store.append(&key(), vec![stored(2, "two")]).await.unwrap_err(),
+        &store
+            .append(&key(), vec![stored(2, "two")])
+            .await
+            .unwrap_err(),
         &folder.file(),
         "appended",
     );
@@ -420,12 +543,22 @@ async fn a_log_that_was_deleted_is_noticed_soon_and_loses_nothing() {
             assert!(written < 16, "it is noticed");
         };
         is_misplaced(&error, &folder.file(), "log");
-        assert!(error.help().is_some_and(|help| help.contains("close it")), "{error}");
-        let error = store.append(&key(), vec![stored(written, "x")]).await.unwrap_err();
+        assert!(
+            error.help().is_some_and(|help| help.contains("close it")),
+            "{error}"
+        );
+        let error = store
+            .append(&key(), vec![stored(written, "x")])
+            .await
+            .unwrap_err();
         is_misplaced(&error, &folder.file(), "again");
         drop(store);
         let store = SqliteStore::open(folder.file()).await.unwrap();
-        let there = store.read(&key(), &EventFilter::new()).await.unwrap().unwrap();
+        let there = store
+            .read(&key(), &EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(there.len as u64, written);
     }
 }
@@ -437,13 +570,24 @@ async fn a_watch_reports_that_the_file_is_gone() {
         let file = folder.path().join("a/agents.db");
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         let store = SqliteStore::open(&file).await.unwrap();
-        let builder = Runner::builder().app_name("app").session_store(store.clone()).engine(store);
+        let builder = Runner::builder()
+            .app_name("app")
+            .session_store(store.clone())
+            .engine(store);
         let runner: Runner = builder.workflow::<Tree>(tree("waits")).build().unwrap();
-        runner.session("u", "s").run(&tree("waits"), "go").await.unwrap_err();
+        runner
+            .session("u", "s")
+            .run(&tree("waits"), "go")
+            .await
+            .unwrap_err();
         let watch = tokio::spawn(runner.watch().every(Duration::from_millis(1)).into_future());
         tokio::time::sleep(Duration::from_millis(5)).await;
         damage.happens(&file).await;
         let error = tokio::time::timeout(Duration::from_secs(60), watch).await;
-        is_misplaced(&error.expect("it ends").unwrap(), &file, &format!("{damage:?}"));
+        is_misplaced(
+            &error.expect("it ends").unwrap(),
+            &file,
+            &format!("{damage:?}"),
+        );
     }
 }

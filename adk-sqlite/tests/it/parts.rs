@@ -30,9 +30,13 @@ impl Calls {
     /// Returns all combinations.
     fn all() -> impl Iterator<Item = Self> {
         let product = |rows: Vec<String>, values: &str| -> Vec<String> {
-            rows.iter().flat_map(|row| values.chars().map(move |value| format!("{row}{value}"))).collect()
+            rows.iter()
+                .flat_map(|row| values.chars().map(move |value| format!("{row}{value}")))
+                .collect()
         };
-        let rows = ["-ma", "-mab", "-mab", "-mfab", "-ma"].into_iter().fold(vec![String::new()], product);
+        let rows = ["-ma", "-mab", "-mab", "-mfab", "-ma"]
+            .into_iter()
+            .fold(vec![String::new()], product);
         rows.into_iter().map(|row| Self::of(&row))
     }
 
@@ -52,14 +56,21 @@ impl Files {
     async fn new() -> Self {
         let folder = Folder::new();
         let options = Options::default().durability(Durability::Process);
-        let open =
-            async |name: &str| SqliteStore::open_with(folder.path().join(name), options).await.unwrap();
+        let open = async |name: &str| {
+            SqliteStore::open_with(folder.path().join(name), options)
+                .await
+                .unwrap()
+        };
         let (a, b) = (open("a.db").await, open("b.db").await);
         Self { folder, a, b }
     }
 
     fn file(&self, given: Given) -> SqliteStore {
-        if given == 'a' { self.a.clone() } else { self.b.clone() }
+        if given == 'a' {
+            self.a.clone()
+        } else {
+            self.b.clone()
+        }
     }
 
     fn build(&self, calls: &Calls) -> adk_core::Result<Runner> {
@@ -83,7 +94,8 @@ impl Files {
         builder = match artifacts {
             '-' => builder,
             'm' => builder.artifact_store(MemoryArtifacts::new()),
-            'f' => builder.artifact_store(FolderArtifacts::open(self.folder.path().join("files")).unwrap()),
+            'f' => builder
+                .artifact_store(FolderArtifacts::open(self.folder.path().join("files")).unwrap()),
             file => builder.artifact_store(self.file(file)),
         };
         builder = match memory {
@@ -101,7 +113,10 @@ fn saves() -> By {
         Box::pin(async move {
             match cx.artifacts().save("draft.txt", Part::text("kept")).await {
                 Err(error) if error.kind() != ErrorKind::NoArtifactStore => return Err(error),
-                saved => cx.emit(Event::new().with_text(format!("saved {}", saved.is_ok()))).await?,
+                saved => {
+                    cx.emit(Event::new().with_text(format!("saved {}", saved.is_ok())))
+                        .await?
+                }
             };
             Ok(Flow::Continue)
         })
@@ -153,10 +168,22 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         // Artifacts.
         ("---m-", BUILDS),
         ("---f-", BUILDS),
-        ("---a-", "the missing `.session_store(...)` with the store of the artifacts"),
-        ("m--a-", "the missing `.session_store(...)` with the store of the artifacts"),
-        ("a--b-", "the missing `.session_store(...)` with the store of the artifacts"),
-        ("-aab-", "the same store to `.session_store(...)` and `.artifact_store(...)`"),
+        (
+            "---a-",
+            "the missing `.session_store(...)` with the store of the artifacts",
+        ),
+        (
+            "m--a-",
+            "the missing `.session_store(...)` with the store of the artifacts",
+        ),
+        (
+            "a--b-",
+            "the missing `.session_store(...)` with the store of the artifacts",
+        ),
+        (
+            "-aab-",
+            "the same store to `.session_store(...)` and `.artifact_store(...)`",
+        ),
         ("a--f-", BUILDS),
         // Artifacts in memory on request.
         ("a--m-", BUILDS),
@@ -179,7 +206,10 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
             Ok(_) => assert_eq!(missing, BUILDS, "{row} is built"),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Config, "{row}: {error}");
-                assert!(missing != BUILDS && help(&error).contains(missing), "{row}: {error}");
+                assert!(
+                    missing != BUILDS && help(&error).contains(missing),
+                    "{row}: {error}"
+                );
             }
         }
     }
@@ -189,7 +219,10 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         files.a.path().display()
     );
     assert_eq!(error.message(), message);
-    assert_eq!(help(&error), format!("pass one store for all with `.store(...)`, or add {ENGINE}"));
+    assert_eq!(
+        help(&error),
+        format!("pass one store for all with `.store(...)`, or add {ENGINE}")
+    );
 }
 
 #[tokio::test]
@@ -208,12 +241,24 @@ async fn combinations_that_build_keep_the_data_of_their_runs() {
         };
         let session = runner.session("ann", &id);
         for _ in 0..2 {
-            session.run(&tree, "go").await.unwrap_or_else(|error| panic!("{id}: {error}"));
+            session
+                .run(&tree, "go")
+                .await
+                .unwrap_or_else(|error| panic!("{id}: {error}"));
         }
-        let kept = session.get(&EventFilter::new()).await.unwrap().unwrap().events;
+        let kept = session
+            .get(&EventFilter::new())
+            .await
+            .unwrap()
+            .unwrap()
+            .events;
         assert_eq!(kept.len(), 4, "{id}: events of two turns");
         if kept[1].text() == "saved true" {
-            assert_eq!(session.load_artifact("draft.txt").await.unwrap(), Some(Part::text("kept")), "{id}");
+            assert_eq!(
+                session.load_artifact("draft.txt").await.unwrap(),
+                Some(Part::text("kept")),
+                "{id}"
+            );
         }
         if let Err(error) = session.add_to_memory().await {
             assert_eq!(error.kind(), ErrorKind::NoMemoryService, "{id}: {error}");
@@ -222,7 +267,11 @@ async fn combinations_that_build_keep_the_data_of_their_runs() {
             durable.push((runner.engine().location(), id));
         }
     }
-    assert!(durable.len() > 20 && refused > 100, "{} are durable, {refused} refused", durable.len());
+    assert!(
+        durable.len() > 20 && refused > 100,
+        "{} are durable, {refused} refused",
+        durable.len()
+    );
     // Reopen the files as another process would.
     let paths = [files.a.path().to_owned(), files.b.path().to_owned()];
     let folder = files.folder;

@@ -3,7 +3,9 @@
 use crate::support::Folder;
 use crate::trees::store::with_room;
 use crate::trees::survival::runner;
-use crate::trees::{Tree, by, cancelled, keys, killed, limits, listed, queued, run, say, survival, updates};
+use crate::trees::{
+    Tree, by, cancelled, keys, killed, limits, listed, queued, run, say, survival, updates,
+};
 use adk_core::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -26,7 +28,9 @@ async fn a_run_is_driven_by_one_process_at_a_time() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "is started and killed by another test"]
 async fn victim() {
-    let Ok(file) = std::env::var("ADK_VICTIM") else { return };
+    let Ok(file) = std::env::var("ADK_VICTIM") else {
+        return;
+    };
     survival::victim(SqliteStore::open(file).await.unwrap()).await;
 }
 
@@ -36,12 +40,21 @@ async fn a_kill_loses_and_repeats_no_delivered_event() {
     let (folder, kills) = (Folder::new(), survival::kills(8));
     let check = async || {
         let connection = Connection::open(folder.file()).unwrap();
-        let health: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        let health: String = connection
+            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+            .unwrap();
         assert_eq!(health, "ok");
     };
     survival::loses_nothing(&folder, kills, check).await;
     // Lock files of ended processes do not accumulate.
-    assert!(folder.names().iter().filter(|name| name.contains("-owner-")).count() <= kills);
+    assert!(
+        folder
+            .names()
+            .iter()
+            .filter(|name| name.contains("-owner-"))
+            .count()
+            <= kills
+    );
 }
 
 /// `ADK_KILLS` sets the number of kills; the default is 10.
@@ -139,19 +152,29 @@ async fn a_secret_is_only_in_the_journal_of_its_run() {
         })
     });
     let tree = Tree::new("w", vec![run(makes), run(say("a"))]);
-    runner(&store).session("u", "s").run(&tree, "go").await.unwrap();
+    runner(&store)
+        .session("u", "s")
+        .run(&tree, "go")
+        .await
+        .unwrap();
     let connection = Connection::open(folder.file()).unwrap();
-    let columns =
-        "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let columns = "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
     let mut columns = connection.prepare(columns).unwrap();
-    let columns = columns.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)));
+    let columns = columns.query_map([], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    });
     let holds = |(table, column): &(String, String)| {
-        let sql =
-            format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE CAST({column} AS TEXT) LIKE '%sesame%')");
-        connection.query_row(&sql, [], |row| row.get::<_, bool>(0)).unwrap()
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM {table} WHERE CAST({column} AS TEXT) LIKE '%sesame%')"
+        );
+        connection
+            .query_row(&sql, [], |row| row.get::<_, bool>(0))
+            .unwrap()
     };
     let all = columns.unwrap().map(Result::unwrap).filter(holds);
-    let all: Vec<_> = all.map(|(table, column)| format!("{table}.{column}")).collect();
+    let all: Vec<_> = all
+        .map(|(table, column)| format!("{table}.{column}"))
+        .collect();
     assert_eq!(all, ["adkw_log.temp", "adkw_steps.value"]);
 }
 
@@ -172,7 +195,8 @@ async fn a_key_has_one_binding_and_a_run_begins_once() {
     let folder = Folder::new();
     keys::forgets(&folder, async || {
         let file = Connection::open(folder.file()).unwrap();
-        file.query_row("SELECT count(*) FROM adkw_keys", [], |row| row.get(0)).unwrap()
+        file.query_row("SELECT count(*) FROM adkw_keys", [], |row| row.get(0))
+            .unwrap()
     })
     .await;
 }

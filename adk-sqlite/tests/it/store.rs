@@ -35,18 +35,34 @@ async fn data_survives_a_reopened_store() {
     let folder = Folder::new();
     let key = SessionKey::new("a", "u", "s");
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
-    sqlite.create(key.clone(), delta(json!({"k": null, "user:n": "Ann", "app:v": [1]}))).await.unwrap();
+    sqlite
+        .create(
+            key.clone(),
+            delta(json!({"k": null, "user:n": "Ann", "app:v": [1]})),
+        )
+        .await
+        .unwrap();
     let events: Vec<_> = (0..3).map(|n| stored(n, &n.to_string())).collect();
     sqlite.append(&key, events.clone()).await.unwrap();
     drop(sqlite);
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
-    let found = sqlite.read(&key, &EventFilter::new()).await.unwrap().unwrap();
-    assert_eq!(state(&found), json!({"k": null, "user:n": "Ann", "app:v": [1]}));
+    let found = sqlite
+        .read(&key, &EventFilter::new())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        state(&found),
+        json!({"k": null, "user:n": "Ann", "app:v": [1]})
+    );
     assert!(found.events.iter().map(|event| &**event).eq(&events));
     let session = sqlite.get(&key).await.unwrap().unwrap();
     assert_eq!(session.get("app:v").as_deref(), Some(&json!([1])));
     session.load_newest(1).await.unwrap();
-    assert_eq!(session.event(2).map(|event| event.text()).as_deref(), Some("2"));
+    assert_eq!(
+        session.event(2).map(|event| event.text()).as_deref(),
+        Some("2")
+    );
     // The closed store leaves neither a lock file nor a write-ahead log.
     drop((session, sqlite));
     let left: Vec<_> = folder.names();
@@ -60,20 +76,46 @@ async fn an_open_session_is_shared_and_loads_events_on_request() {
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     sqlite.create(key.clone(), delta(json!({}))).await.unwrap();
     let many = 4 * PAGE + 10;
-    sqlite.append(&key, (0..many as u64).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
+    sqlite
+        .append(
+            &key,
+            (0..many as u64)
+                .map(|n| stored(n, &n.to_string()))
+                .collect(),
+        )
+        .await
+        .unwrap();
     let session = sqlite.get(&key).await.unwrap().unwrap();
-    assert!(std::sync::Arc::ptr_eq(&session, &sqlite.get(&key).await.unwrap().unwrap()));
-    assert_eq!((session.len(), session.events().count(), session.is_loaded()), (many, 0, false));
+    assert!(std::sync::Arc::ptr_eq(
+        &session,
+        &sqlite.get(&key).await.unwrap().unwrap()
+    ));
+    assert_eq!(
+        (session.len(), session.events().count(), session.is_loaded()),
+        (many, 0, false)
+    );
     session.load(0..1).await.unwrap();
     session.load_newest(2).await.unwrap();
-    let loaded = session.events().map(|event| event.text()).collect::<Vec<_>>();
+    let loaded = session
+        .events()
+        .map(|event| event.text())
+        .collect::<Vec<_>>();
     assert_eq!(loaded, [0, many - 2, many - 1].map(|n| n.to_string()));
     // Events that are appended through the store reach the open session.
-    sqlite.append(&key, vec![stored(many as u64, "new").with_state("k", 1)]).await.unwrap();
+    sqlite
+        .append(&key, vec![stored(many as u64, "new").with_state("k", 1)])
+        .await
+        .unwrap();
     assert_eq!(session.event(many).unwrap().text(), "new");
     assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
     session.load(0..session.len()).await.unwrap();
-    assert!(session.events().take(many).enumerate().all(|(n, event)| event.text() == n.to_string()));
+    assert!(
+        session
+            .events()
+            .take(many)
+            .enumerate()
+            .all(|(n, event)| event.text() == n.to_string())
+    );
 }
 
 /// Returns statements that move rows between the log and its tail.
@@ -88,8 +130,12 @@ fn move_rows(from: &str, to: &str, which: &str) -> String {
 async fn the_log_stays_in_order_when_its_tail_moves() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
-    let runner: Runner =
-        Runner::builder().app_name("a").session_store(sqlite.clone()).engine(sqlite.clone()).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .app_name("a")
+        .session_store(sqlite.clone())
+        .engine(sqlite.clone())
+        .build()
+        .unwrap();
     let tree = Tree::new("w", vec![repeat("l", Some(150), vec![run(say("says"))])]);
     let ids = ["one", "two", "three"];
     let seen = async |id: &str| -> Vec<_> {
@@ -104,15 +150,21 @@ async fn the_log_stays_in_order_when_its_tail_moves() {
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
     let count = |table: &str| {
         connection
-            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, usize>(0))
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+                row.get::<_, usize>(0)
+            })
             .unwrap()
     };
     let (log, tail) = (count("adkw_log"), count("adkw_tail"));
     let all = one.len() + two.len() + three.len();
     assert_eq!(log + tail, all);
     drop((runner, sqlite));
-    connection.execute_batch(&move_rows("adkw_tail", "adkw_log", "true")).unwrap();
-    connection.execute_batch(&move_rows("adkw_log", "adkw_tail", "place >= 100")).unwrap();
+    connection
+        .execute_batch(&move_rows("adkw_tail", "adkw_log", "true"))
+        .unwrap();
+    connection
+        .execute_batch(&move_rows("adkw_log", "adkw_tail", "place >= 100"))
+        .unwrap();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     for (id, seen) in ids.into_iter().zip([one, two, three]) {
         let key = SessionKey::new("a", "u", id);
@@ -123,17 +175,31 @@ async fn the_log_stays_in_order_when_its_tail_moves() {
         };
         assert_eq!(ids_of(&EventFilter::new()).await, seen);
         for last in [1, 100, seen.len()] {
-            assert_eq!(ids_of(&EventFilter::new().last(last)).await, seen[seen.len() - last..]);
+            assert_eq!(
+                ids_of(&EventFilter::new().last(last)).await,
+                seen[seen.len() - last..]
+            );
         }
-        assert_eq!(ids_of(&EventFilter::new().places(3..seen.len() - 3)).await, seen[3..seen.len() - 3]);
+        assert_eq!(
+            ids_of(&EventFilter::new().places(3..seen.len() - 3)).await,
+            seen[3..seen.len() - 3]
+        );
     }
     // `list` counts the events of log and tail, also without a tail.
     let lens = async || -> Vec<_> {
-        sqlite.list("a", None).await.unwrap().iter().map(|session| session.len).collect()
+        sqlite
+            .list("a", None)
+            .await
+            .unwrap()
+            .iter()
+            .map(|session| session.len)
+            .collect()
     };
     let before = lens().await;
     assert_eq!(before, [all / 3; 3]);
-    connection.execute_batch(&move_rows("adkw_tail", "adkw_log", "true")).unwrap();
+    connection
+        .execute_batch(&move_rows("adkw_tail", "adkw_log", "true"))
+        .unwrap();
     assert_eq!((count("adkw_tail"), lens().await), (0, before));
 }
 
@@ -141,26 +207,40 @@ async fn the_log_stays_in_order_when_its_tail_moves() {
 async fn opening_a_store_removes_lock_files_of_ended_processes() {
     let folder = Folder::new();
     let first = SqliteStore::open(folder.file()).await.unwrap();
-    let runner: Runner =
-        Runner::builder().app_name("a").session_store(first.clone()).engine(first.clone()).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .app_name("a")
+        .session_store(first.clone())
+        .engine(first.clone())
+        .build()
+        .unwrap();
     let tree = Tree::new("w", vec![run(say("says"))]);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     stream.next().await.unwrap().unwrap();
     // One killed process drove a run, the other drove none.
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
-    connection.execute("UPDATE adkw_runs SET owner = '1-drove'", []).unwrap();
+    connection
+        .execute("UPDATE adkw_runs SET owner = '1-drove'", [])
+        .unwrap();
     for name in ["1-drove", "2-did-not"] {
         std::fs::write(format!("{}-owner-{name}", folder.file().display()), "").unwrap();
     }
     let owners = || -> Vec<String> {
         let names = folder.names().into_iter();
-        names.filter_map(|name| name.strip_prefix("agents.db-owner-").map(str::to_owned)).collect()
+        names
+            .filter_map(|name| name.strip_prefix("agents.db-owner-").map(str::to_owned))
+            .collect()
     };
-    let own = owners().into_iter().find(|name| !name.starts_with("1-") && !name.starts_with("2-")).unwrap();
+    let own = owners()
+        .into_iter()
+        .find(|name| !name.starts_with("1-") && !name.starts_with("2-"))
+        .unwrap();
     let second = SqliteStore::open(folder.file()).await.unwrap();
     let there = owners();
     assert!(there.contains(&own), "it lives: {there:?}");
-    assert!(there.contains(&"1-drove".to_owned()), "the next claim of its run checks it: {there:?}");
+    assert!(
+        there.contains(&"1-drove".to_owned()),
+        "the next claim of its run checks it: {there:?}"
+    );
     assert_eq!(there.len(), 3, "{there:?}");
     // The run of the killed process is free.
     assert!(second.runs("a", &RunFilter::unfinished()).await.unwrap()[0].is_ready);
@@ -172,8 +252,12 @@ async fn opening_a_store_removes_lock_files_of_ended_processes() {
 async fn deleting_a_session_deletes_all_its_rows() {
     let folder = Folder::new();
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
-    let runner: Runner =
-        Runner::builder().app_name("a").session_store(sqlite.clone()).engine(sqlite.clone()).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .app_name("a")
+        .session_store(sqlite.clone())
+        .engine(sqlite.clone())
+        .build()
+        .unwrap();
     let waits = by("waits", |cx| {
         Box::pin(async move {
             cx.step("call", async { Ok(1) }).await?;
@@ -188,10 +272,14 @@ async fn deleting_a_session_deletes_all_its_rows() {
     }
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
     // Put some rows into the log, and some into its tail.
-    connection.execute_batch(&move_rows("adkw_log", "adkw_tail", "place > 0")).unwrap();
+    connection
+        .execute_batch(&move_rows("adkw_log", "adkw_tail", "place > 0"))
+        .unwrap();
     let count = |table: &str| {
         connection
-            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get::<_, i64>(0))
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+                row.get::<_, i64>(0)
+            })
             .unwrap()
     };
     let tables = [
@@ -206,10 +294,23 @@ async fn deleting_a_session_deletes_all_its_rows() {
         "adkw_waits",
     ];
     let before = tables.map(count);
-    assert!(before.iter().all(|rows| *rows > 0 && rows % 2 == 0), "{before:?}");
-    assert!(sqlite.delete(&SessionKey::new("a", "u", "gone")).await.unwrap());
+    assert!(
+        before.iter().all(|rows| *rows > 0 && rows % 2 == 0),
+        "{before:?}"
+    );
+    assert!(
+        sqlite
+            .delete(&SessionKey::new("a", "u", "gone"))
+            .await
+            .unwrap()
+    );
     assert_eq!(tables.map(count), before.map(|rows| rows / 2));
-    assert!(!sqlite.delete(&SessionKey::new("a", "u", "gone")).await.unwrap());
+    assert!(
+        !sqlite
+            .delete(&SessionKey::new("a", "u", "gone"))
+            .await
+            .unwrap()
+    );
 }
 
 #[tokio::test]
@@ -219,7 +320,15 @@ async fn a_resumed_run_reads_only_its_own_events() {
     let sqlite = SqliteStore::open(folder.file()).await.unwrap();
     sqlite.create(key.clone(), delta(json!({}))).await.unwrap();
     let many = 20 * PAGE;
-    sqlite.append(&key, (0..many as u64).map(|n| stored(n, &n.to_string())).collect()).await.unwrap();
+    sqlite
+        .append(
+            &key,
+            (0..many as u64)
+                .map(|n| stored(n, &n.to_string()))
+                .collect(),
+        )
+        .await
+        .unwrap();
     let asks = by("asks", |cx| {
         Box::pin(async move {
             let seen: Vec<_> = cx.history().iter().map(|event| event.text()).collect();
@@ -230,9 +339,18 @@ async fn a_resumed_run_reads_only_its_own_events() {
     });
     let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
     let runner = |store: &SqliteStore| -> Runner {
-        Runner::builder().app_name("a").session_store(store.clone()).engine(store.clone()).build().unwrap()
+        Runner::builder()
+            .app_name("a")
+            .session_store(store.clone())
+            .engine(store.clone())
+            .build()
+            .unwrap()
     };
-    runner(&sqlite).session("u", "s").run(&tree, "go").await.unwrap_err();
+    runner(&sqlite)
+        .session("u", "s")
+        .run(&tree, "go")
+        .await
+        .unwrap_err();
     // Later events belong to no run.
     let later = (0..many as u64).map(|n| stored(many as u64 + n, "later"));
     sqlite.append(&key, later.collect()).await.unwrap();
@@ -241,7 +359,9 @@ async fn a_resumed_run_reads_only_its_own_events() {
     let session = sqlite.get(&key).await.unwrap().unwrap();
     let loaded = || session.events().count();
     let runner = runner(&sqlite);
-    let [waiting] = &runner.waiting().await.unwrap()[..] else { panic!("one waits") };
+    let [waiting] = &runner.waiting().await.unwrap()[..] else {
+        panic!("one waits")
+    };
     runner.answer(&waiting.id, true).await.unwrap();
     runner.resume(&tree, waiting.run_id).await.unwrap();
     assert_eq!((session.len(), loaded()), (2 * many + 2, 2));

@@ -29,7 +29,8 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
         let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
         let mut next = std::pin::pin!(stream.next());
         for _ in 0..polls {
-            let polled = std::future::poll_fn(|task| std::task::Poll::Ready(next.as_mut().poll(task))).await;
+            let polled =
+                std::future::poll_fn(|task| std::task::Poll::Ready(next.as_mut().poll(task))).await;
             if polled.is_ready() {
                 break;
             }
@@ -39,7 +40,10 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
     // The question before the wait has already been answered.
     let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
     assert!(stream.next().await.is_none());
-    assert!(matches!(stream.end(), RunEnd::Paused(_)), "no process drives it");
+    assert!(
+        matches!(stream.end(), RunEnd::Paused(_)),
+        "no process drives it"
+    );
 }
 
 #[tokio::test]
@@ -73,7 +77,10 @@ async fn unfinished_runs_of_tenants_continue() {
     let folder = Folder::new();
     let dies = async || {
         let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
-        let all = rusqlite::Connection::open(folder.file()).unwrap().execute(sql, []).unwrap();
+        let all = rusqlite::Connection::open(folder.file())
+            .unwrap()
+            .execute(sql, [])
+            .unwrap();
         assert_eq!(all, 5);
     };
     tenants::resumes_abandoned_runs(&folder, dies).await;
@@ -130,13 +137,20 @@ async fn files_of_earlier_formats_are_upgraded() {
         for is_answered in [false, true] {
             let folder = Folder::new();
             let earlier = async || {
-                rusqlite::Connection::open(folder.file()).unwrap().execute_batch(&to).unwrap();
+                rusqlite::Connection::open(folder.file())
+                    .unwrap()
+                    .execute_batch(&to)
+                    .unwrap();
             };
             people::earlier_format(&folder, is_answered, earlier).await;
             keys::rebinds(&folder).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
-            assert_eq!(file.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap(), "9");
+            assert_eq!(
+                file.query_row(sql, [], |row| row.get::<_, String>(0))
+                    .unwrap(),
+                "9"
+            );
         }
     }
 }

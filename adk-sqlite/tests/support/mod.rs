@@ -1,5 +1,9 @@
 //! A temporary folder for one test.
-#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and fails by it")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test file uses a part, and fails by it"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -10,7 +14,11 @@ pub struct Folder(PathBuf);
 impl Folder {
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("adk-sqlite-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+        let name = format!(
+            "adk-sqlite-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Relaxed)
+        );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
@@ -27,7 +35,9 @@ impl Folder {
     /// Returns the sorted names of the files in the folder.
     pub fn names(&self) -> Vec<String> {
         let all = std::fs::read_dir(&self.0).unwrap();
-        let mut all: Vec<_> = all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut all: Vec<_> = all
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         all.sort();
         all
     }

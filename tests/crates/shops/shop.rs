@@ -15,7 +15,9 @@ pub struct Price {
 
 #[agent(writes = plan)]
 pub fn planner(topic: &str) -> Plan<3> {
-    Plan { text: topic.to_owned() }
+    Plan {
+        text: topic.to_owned(),
+    }
 }
 
 #[agent]
@@ -25,7 +27,9 @@ pub fn reader(plan: &Plan<3>) {
 
 #[agent(writes = price)]
 pub fn pricing(topic: &str) -> Price {
-    Price { cents: u32::try_from(topic.len()).unwrap_or_default() }
+    Price {
+        cents: u32::try_from(topic.len()).unwrap_or_default(),
+    }
 }
 
 #[agent]

@@ -3,12 +3,13 @@
 use crate::attributes::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk::session::Location;
 use adk::{
-    Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner, agent, data,
+    Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner,
+    agent, data,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -22,7 +23,9 @@ type Grades = Result<f64>;
 #[agent(writes = score)]
 async fn readability(topic: &str) -> Grades {
     tokio::task::yield_now().await;
-    Ok(f64::from(u32::try_from(topic.len()).map_err(adk::Error::other)?))
+    Ok(f64::from(
+        u32::try_from(topic.len()).map_err(adk::Error::other)?,
+    ))
 }
 
 /// Ends the loop once the draft reads well.
@@ -134,7 +137,9 @@ struct Folder<T, const N: usize>(std::marker::PhantomData<T>);
 
 #[agent(reads(topic: String, many: Option<[T; N]>, raw: Value), writes(user:fold: Option<Vec<T>>, count: usize))]
 impl<T: Send + Sync + 'static, const N: usize> Agent for Folder<T, N> {
-    const META: AgentMeta<'static> = AgentMeta::custom("folder").description("Folds.").may_exit(N > 1);
+    const META: AgentMeta<'static> = AgentMeta::custom("folder")
+        .description("Folds.")
+        .may_exit(N > 1);
 
     async fn run(&self, cx: &mut Cx) -> Result<Flow> {
         cx.state().set("count", N)?;
@@ -157,25 +162,40 @@ async fn events(tree: &Tree, topic: &str) -> (Vec<Arc<Event>>, Option<adk::Error
 }
 
 fn delta(event: &Event) -> Vec<(String, Value)> {
-    event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+    event
+        .actions
+        .state_delta
+        .iter()
+        .map(|(key, value)| (key.to_string(), Value::clone(value)))
+        .collect()
 }
 
 #[test]
 fn the_description_follows_the_types() {
     let meta = readability::META;
     assert_eq!(meta.kind, AgentKind::Function);
-    assert_eq!((meta.name, meta.description), ("readability", "Grades the draft for\nreadability."));
+    assert_eq!(
+        (meta.name, meta.description),
+        ("readability", "Grades the draft for\nreadability.")
+    );
     assert_eq!(meta.definition, "it::attributes::agents::readability");
     assert_eq!(meta.reads, [KeySpec::new("topic", "&str").of::<String>()]);
     assert_eq!(meta.writes, [KeySpec::new("score", "Grades").of::<f64>()]);
     assert!(!meta.may_exit);
     const { assert!(good_enough::META.may_exit && perhaps::META.may_exit) };
-    assert_eq!(perhaps::META.writes, [KeySpec::new("user:mark", "Done").optional(true).of::<f64>()]);
+    assert_eq!(
+        perhaps::META.writes,
+        [KeySpec::new("user:mark", "Done").optional(true).of::<f64>()]
+    );
     let text = KeySpec::new("word", "&str").optional(true).of::<String>();
     assert_eq!(word::META.writes, [text]);
     assert_eq!(word("cat"), Some("meow"));
     assert_eq!(leave::META.exits, ["outer"]);
-    let reads: Vec<_> = every::META.reads.iter().map(|key| (key.name, key.ty, key.optional)).collect();
+    let reads: Vec<_> = every::META
+        .reads
+        .iter()
+        .map(|key| (key.name, key.ty, key.optional))
+        .collect();
     let expected = [
         ("topic", "&str", false),
         ("score", "f64", false),
@@ -191,7 +211,10 @@ fn the_description_follows_the_types() {
         ("raw_too", "&Value", false),
     ];
     assert_eq!(reads, expected);
-    assert_eq!(every::META.writes, [KeySpec::new("type", "String").of::<String>()]);
+    assert_eq!(
+        every::META.writes,
+        [KeySpec::new("type", "String").of::<String>()]
+    );
 }
 
 #[test]
@@ -201,14 +224,23 @@ fn the_description_of_an_agent_by_hand_has_the_keys_of_its_attribute() {
         (meta.name, meta.description, meta.kind, meta.may_exit),
         ("folder", "Folds.", AgentKind::Custom, true)
     );
-    let [topic, many, raw] = meta.reads else { panic!("{:?}", meta.reads) };
+    let [topic, many, raw] = meta.reads else {
+        panic!("{:?}", meta.reads)
+    };
     assert_eq!(*topic, KeySpec::new("topic", "String").of::<String>());
-    assert_eq!(*many, KeySpec::new("many", "Option<[T; N]>").of::<[Place; 2]>().optional(true));
+    assert_eq!(
+        *many,
+        KeySpec::new("many", "Option<[T; N]>")
+            .of::<[Place; 2]>()
+            .optional(true)
+    );
     assert_eq!((raw.name, raw.ty, raw.optional), ("raw", "Value", false));
     assert_eq!(
         meta.writes,
         [
-            KeySpec::new("user:fold", "Vec<T>").of::<Vec<Place>>().optional(true),
+            KeySpec::new("user:fold", "Vec<T>")
+                .of::<Vec<Place>>()
+                .optional(true),
             KeySpec::new("count", "usize").of::<usize>(),
         ]
     );
@@ -219,7 +251,10 @@ async fn an_agent_by_hand_with_the_attribute_runs_unchanged() {
     let tree = Tree::new("folding", vec![run(Folder::<Place, 1>::default())]);
     let (events, error) = events(&tree, "a cat").await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(events.iter().flat_map(|event| delta(event)).last(), Some(("count".to_owned(), json!(1))));
+    assert_eq!(
+        events.iter().flat_map(|event| delta(event)).last(),
+        Some(("count".to_owned(), json!(1)))
+    );
 }
 
 #[test]
@@ -232,7 +267,11 @@ fn the_function_stays_callable() {
 async fn a_loop_of_functions_reads_writes_and_ends() {
     let tree = Tree::new(
         "writing",
-        vec![repeat("refinement", Some(3), vec![run(readability::default()), run(good_enough::default())])],
+        vec![repeat(
+            "refinement",
+            Some(3),
+            vec![run(readability::default()), run(good_enough::default())],
+        )],
     );
     let (events, failed) = events(&tree, "a cat").await;
     assert!(failed.is_none(), "{failed:?}");
@@ -257,13 +296,17 @@ async fn every_kind_of_parameter_is_loaded() {
         .lets("raw_too", json!({}));
     let (events, failed) = events(&tree, "cat").await;
     assert!(failed.is_none(), "{failed:?}");
-    let expected = r#"cat 0.5 46.9 ["a", "b"] Some("a") Some(["c"]) None None None {"x": 1} [1] {}"#;
+    let expected =
+        r#"cat 0.5 46.9 ["a", "b"] Some("a") Some(["c"]) None None None {"x": 1} [1] {}"#;
     assert_eq!(delta(&events[0]), [("type".to_owned(), json!(expected))]);
 }
 
 #[tokio::test]
 async fn a_returned_value_becomes_an_event_and_a_flow() {
-    let tree = Tree::new("writing", vec![repeat("loop", Some(2), vec![run(perhaps::default())])]);
+    let tree = Tree::new(
+        "writing",
+        vec![repeat("loop", Some(2), vec![run(perhaps::default())])],
+    );
     let (all, failed) = events(&tree, "none").await;
     assert!(all.is_empty() && failed.is_none());
     let (all, _) = events(&tree, "exit").await;
@@ -276,7 +319,10 @@ async fn a_returned_value_becomes_an_event_and_a_flow() {
     let (_, failed) = events(&tree, "fail").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::Agent);
-    assert_eq!(failed.to_string(), "agent `perhaps` (at writing/loop#1/perhaps): it said so");
+    assert_eq!(
+        failed.to_string(),
+        "agent `perhaps` (at writing/loop#1/perhaps): it said so"
+    );
     let (all, failed) = events(&Tree::new("writing", vec![run(null::default())]), "x").await;
     assert!(failed.is_none());
     assert_eq!(delta(&all[0]), [("nul".to_owned(), Value::Null)]);
@@ -300,13 +346,20 @@ async fn a_context_emits_before_the_result() {
 
 #[tokio::test]
 async fn a_panic_is_an_error_that_names_the_agent() {
-    let agents = [run(panics::default()), run(panics_later::default()), run(sleeps::default())];
+    let agents = [
+        run(panics::default()),
+        run(panics_later::default()),
+        run(sleeps::default()),
+    ];
     for (agent, name) in agents.into_iter().zip(["panics", "panics_later", "sleeps"]) {
         let (_, failed) = events(&Tree::new("writing", vec![agent]), "panic").await;
         let failed = failed.expect("an error");
         assert_eq!(failed.kind(), ErrorKind::Panic);
         let text = failed.to_string();
-        assert!(text.starts_with(&format!("agent `{name}` (at writing/{name}): ")), "{text}");
+        assert!(
+            text.starts_with(&format!("agent `{name}` (at writing/{name}): ")),
+            "{text}"
+        );
         assert!(text.contains("as asked"), "{text}");
     }
     let (all, _) = events(&Tree::new("writing", vec![run(sleeps::default())]), "cat").await;
@@ -323,23 +376,23 @@ async fn a_missing_key_or_a_key_of_another_type_is_named() {
         help: let an earlier step write `place`, pass it as an input, or make the parameter an `Option`";
     assert_eq!(failed.to_string(), expected);
 
-    let tree =
-        Tree::new("writing", vec![run(wants_place::default())]).lets("place", json!({ "lat": "north" }));
+    let tree = Tree::new("writing", vec![run(wants_place::default())])
+        .lets("place", json!({ "lat": "north" }));
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::KeyType);
-    assert!(
-        failed
-            .to_string()
-            .starts_with("agent `wants_place` (at writing/wants_place): state key `place` does not hold a ")
-    );
+    assert!(failed.to_string().starts_with(
+        "agent `wants_place` (at writing/wants_place): state key `place` does not hold a "
+    ));
 
     let tree = Tree::new("writing", vec![run(wants_text::default())]).lets("score", 3);
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::KeyType);
     assert!(
-        failed.message().contains("state key `score` does not hold a text: it holds the number 3"),
+        failed
+            .message()
+            .contains("state key `score` does not hold a text: it holds the number 3"),
         "{failed}"
     );
 }
@@ -347,7 +400,10 @@ async fn a_missing_key_or_a_key_of_another_type_is_named() {
 /// Returns a NaN, with a context.
 #[agent(writes = r#type)]
 fn mean(cx: &mut Cx) -> Option<Vec<f64>> {
-    cx.state().value("score").is_none().then(|| vec![1.0, f64::NAN])
+    cx.state()
+        .value("score")
+        .is_none()
+        .then(|| vec![1.0, f64::NAN])
 }
 
 /// Returns a number of more than 64 bits.
@@ -373,7 +429,10 @@ async fn a_value_that_json_cannot_hold_is_refused_with_its_key() {
     for (agent, text) in agents {
         let (all, failed) = events(&Tree::new("writing", vec![agent]), "x").await;
         let failed = failed.expect("an error");
-        assert_eq!((failed.kind(), failed.to_string()), (ErrorKind::NotJson, text.to_owned()));
+        assert_eq!(
+            (failed.kind(), failed.to_string()),
+            (ErrorKind::NotJson, text.to_owned())
+        );
         assert!(all.is_empty());
     }
 }
@@ -384,7 +443,9 @@ struct Journal(Arc<Mutex<BTreeMap<String, Value>>>);
 
 impl engine::Journal for Journal {
     fn commit(&self, slot: Slot, body: Body) -> Reply<'_, Result<Stored>> {
-        Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
+        Reply::Later(Box::pin(
+            async move { Ok(slot.append(body.draft().await?)) },
+        ))
     }
     fn step(
         &self,
@@ -440,19 +501,47 @@ impl Engine for Journal {
 #[tokio::test]
 async fn a_function_without_a_context_is_one_recorded_step() {
     let journal = Journal::default();
-    let runner: Runner = Runner::builder().engine(journal.clone()).build().expect("a runner");
-    let agents = vec![run(perhaps::default()), run(null::default()), run(leave::default())];
+    let runner: Runner = Runner::builder()
+        .engine(journal.clone())
+        .build()
+        .expect("a runner");
+    let agents = vec![
+        run(perhaps::default()),
+        run(null::default()),
+        run(leave::default()),
+    ];
     let tree = Tree::new("writing", vec![repeat("outer", Some(1), agents)]);
     runner.run(&tree, "first").await.expect("an outcome");
-    let kept: Vec<_> = journal.0.lock().expect("a lock").clone().into_iter().collect();
+    let kept: Vec<_> = journal
+        .0
+        .lock()
+        .expect("a lock")
+        .clone()
+        .into_iter()
+        .collect();
     let expected = [
-        ("writing/outer#1/leave:function@0", json!({ "flow": { "exit_to": "outer" } })),
-        ("writing/outer#1/null:function@0", json!({ "value": null, "flow": "continue" })),
-        ("writing/outer#1/perhaps:function@0", json!({ "value": 2.0, "flow": "continue" })),
+        (
+            "writing/outer#1/leave:function@0",
+            json!({ "flow": { "exit_to": "outer" } }),
+        ),
+        (
+            "writing/outer#1/null:function@0",
+            json!({ "value": null, "flow": "continue" }),
+        ),
+        (
+            "writing/outer#1/perhaps:function@0",
+            json!({ "value": 2.0, "flow": "continue" }),
+        ),
     ];
-    let kinds: Vec<_> = kept.iter().map(|(_, record)| record["$call"]["kind"].clone()).collect();
+    let kinds: Vec<_> = kept
+        .iter()
+        .map(|(_, record)| record["$call"]["kind"].clone())
+        .collect();
     assert_eq!(kinds, ["function", "function", "function"]);
-    let kept: Vec<_> = kept.into_iter().map(|(key, mut record)| (key, record["$value"].take())).collect();
+    let kept: Vec<_> = kept
+        .into_iter()
+        .map(|(key, mut record)| (key, record["$value"].take()))
+        .collect();
     assert_eq!(kept, expected.map(|(key, value)| (key.to_owned(), value)));
 
     // A recorded step is not executed again: this input would fail it.
@@ -462,5 +551,11 @@ async fn a_function_without_a_context_is_one_recorded_step() {
         let event = event.expect("an event");
         written.extend(delta(&event).into_iter().filter(|_| event.author != "user"));
     }
-    assert_eq!(written, [("user:mark".to_owned(), json!(2.0)), ("nul".to_owned(), Value::Null)]);
+    assert_eq!(
+        written,
+        [
+            ("user:mark".to_owned(), json!(2.0)),
+            ("nul".to_owned(), Value::Null)
+        ]
+    );
 }

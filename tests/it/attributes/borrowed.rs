@@ -58,19 +58,37 @@ async fn tools_take_borrowed_parameters() {
     let (result, _) = super::tools::call(&lent::default(), all).await;
     let expected = r#""a/b" Some("c") Some([1, 2]) Some(["x"]) Some("Bern") Some(["Chur"]) "d""#;
     assert_eq!(result.expect("a result"), expected);
-    let (result, _) =
-        super::tools::call(&lent::default(), json!({ "path": "a", "owned": "d", "bytes": null })).await;
-    assert_eq!(result.expect("a result"), r#""a" None None None None None "d""#);
+    let (result, _) = super::tools::call(
+        &lent::default(),
+        json!({ "path": "a", "owned": "d", "bytes": null }),
+    )
+    .await;
+    assert_eq!(
+        result.expect("a result"),
+        r#""a" None None None None None "d""#
+    );
     let lent = lent::default();
     let parameters = &lent.declaration().parameters;
     assert_eq!(parameters["required"], json!(["path", "owned"]));
-    assert_eq!(parameters["properties"]["maybe_path"], json!({ "type": ["string", "null"] }));
-    assert_eq!(parameters["properties"]["places"]["items"]["required"], json!(["name"]));
+    assert_eq!(
+        parameters["properties"]["maybe_path"],
+        json!({ "type": ["string", "null"] })
+    );
+    assert_eq!(
+        parameters["properties"]["places"]["items"]["required"],
+        json!(["name"])
+    );
 }
 
 #[tokio::test]
 async fn agents_take_borrowed_parameters() {
-    let runner = Runner::builder().model(ScriptedModel::new()).build().expect("a runner");
-    let outcome = runner.run(&Files::default(), PathBuf::from("xy")).await.expect("an outcome");
+    let runner = Runner::builder()
+        .model(ScriptedModel::new())
+        .build()
+        .expect("a runner");
+    let outcome = runner
+        .run(&Files::default(), PathBuf::from("xy"))
+        .await
+        .expect("an outcome");
     assert_eq!(outcome.output, "/xy/a.txtxy".len());
 }

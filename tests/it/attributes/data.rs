@@ -55,7 +55,10 @@ fn is_none(counted: &Counted<Leaf>) -> bool {
 #[serde(tag = "kind", content = "of")]
 enum Tagged {
     One(Leaf),
-    Many { leaves: Vec<Leaf>, boxed: Box<Tagged> },
+    Many {
+        leaves: Vec<Leaf>,
+        boxed: Box<Tagged>,
+    },
 }
 
 /// A type without a reader and a writer.
@@ -85,11 +88,27 @@ fn schema<T: JsonSchema>() -> Value {
 
 #[test]
 fn types_contain_each_other() {
-    let leaf = Tree { children: Vec::new(), node: None, leaf: Leaf::RedOne };
-    let counted = Counted { leaf: Leaf::GreenOne, values: None, held: vec![Leaf::RedOne] };
+    let leaf = Tree {
+        children: Vec::new(),
+        node: None,
+        leaf: Leaf::RedOne,
+    };
+    let counted = Counted {
+        leaf: Leaf::GreenOne,
+        values: None,
+        held: vec![Leaf::RedOne],
+    };
     let named = [("a".to_owned(), vec![leaf.clone()])].into();
-    let node = Node { named, again: Vec::new(), counted };
-    let tree = Tree { children: vec![leaf], node: Some(Box::new(node)), leaf: Leaf::default() };
+    let node = Node {
+        named,
+        again: Vec::new(),
+        counted,
+    };
+    let tree = Tree {
+        children: vec![leaf],
+        node: Some(Box::new(node)),
+        leaf: Leaf::default(),
+    };
     let inside = json!({ "children": [], "node": null, "leaf": "red_one" });
     back_and_forth(
         &tree,
@@ -110,15 +129,28 @@ fn types_contain_each_other() {
 
 #[test]
 fn attributes_mean_the_same() {
-    back_and_forth(&Tagged::One(Leaf::RedOne), json!({ "kind": "One", "of": "red_one" }));
+    back_and_forth(
+        &Tagged::One(Leaf::RedOne),
+        json!({ "kind": "One", "of": "red_one" }),
+    );
     let boxed = Box::new(Tagged::One(Leaf::GreenOne));
     back_and_forth(
-        &Tagged::Many { leaves: vec![Leaf::RedOne], boxed },
+        &Tagged::Many {
+            leaves: vec![Leaf::RedOne],
+            boxed,
+        },
         json!({ "kind": "Many", "of": { "leaves": ["red_one"], "boxed": { "kind": "One", "of": "green_one" } } }),
     );
-    let counted = Counted { leaf: Leaf::RedOne, values: Some([Leaf::RedOne; 2]), held: vec![3] };
+    let counted = Counted {
+        leaf: Leaf::RedOne,
+        values: Some([Leaf::RedOne; 2]),
+        held: vec![3],
+    };
     back_and_forth(
-        &Flat { counted, apart: Apart },
+        &Flat {
+            counted,
+            apart: Apart,
+        },
         json!({ "leaf": "red_one", "values": ["red_one", "red_one"], "held": [3] }),
     );
     let flat = schema::<Flat>();

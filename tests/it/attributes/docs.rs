@@ -109,24 +109,45 @@ workflow! {
 
 #[test]
 fn descriptions_are_as_they_were_written() {
-    assert_eq!(search::META.description, "Searches.\n\n* by name\n* by country");
-    assert_eq!(count::META.description, "Counts.\nTwice.  \n> quoted\n\n    code");
+    assert_eq!(
+        search::META.description,
+        "Searches.\n\n* by name\n* by country"
+    );
+    assert_eq!(
+        count::META.description,
+        "Counts.\nTwice.  \n> quoted\n\n    code"
+    );
     assert_eq!(Work::SPEC.description, "Works.\n\n1. First\n   goes on");
-    assert_eq!(Work::SPEC.find("writer").unwrap().description, "Writes.\n\n> quoted");
+    assert_eq!(
+        Work::SPEC.find("writer").unwrap().description,
+        "Writes.\n\n> quoted"
+    );
     let await_ = format!("{:?}", Work::SPEC.steps);
-    assert!(await_.contains(r#"May it be?\n\n- {count} words""#), "{await_}");
+    assert!(
+        await_.contains(r#"May it be?\n\n- {count} words""#),
+        "{await_}"
+    );
 }
 
 #[test]
 fn descriptions_of_parameters_and_fields_are_as_they_were_written() {
     let search = search::default();
     let parameters = &search.declaration().parameters["properties"];
-    assert_eq!(parameters["query"]["description"], "One of:\n- `x`: first\n- `y`: second");
+    assert_eq!(
+        parameters["query"]["description"],
+        "One of:\n- `x`: first\n- `y`: second"
+    );
     assert_eq!(parameters["most"]["description"], "Where.");
     let place = &parameters["place"];
-    assert_eq!(place["description"], "A place.\n\n- a city\n  - or a part of it");
+    assert_eq!(
+        place["description"],
+        "A place.\n\n- a city\n  - or a part of it"
+    );
     let fields = &place["properties"];
-    assert_eq!(fields["name"]["description"], "Its name.\n\nNot translated.");
+    assert_eq!(
+        fields["name"]["description"],
+        "Its name.\n\nNot translated."
+    );
     let table = "One of:\n\n| code | country |\n|------|---------|\n| ch   | here    |";
     assert_eq!(fields["country"]["description"], table);
     let kind = &fields["kind"];

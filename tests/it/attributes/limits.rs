@@ -41,10 +41,16 @@ workflow! {
 async fn a_function_that_hangs_fails_the_run() {
     const META: AgentMeta<'static> = <search as Agent>::META;
     assert_eq!(META.timeout, Some(Duration::from_secs(90)));
-    let runner = Runner::builder().engine(MemoryJournal::new()).build().unwrap();
+    let runner = Runner::builder()
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
     let since = tokio::time::Instant::now();
     let error = runner.run(&Searching::default(), "cats").await.unwrap_err();
-    assert_eq!((error.kind(), since.elapsed().as_secs()), (ErrorKind::Timeout, 90));
+    assert_eq!(
+        (error.kind(), since.elapsed().as_secs()),
+        (ErrorKind::Timeout, 90)
+    );
     assert_eq!(
         error.to_string(),
         "agent `again` (at searching/again): the function gave no result in 90s, its `timeout`; help: give it a longer \
@@ -56,8 +62,15 @@ async fn a_function_that_hangs_fails_the_run() {
 
     let session = runner.session("ann", "talk");
     let error = session.run(&Talking::default(), "cats").await.unwrap_err();
-    assert_eq!((error.kind(), since.elapsed().as_secs()), (ErrorKind::Timeout, 110));
-    assert_eq!(session.open().await.unwrap().len(), 2, "what it has said stays");
+    assert_eq!(
+        (error.kind(), since.elapsed().as_secs()),
+        (ErrorKind::Timeout, 110)
+    );
+    assert_eq!(
+        session.open().await.unwrap().len(),
+        2,
+        "what it has said stays"
+    );
 }
 
 /// The lock that a test holds while a function must block.
@@ -104,7 +117,10 @@ workflow! {
 #[tokio::test(start_paused = true)]
 async fn a_blocked_thread_is_abandoned() {
     let meta = <waits as Tool>::META;
-    assert_eq!((meta.timeout, meta.retry, meta.blocking), (Some(Duration::from_secs(20)), 3, true));
+    assert_eq!(
+        (meta.timeout, meta.retry, meta.blocking),
+        (Some(Duration::from_secs(20)), 3, true)
+    );
     let held = GATE.lock().await;
     // The paused clock of a test does not advance while a thread works.
     let late = async {
@@ -119,7 +135,10 @@ async fn a_blocked_thread_is_abandoned() {
     let left = "in 20s, its `timeout`; it still runs on its thread, and its result is dropped";
     assert!(error.message().ends_with(left), "{error}");
 
-    let model = ScriptedModel::new().call("waits", json!({})).text("too bad").repeat_last();
+    let model = ScriptedModel::new()
+        .call("waits", json!({}))
+        .text("too bad")
+        .repeat_last();
     let runner = Runner::builder().model(model.clone()).build().unwrap();
     let late = async {
         STARTED.notified().await;
@@ -130,7 +149,14 @@ async fn a_blocked_thread_is_abandoned() {
     let outcome = outcome.unwrap();
     drop(held);
     let told = format!("{:?}", model.requests()[1].contents);
-    assert!(told.contains(left) && !told.contains("attempts"), "it is not called twice at a time: {told}");
+    assert!(
+        told.contains(left) && !told.contains("attempts"),
+        "it is not called twice at a time: {told}"
+    );
     assert_eq!(outcome.loops[0].rounds, 2, "the call has ended no loop");
-    assert_eq!(outcome.get::<bool>("asked").unwrap(), Some(true), "what a callback has set before it stays");
+    assert_eq!(
+        outcome.get::<bool>("asked").unwrap(),
+        Some(true),
+        "what a callback has set before it stays"
+    );
 }

@@ -127,18 +127,33 @@ async fn call_error(tool: &impl DynTool, with: Value) -> String {
 fn the_description_follows_the_function() {
     let meta = weather::META;
     assert_eq!(meta.name, "weather");
-    assert_eq!(meta.description, "Says how warm it\nwill be.\n\nSecond paragraph.");
-    assert!(!meta.may_exit && exit_loop::META.may_exit && decide::META.may_exit && verdict::META.may_exit);
+    assert_eq!(
+        meta.description,
+        "Says how warm it\nwill be.\n\nSecond paragraph."
+    );
+    assert!(
+        !meta.may_exit
+            && exit_loop::META.may_exit
+            && decide::META.may_exit
+            && verdict::META.may_exit
+    );
     const { assert!(helper::META.may_exit) };
     let meta = attributes::META;
     assert_eq!(meta.name, "look-up");
     assert!(meta.may_exit && meta.long_running && meta.confirm);
     let writes = [
-        KeySpec::new("found", "Vec<String>").of::<Vec<String>>().optional(true),
-        KeySpec::new("user:last", "crate::attributes::tools::Unit").of::<Unit>().optional(true),
+        KeySpec::new("found", "Vec<String>")
+            .of::<Vec<String>>()
+            .optional(true),
+        KeySpec::new("user:last", "crate::attributes::tools::Unit")
+            .of::<Unit>()
+            .optional(true),
     ];
     assert_eq!(meta.writes, writes);
-    assert_eq!(&*DynTool::declaration_dyn(&attributes::default()).name, "look-up");
+    assert_eq!(
+        &*DynTool::declaration_dyn(&attributes::default()).name,
+        "look-up"
+    );
     assert!(DynTool::declaration_dyn(&exit_loop::default()).escalates);
 }
 
@@ -152,8 +167,14 @@ fn tools_are_values() {
     let names: Vec<_> = all.iter().map(|tool| tool.meta().name).collect();
     assert_eq!(names, ["exit_loop", "exit_loop", "weather"]);
     let built_in = adk::tools::exit_loop::default();
-    assert_eq!(schema(&built_in), json!({ "type": "object", "properties": {} }));
+    assert_eq!(
+        schema(&built_in),
+        json!({ "type": "object", "properties": {} })
+    );
     // The declaration is built once.
     let again = adk::tools::exit_loop::default();
-    assert!(std::ptr::eq(DynTool::declaration_dyn(&built_in), DynTool::declaration_dyn(&again)));
+    assert!(std::ptr::eq(
+        DynTool::declaration_dyn(&built_in),
+        DynTool::declaration_dyn(&again)
+    ));
 }

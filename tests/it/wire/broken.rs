@@ -14,8 +14,12 @@ fn breaks() -> Reply {
 
 fn quick() -> Writing {
     let mut workflow = Writing::default();
-    workflow.writer.set_retry(Retry::new(2).delay(Duration::from_millis(1)));
-    workflow.critic.set_retry(Retry::new(2).delay(Duration::from_millis(1)));
+    workflow
+        .writer
+        .set_retry(Retry::new(2).delay(Duration::from_millis(1)));
+    workflow
+        .critic
+        .set_retry(Retry::new(2).delay(Duration::from_millis(1)));
     workflow
 }
 
@@ -30,10 +34,20 @@ async fn a_stream_that_breaks_after_words_is_an_error_and_is_not_retried() {
             "writing/refinement#1/critic",
             "run it again",
         );
-        assert_eq!(ran.lines(), ["user: a cat", "writing/writer: A cat sat."], "{format:?}");
-        let pieces: String =
-            ran.partial().filter(|event| event.author == "critic").map(|event| event.text()).collect();
-        assert!(!pieces.is_empty() && "one two three four".starts_with(&pieces), "{pieces}");
+        assert_eq!(
+            ran.lines(),
+            ["user: a cat", "writing/writer: A cat sat."],
+            "{format:?}"
+        );
+        let pieces: String = ran
+            .partial()
+            .filter(|event| event.author == "critic")
+            .map(|event| event.text())
+            .collect();
+        assert!(
+            !pieces.is_empty() && "one two three four".starts_with(&pieces),
+            "{pieces}"
+        );
         assert_eq!(server.requests().len(), 2);
     }
 }
@@ -41,10 +55,19 @@ async fn a_stream_that_breaks_after_words_is_an_error_and_is_not_retried() {
 #[tokio::test]
 async fn a_stream_that_ends_too_early_is_broken() {
     for format in [Format::OpenAi, Format::Gemini] {
-        let server = WireServer::start([Reply::text("one two three four").split(8).end_after(4)]).await;
+        let server =
+            WireServer::start([Reply::text("one two three four").split(8).end_after(4)]).await;
         let ran = run(&runner(&server, format, true), &quick(), "a cat").await;
-        assert_error(ran.error(), ErrorKind::Model(Model::BrokenStream), "writing/writer", "run it again");
-        assert_eq!((ran.lines(), server.requests().len()), (vec!["user: a cat".to_owned()], 1));
+        assert_error(
+            ran.error(),
+            ErrorKind::Model(Model::BrokenStream),
+            "writing/writer",
+            "run it again",
+        );
+        assert_eq!(
+            (ran.lines(), server.requests().len()),
+            (vec!["user: a cat".to_owned()], 1)
+        );
     }
 }
 
@@ -59,11 +82,18 @@ async fn a_connection_that_breaks_before_words_is_retried() {
         .await;
         let ran = run(&runner(&server, format, streaming), &quick(), "a cat").await;
         assert_eq!(
-            ran.end.as_ref().expect("the third attempt is answered").output,
+            ran.end
+                .as_ref()
+                .expect("the third attempt is answered")
+                .output,
             "More.",
             "{format:?} {streaming}"
         );
-        assert!(ran.session.events().all(|event| !event.text().contains("half")));
+        assert!(
+            ran.session
+                .events()
+                .all(|event| !event.text().contains("half"))
+        );
         assert_eq!(server.requests().len(), 9);
     }
 }
@@ -75,7 +105,10 @@ async fn a_session_continues_after_a_broken_stream() {
     assert!(run(&runner, &quick(), "a cat").await.end.is_err());
     let ran = run(&runner, &quick(), "a dog").await;
     assert_eq!(ran.end.as_ref().expect("the run succeeds").output, "More.");
-    assert_eq!(ran.lines()[..3], ["user: a cat", "user: a dog", "writing/writer: More."]);
+    assert_eq!(
+        ran.lines()[..3],
+        ["user: a cat", "user: a dog", "writing/writer: More."]
+    );
 }
 
 #[tokio::test]
@@ -99,7 +132,11 @@ async fn a_dropped_reader_closes_the_connection_and_committed_events_stay() {
         server.closed(1).await;
         let session = handle.open().await.expect("the session is there");
         let lines: Vec<_> = session.events().map(|event| line(event)).collect();
-        assert_eq!(lines, ["user: a cat", "writing/writer: A cat sat."], "{format:?}");
+        assert_eq!(
+            lines,
+            ["user: a cat", "writing/writer: A cat sat."],
+            "{format:?}"
+        );
         assert_eq!(server.requests().len(), 2);
     }
 }
@@ -111,7 +148,12 @@ async fn a_reader_dropped_before_the_reply_closes_the_connection() {
         let runner = runner(&server, format, streaming);
         let (handle, workflow) = (runner.session("anna", "desk"), quick());
         let mut stream = handle.run(&workflow, "a cat").stream();
-        assert!(stream.next().await.is_some_and(|event| event.is_ok_and(|event| event.author == "user")));
+        assert!(
+            stream
+                .next()
+                .await
+                .is_some_and(|event| event.is_ok_and(|event| event.author == "user"))
+        );
         tokio::select! {
             event = stream.next() => panic!("{event:?}"),
             () = server.arrived(1) => {}
@@ -124,7 +166,8 @@ async fn a_reader_dropped_before_the_reply_closes_the_connection() {
 
 #[tokio::test]
 async fn a_slow_reader_slows_the_run() {
-    let server = WireServer::start([Reply::text("A cat sat."), Reply::text("More.").forever()]).await;
+    let server =
+        WireServer::start([Reply::text("A cat sat."), Reply::text("More.").forever()]).await;
     let runner = runner(&server, Format::Gemini, false);
     let workflow = quick();
     let mut stream = runner.run(&workflow, "a cat").stream();

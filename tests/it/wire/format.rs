@@ -15,7 +15,9 @@ pub(crate) enum Format {
 
 /// Returns both formats, streamed and not streamed.
 pub(crate) fn everywhere() -> impl Iterator<Item = (Format, bool)> {
-    [Format::OpenAi, Format::Gemini].into_iter().flat_map(|format| [(format, true), (format, false)])
+    [Format::OpenAi, Format::Gemini]
+        .into_iter()
+        .flat_map(|format| [(format, true), (format, false)])
 }
 
 impl Format {
@@ -50,7 +52,8 @@ impl Format {
             Self::Gemini => &request.body["systemInstruction"]["parts"][0]["text"],
         };
         let text = text.as_str().unwrap_or_default();
-        text.split_once("\n\nYou are an agent.").map_or(text, |(instruction, _)| instruction)
+        text.split_once("\n\nYou are an agent.")
+            .map_or(text, |(instruction, _)| instruction)
     }
 
     /// Returns the names of the declared tools.
@@ -60,7 +63,9 @@ impl Format {
             Self::Gemini => (&request.body["tools"][0]["functionDeclarations"], "/name"),
         };
         let tools = tools.as_array().into_iter().flatten();
-        tools.filter_map(|tool| tool.pointer(name)?.as_str()).collect()
+        tools
+            .filter_map(|tool| tool.pointer(name)?.as_str())
+            .collect()
     }
 
     /// Returns the results of the tools, in order.
@@ -78,8 +83,12 @@ impl Format {
             }
             Self::Gemini => {
                 let contents = request.body["contents"].as_array().into_iter().flatten();
-                let parts = contents.flat_map(|content| content["parts"].as_array().into_iter().flatten());
-                parts.filter_map(|part| part.pointer("/functionResponse/response")).cloned().collect()
+                let parts =
+                    contents.flat_map(|content| content["parts"].as_array().into_iter().flatten());
+                parts
+                    .filter_map(|part| part.pointer("/functionResponse/response"))
+                    .cloned()
+                    .collect()
             }
         }
     }
@@ -96,9 +105,10 @@ impl Format {
     /// Returns the last text of the user.
     pub(crate) fn user_text(self, request: &Recorded) -> &str {
         let text = match self {
-            Self::OpenAi => {
-                request.body["messages"].as_array().and_then(|all| all.last()).map(|one| &one["content"])
-            }
+            Self::OpenAi => request.body["messages"]
+                .as_array()
+                .and_then(|all| all.last())
+                .map(|one| &one["content"]),
             Self::Gemini => request.body["contents"]
                 .as_array()
                 .and_then(|all| all.last())

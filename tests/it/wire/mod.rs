@@ -77,8 +77,12 @@ impl<T> Ran<T> {
     /// Returns the error. Asserts that the session holds exactly the complete events of the reader,
     /// in their order.
     fn error(&self) -> &Error {
-        let handed: Vec<_> =
-            self.events.iter().filter(|event| !event.partial).map(|event| event.id).collect();
+        let handed: Vec<_> = self
+            .events
+            .iter()
+            .filter(|event| !event.partial)
+            .map(|event| event.id)
+            .collect();
         let stored: Vec<_> = self.session.events().map(|event| event.id).collect();
         assert_eq!(handed, stored);
         match &self.end {
@@ -91,14 +95,26 @@ impl<T> Ran<T> {
 fn line(event: &Event) -> String {
     let mut line = format!(
         "{}: {}",
-        if event.author == "user" { "user".into() } else { event.path.to_string() },
+        if event.author == "user" {
+            "user".into()
+        } else {
+            event.path.to_string()
+        },
         event.text()
     );
     for call in event.function_calls() {
-        line += &format!("calls {}({})", call.name, serde_json::Value::Object(call.args.clone()));
+        line += &format!(
+            "calls {}({})",
+            call.name,
+            serde_json::Value::Object(call.args.clone())
+        );
     }
     for answer in event.function_responses() {
-        line += &format!("{} gave {}", answer.name, serde_json::Value::Object(answer.response.clone()));
+        line += &format!(
+            "{} gave {}",
+            answer.name,
+            serde_json::Value::Object(answer.response.clone())
+        );
     }
     if event.actions.escalates() {
         line += ", escalates";
@@ -108,8 +124,11 @@ fn line(event: &Event) -> String {
 
 /// Builds a runner whose models are all on the server.
 fn runner(server: &WireServer, format: Format, streaming: bool) -> Runner {
-    let genai =
-        Genai::builder().base_url(server.url()).api_key(format::KEY).build().expect("the settings are right");
+    let genai = Genai::builder()
+        .base_url(server.url())
+        .api_key(format::KEY)
+        .build()
+        .expect("the settings are right");
     Runner::builder()
         .model_provider(genai)
         .model(format.model())
@@ -147,7 +166,11 @@ async fn run<W: Workflow + adk::Needs>(
     };
     drop(stream);
     let session = handle.open().await.expect("the session is there");
-    Ran { end, events, session }
+    Ran {
+        end,
+        events,
+        session,
+    }
 }
 
 /// The future of a run is `Send`, so workflows can run in spawned tasks.
@@ -157,6 +180,9 @@ async fn a_run_over_the_wire_can_be_spawned() {
     let runner = runner(&server, Format::OpenAi, true);
     let workflow = Arc::new(Writing::default());
     let outcome = tokio::spawn(async move { runner.run(workflow, "a cat").await }).await;
-    assert_eq!(outcome.expect("no panic").expect("the run succeeds").output, "hi");
+    assert_eq!(
+        outcome.expect("no panic").expect("the run succeeds").output,
+        "hi"
+    );
     assert_eq!(server.requests().len(), 1 + 2 * 3);
 }

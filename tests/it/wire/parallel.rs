@@ -47,7 +47,9 @@ fn past_reply() -> Reply {
 }
 
 fn inside_reply() -> Reply {
-    Reply::text("Complex.").usage(2, 20).when("Explain the inside")
+    Reply::text("Complex.")
+        .usage(2, 20)
+        .when("Explain the inside")
 }
 
 #[tokio::test]
@@ -81,14 +83,32 @@ async fn branches_call_their_models_in_parallel_and_the_reply_is_typed() {
             "{format:?} {streaming}"
         );
         let outcome = ran.end.expect("the run succeeds");
-        assert_eq!(outcome.output, Verdict { score: 7, reasons: vec!["old".into(), "complex".into()] });
         assert_eq!(
-            (outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.calls),
+            outcome.output,
+            Verdict {
+                score: 7,
+                reasons: vec!["old".into(), "complex".into()]
+            }
+        );
+        assert_eq!(
+            (
+                outcome.usage.input_tokens,
+                outcome.usage.output_tokens,
+                outcome.usage.calls
+            ),
             (6, 60, 3)
         );
         let last = server.last();
-        assert_eq!(format.instruction(&last), "Judge. Past: Old. Inside: Complex.");
-        assert_eq!(format.required(&last), &json!(["score", "reasons"]), "{}", last.body);
+        assert_eq!(
+            format.instruction(&last),
+            "Judge. Past: Old. Inside: Complex."
+        );
+        assert_eq!(
+            format.required(&last),
+            &json!(["score", "reasons"]),
+            "{}",
+            last.body
+        );
         assert!(format.required(&server.requests()[0]).is_null());
     }
 }
@@ -98,12 +118,24 @@ async fn a_branch_that_fails_fails_the_run_and_closes_the_others_connection() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start([
             past_reply().pause_after(0),
-            Reply::status(401).message("wrong key").when("Explain the inside"),
+            Reply::status(401)
+                .message("wrong key")
+                .when("Explain the inside"),
         ])
         .await;
-        let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
+        let ran = run(
+            &runner(&server, format, streaming),
+            &Judging::default(),
+            "tea",
+        )
+        .await;
         let error = ran.error();
-        assert_error(error, ErrorKind::Model(ModelErrorKind::Unauthorized), "judging/sides/scientist", "key");
+        assert_error(
+            error,
+            ErrorKind::Model(ModelErrorKind::Unauthorized),
+            "judging/sides/scientist",
+            "key",
+        );
         assert_eq!(ran.lines(), ["user: tea"]);
         server.closed(1).await;
     }
@@ -115,11 +147,23 @@ async fn a_reply_of_another_type_is_an_error_that_names_the_mistake() {
         let server = WireServer::start([
             past_reply(),
             inside_reply(),
-            Reply::text(r#"{"score": 1000, "reasons": []}"#).when("Judge.").forever(),
+            Reply::text(r#"{"score": 1000, "reasons": []}"#)
+                .when("Judge.")
+                .forever(),
         ])
         .await;
-        let ran = run(&runner(&server, format, streaming), &Judging::default(), "tea").await;
-        assert_error(ran.error(), ErrorKind::OutputInvalid, "judging/judge", "schema");
+        let ran = run(
+            &runner(&server, format, streaming),
+            &Judging::default(),
+            "tea",
+        )
+        .await;
+        assert_error(
+            ran.error(),
+            ErrorKind::OutputInvalid,
+            "judging/judge",
+            "schema",
+        );
         assert!(ran.error().message().contains("1000"), "{}", ran.error());
         assert_eq!(ran.session.len(), 3);
     }

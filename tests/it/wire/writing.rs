@@ -10,7 +10,9 @@ fn script() -> [Reply; 6] {
     [
         Reply::text("A cat sat.").usage(10, 1),
         Reply::text("Say where.").usage(20, 2),
-        Reply::new().call("word_count", json!({"text": "A cat sat."})).usage(30, 3),
+        Reply::new()
+            .call("word_count", json!({"text": "A cat sat."}))
+            .usage(30, 3),
         Reply::text("A cat sat on a mat.").usage(40, 4),
         Reply::text("Nothing to add.").usage(50, 5),
         Reply::new().call("exit_loop", json!({})).usage(60, 6),
@@ -21,7 +23,12 @@ fn script() -> [Reply; 6] {
 async fn every_event_has_the_path_of_its_agent_and_is_in_the_session() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
-        let ran = run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
+        let ran = run(
+            &runner(&server, format, streaming),
+            &Writing::default(),
+            "a cat",
+        )
+        .await;
         assert_eq!(
             ran.lines(),
             [
@@ -37,12 +44,26 @@ async fn every_event_has_the_path_of_its_agent_and_is_in_the_session() {
             ],
             "{format:?} {streaming}"
         );
-        let handed: Vec<_> = ran.events.iter().filter(|event| !event.partial).map(|event| event.id).collect();
+        let handed: Vec<_> = ran
+            .events
+            .iter()
+            .filter(|event| !event.partial)
+            .map(|event| event.id)
+            .collect();
         let stored: Vec<_> = ran.session.events().map(|event| event.id).collect();
         assert_eq!(handed, stored);
-        let rounds: Vec<_> = ran.session.events().map(|event| event.loop_iteration()).collect();
+        let rounds: Vec<_> = ran
+            .session
+            .events()
+            .map(|event| event.loop_iteration())
+            .collect();
         let (first, second) = (Some(0), Some(1));
-        assert_eq!(rounds, [None, None, first, first, first, first, second, second, second]);
+        assert_eq!(
+            rounds,
+            [
+                None, None, first, first, first, first, second, second, second
+            ]
+        );
     }
 }
 
@@ -50,11 +71,20 @@ async fn every_event_has_the_path_of_its_agent_and_is_in_the_session() {
 async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
-        let ran = run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
+        let ran = run(
+            &runner(&server, format, streaming),
+            &Writing::default(),
+            "a cat",
+        )
+        .await;
         let outcome = ran.end.expect("the run succeeds");
         assert_eq!(outcome.output, "A cat sat on a mat.");
-        let state: Vec<_> =
-            ran.session.state().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let state: Vec<_> = ran
+            .session
+            .state()
+            .into_iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         let mut state = state;
         state.sort();
         assert_eq!(
@@ -66,15 +96,26 @@ async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
                 "topic=\"a cat\"",
             ]
         );
-        let [end] = &outcome.loops[..] else { panic!("{:?}", outcome.loops) };
-        assert_eq!((end.path.to_string().as_str(), end.rounds), ("writing/refinement", 2));
-        let LoopEndReason::Escalated { by } = &end.reason else { panic!("{:?}", end.reason) };
+        let [end] = &outcome.loops[..] else {
+            panic!("{:?}", outcome.loops)
+        };
+        assert_eq!(
+            (end.path.to_string().as_str(), end.rounds),
+            ("writing/refinement", 2)
+        );
+        let LoopEndReason::Escalated { by } = &end.reason else {
+            panic!("{:?}", end.reason)
+        };
         assert_eq!(by.to_string(), "writing/refinement#2/refiner");
         let mut usage = Usage::new(210, 21);
         (usage.calls, usage.tool_calls) = (6, 2);
         assert_eq!(outcome.usage, usage, "{format:?} {streaming}");
-        let last =
-            ran.session.events().rev().find_map(|event| event.usage()).expect("the last call was counted");
+        let last = ran
+            .session
+            .events()
+            .rev()
+            .find_map(|event| event.usage())
+            .expect("the last call was counted");
         assert_eq!((last.input_tokens, last.output_tokens), (60, 6));
     }
 }
@@ -83,9 +124,17 @@ async fn the_outcome_holds_output_state_loops_and_the_sum_of_the_usage() {
 async fn the_wire_carries_filled_instructions_declared_tools_and_their_results() {
     for (format, streaming) in everywhere() {
         let server = WireServer::start(script()).await;
-        run(&runner(&server, format, streaming), &Writing::default(), "a cat").await;
+        run(
+            &runner(&server, format, streaming),
+            &Writing::default(),
+            "a cat",
+        )
+        .await;
         let requests = server.requests();
-        let instructions: Vec<_> = requests.iter().map(|request| format.instruction(request)).collect();
+        let instructions: Vec<_> = requests
+            .iter()
+            .map(|request| format.instruction(request))
+            .collect();
         let refine = "If this says Nothing to add., call exit_loop: Say where. Otherwise improve: A cat sat.";
         assert_eq!(
             instructions,
@@ -101,9 +150,15 @@ async fn the_wire_carries_filled_instructions_declared_tools_and_their_results()
         );
         let none: [&str; 0] = [];
         let both = ["word_count", "exit_loop"];
-        let tools: Vec<_> = requests.iter().map(|request| format.tools(request)).collect();
+        let tools: Vec<_> = requests
+            .iter()
+            .map(|request| format.tools(request))
+            .collect();
         assert_eq!(tools, [&none[..], &none, &both, &both, &none, &both]);
-        let results: Vec<_> = requests.iter().map(|request| format.results(request)).collect();
+        let results: Vec<_> = requests
+            .iter()
+            .map(|request| format.results(request))
+            .collect();
         let nothing: Vec<Value> = vec![];
         let counted = vec![json!({"result": 3})];
         assert_eq!(
@@ -128,20 +183,29 @@ async fn partial_events_precede_the_complete_event_and_are_not_stored() {
         for event in &ran.events {
             let whole = event.text();
             if event.partial {
-                assert!(event.id.is_nil() || ran.session.events().all(|stored| stored.id != event.id));
+                assert!(
+                    event.id.is_nil() || ran.session.events().all(|stored| stored.id != event.id)
+                );
                 said += &whole;
             } else if event.author != "user" && !whole.is_empty() {
                 assert_eq!(std::mem::take(&mut said), whole, "{format:?}");
             }
         }
-        let of_refiner =
-            ran.partial().find(|event| event.author == "refiner").expect("its answer came in pieces");
+        let of_refiner = ran
+            .partial()
+            .find(|event| event.author == "refiner")
+            .expect("its answer came in pieces");
         assert_eq!(of_refiner.path.to_string(), "writing/refinement#1/refiner");
         assert_eq!(of_refiner.custom_metadata()[adk::LOOP_ITERATION_KEY], 0);
         assert!(ran.session.events().all(|event| !event.partial));
 
         let server = WireServer::start(script()).await;
-        let ran = run(&runner(&server, format, false), &Writing::default(), "a cat").await;
+        let ran = run(
+            &runner(&server, format, false),
+            &Writing::default(),
+            "a cat",
+        )
+        .await;
         assert_eq!(ran.partial().count(), 0);
     }
 }
@@ -154,7 +218,10 @@ async fn a_loop_without_an_exit_ends_at_its_maximum() {
         workflow.refinement.set_max(2).expect("2 is less than 3");
         let ran = run(&runner(&server, format, streaming), &workflow, "a cat").await;
         let outcome = ran.end.expect("the run succeeds");
-        assert_eq!((outcome.loops[0].rounds, &outcome.loops[0].reason), (2, &LoopEndReason::Max));
+        assert_eq!(
+            (outcome.loops[0].rounds, &outcome.loops[0].reason),
+            (2, &LoopEndReason::Max)
+        );
         assert_eq!(outcome.usage.calls, 5);
     }
 }
@@ -167,7 +234,10 @@ async fn a_second_run_in_the_session_begins_anew() {
     let ran = run(&runner, &Writing::default(), "a dog").await;
     assert_eq!(ran.end.expect("the run succeeds").usage.calls, 6);
     assert_eq!(ran.session.len(), 18);
-    assert_eq!(Format::Gemini.instruction(&server.requests()[6]), "Write a sentence about a dog.");
+    assert_eq!(
+        Format::Gemini.instruction(&server.requests()[6]),
+        "Write a sentence about a dog."
+    );
 }
 
 #[tokio::test]
@@ -176,8 +246,11 @@ async fn the_run_makes_no_more_calls_than_its_bound() {
         let server = WireServer::start(script()).await;
         let runner = runner(&server, format, streaming);
         let config = RunConfig::new().streaming(streaming).max_llm_calls(3);
-        let error =
-            runner.run(&Writing::default(), "a cat").config(config).await.expect_err("a fourth is needed");
+        let error = runner
+            .run(&Writing::default(), "a cat")
+            .config(config)
+            .await
+            .expect_err("a fourth is needed");
         errors::assert_error(
             &error,
             adk::ErrorKind::LlmCallsExceeded,

@@ -14,7 +14,9 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
             400..=499 => "invalid_request_error",
             _ => "api_error",
         };
-        return json_body(json!({"type": "error", "error": {"type": kind, "message": reply.message}}));
+        return json_body(
+            json!({"type": "error", "error": {"type": kind, "message": reply.message}}),
+        );
     }
     let model = reply.model(&request.body["model"]);
     if request.body["stream"] == json!(true) {
@@ -41,7 +43,11 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
 }
 
 fn finish(reply: &Reply) -> String {
-    let usual = if reply.calls() { "tool_use" } else { "end_turn" };
+    let usual = if reply.calls() {
+        "tool_use"
+    } else {
+        "end_turn"
+    };
     reply.finish.clone().unwrap_or_else(|| usual.to_owned())
 }
 
@@ -66,33 +72,57 @@ fn stream(model: &Value, reply: &Reply) -> Vec<String> {
     for (index, part) in reply.parts.iter().enumerate() {
         let (block, mut deltas): (Value, Vec<Value>) = match part {
             Said::Text(text) => {
-                let deltas =
-                    reply.pieces(text).iter().map(|t| json!({"type": "text_delta", "text": t})).collect();
+                let deltas = reply
+                    .pieces(text)
+                    .iter()
+                    .map(|t| json!({"type": "text_delta", "text": t}))
+                    .collect();
                 (json!({"type": "text", "text": ""}), deltas)
             }
             Said::Thought { text, .. } => {
                 let pieces = reply.pieces(text);
-                let deltas =
-                    pieces.iter().map(|t| json!({"type": "thinking_delta", "thinking": t})).collect();
-                (json!({"type": "thinking", "thinking": "", "signature": ""}), deltas)
+                let deltas = pieces
+                    .iter()
+                    .map(|t| json!({"type": "thinking_delta", "thinking": t}))
+                    .collect();
+                (
+                    json!({"type": "thinking", "thinking": "", "signature": ""}),
+                    deltas,
+                )
             }
-            Said::Call { id, name, arguments, .. } => {
+            Said::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
                 let pieces = reply.pieces(arguments);
-                let deltas =
-                    pieces.iter().map(|t| json!({"type": "input_json_delta", "partial_json": t})).collect();
-                (json!({"type": "tool_use", "id": id, "name": name, "input": {}}), deltas)
+                let deltas = pieces
+                    .iter()
+                    .map(|t| json!({"type": "input_json_delta", "partial_json": t}))
+                    .collect();
+                (
+                    json!({"type": "tool_use", "id": id, "name": name, "input": {}}),
+                    deltas,
+                )
             }
         };
-        if let Said::Thought { signature: Some(signature), .. } = part {
+        if let Said::Thought {
+            signature: Some(signature),
+            ..
+        } = part
+        {
             deltas.push(json!({"type": "signature_delta", "signature": signature}));
         }
-        events.push(event(&json!({"type": "content_block_start", "index": index, "content_block": block})));
-        events.extend(
-            deltas
-                .iter()
-                .map(|delta| event(&json!({"type": "content_block_delta", "index": index, "delta": delta}))),
-        );
-        events.push(event(&json!({"type": "content_block_stop", "index": index})));
+        events.push(event(
+            &json!({"type": "content_block_start", "index": index, "content_block": block}),
+        ));
+        events.extend(deltas.iter().map(|delta| {
+            event(&json!({"type": "content_block_delta", "index": index, "delta": delta}))
+        }));
+        events.push(event(
+            &json!({"type": "content_block_stop", "index": index}),
+        ));
     }
     events.push(event(&json!({
         "type": "message_delta", "delta": {"stop_reason": finish(reply), "stop_sequence": null},

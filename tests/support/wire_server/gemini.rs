@@ -19,8 +19,12 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
             json!({"error": {"code": reply.status, "message": reply.message, "status": status}}),
         );
     }
-    let name =
-        request.path.split("/models/").nth(1).and_then(|rest| rest.split(':').next()).unwrap_or_default();
+    let name = request
+        .path
+        .split("/models/")
+        .nth(1)
+        .and_then(|rest| rest.split(':').next())
+        .unwrap_or_default();
     let version = reply.model(&json!(name));
     let parts: Vec<Value> = reply.parts.iter().map(part).collect();
     if !request.path.contains(":stream") {
@@ -44,8 +48,10 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         events.push(Vec::new());
     }
     let last = events.len() - 1;
-    let chunks =
-        events.into_iter().enumerate().map(|(at, parts)| data(&whole(reply, &version, parts, at == last)));
+    let chunks = events
+        .into_iter()
+        .enumerate()
+        .map(|(at, parts)| data(&whole(reply, &version, parts, at == last)));
     sse(chunks.collect())
 }
 
@@ -53,9 +59,17 @@ fn part(said: &Said) -> Value {
     let (mut part, signature) = match said {
         Said::Text(text) => (json!({"text": text}), &None),
         Said::Thought { text, signature } => (json!({"text": text, "thought": true}), signature),
-        Said::Call { name, arguments, signature, .. } => {
+        Said::Call {
+            name,
+            arguments,
+            signature,
+            ..
+        } => {
             let args: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
-            (json!({"functionCall": {"name": name, "args": args}}), signature)
+            (
+                json!({"functionCall": {"name": name, "args": args}}),
+                signature,
+            )
         }
     };
     if let Some(signature) = signature {
@@ -69,7 +83,8 @@ fn whole(reply: &Reply, version: &Value, parts: Vec<Value>, last: bool) -> Value
     if !parts.is_empty() {
         candidate["content"]["parts"] = json!(parts);
     }
-    let mut usage = json!({"promptTokenCount": reply.input, "totalTokenCount": reply.input + reply.output});
+    let mut usage =
+        json!({"promptTokenCount": reply.input, "totalTokenCount": reply.input + reply.output});
     if last {
         candidate["finishReason"] = json!(reply.finish.as_deref().unwrap_or("STOP"));
         // Gemini does not include thoughts in the tokens of the candidates.

@@ -50,17 +50,32 @@ async fn read(socket: &mut BufReader<TcpStream>) -> Option<Recorded> {
         .map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()))
         .collect();
     let length = headers.iter().find(|(name, _)| name == "content-length");
-    let mut body = vec![0; length.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)];
+    let mut body = vec![
+        0;
+        length
+            .and_then(|(_, value)| value.parse().ok())
+            .unwrap_or(0)
+    ];
     socket.read_exact(&mut body).await.ok()?;
-    Some(Recorded { path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Some(Recorded {
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    })
 }
 
 fn render(request: &Recorded, reply: &Reply) -> Rendered {
     if let Some(events) = &reply.events {
-        let (content_type, end) =
-            if reply.lines { ("application/x-ndjson", "\n") } else { ("text/event-stream", "\n\n") };
+        let (content_type, end) = if reply.lines {
+            ("application/x-ndjson", "\n")
+        } else {
+            ("text/event-stream", "\n\n")
+        };
         let events = events.iter().map(|event| format!("{event}{end}")).collect();
-        return Rendered { content_type, body: Body::Events(events) };
+        return Rendered {
+            content_type,
+            body: Body::Events(events),
+        };
     }
     let path = request.path.split('?').next().unwrap_or_default();
     if path.ends_with("/chat/completions") {
@@ -75,7 +90,10 @@ fn render(request: &Recorded, reply: &Reply) -> Rendered {
         ollama::render(request, reply)
     } else {
         let body = Body::Whole(json!({"error": {"message": format!("no such path: {path}")}}));
-        Rendered { content_type: "application/json", body }
+        Rendered {
+            content_type: "application/json",
+            body,
+        }
     }
 }
 
@@ -103,7 +121,9 @@ async fn write(
         (None, Body::Whole(body)) => (rendered.content_type, Some(body.to_string())),
         (None, Body::Events(events)) => {
             // Compressed events are sent as one body.
-            let events = reply.encode.map(|_| pad(events, rendered.content_type, &padding).concat());
+            let events = reply
+                .encode
+                .map(|_| pad(events, rendered.content_type, &padding).concat());
             (rendered.content_type, events)
         }
     };
@@ -127,10 +147,15 @@ async fn write(
         socket.flush().await?;
         return Ok(true);
     }
-    let Body::Events(events) = rendered.body else { return Ok(true) };
+    let Body::Events(events) = rendered.body else {
+        return Ok(true);
+    };
     head.push_str("transfer-encoding: chunked\r\n\r\n");
     socket.write_all(head.as_bytes()).await?;
-    for (at, event) in pad(&events, rendered.content_type, &padding).iter().enumerate() {
+    for (at, event) in pad(&events, rendered.content_type, &padding)
+        .iter()
+        .enumerate()
+    {
         if reply.break_after == Some(at) {
             socket.flush().await?;
             return Ok(false);
@@ -141,9 +166,15 @@ async fn write(
         if at > 0 && reply.pause_after == Some(at) {
             pause(socket, shared).await?;
         }
-        let size = if reply.shredded { 3 } else { event.len().max(1) };
+        let size = if reply.shredded {
+            3
+        } else {
+            event.len().max(1)
+        };
         for piece in event.as_bytes().chunks(size) {
-            socket.write_all(format!("{:x}\r\n", piece.len()).as_bytes()).await?;
+            socket
+                .write_all(format!("{:x}\r\n", piece.len()).as_bytes())
+                .await?;
             socket.write_all(piece).await?;
             socket.write_all(b"\r\n").await?;
             socket.flush().await?;
@@ -156,7 +187,11 @@ async fn write(
 
 /// Pads each event after the first with a comment, or a line of JSON with white space.
 fn pad(events: &[String], content_type: &str, padding: &str) -> Vec<String> {
-    let colon = if content_type == "text/event-stream" { ":" } else { "" };
+    let colon = if content_type == "text/event-stream" {
+        ":"
+    } else {
+        ""
+    };
     let end = if colon.is_empty() { "" } else { "\n" };
     let pad = |(at, event): (usize, &String)| match (at, padding) {
         (0, _) | (_, "") => event.clone(),
@@ -188,13 +223,22 @@ pub(super) fn data(value: &Value) -> String {
 
 /// Formats a server-sent event with a name, which is also its `type`.
 pub(super) fn event(value: &Value) -> String {
-    format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap_or_default())
+    format!(
+        "event: {}\ndata: {value}\n\n",
+        value["type"].as_str().unwrap_or_default()
+    )
 }
 
 pub(super) fn json_body(value: Value) -> Rendered {
-    Rendered { content_type: "application/json", body: Body::Whole(value) }
+    Rendered {
+        content_type: "application/json",
+        body: Body::Whole(value),
+    }
 }
 
 pub(super) fn sse(events: Vec<String>) -> Rendered {
-    Rendered { content_type: "text/event-stream", body: Body::Events(events) }
+    Rendered {
+        content_type: "text/event-stream",
+        body: Body::Events(events),
+    }
 }

@@ -54,7 +54,10 @@ pub struct Recorded {
 impl Recorded {
     /// Returns the value of a header, by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -85,8 +88,12 @@ impl WireServer {
 
     /// Listens on the given address.
     pub async fn listen(address: &str, script: impl IntoIterator<Item = Reply>) -> Self {
-        let listener = TcpListener::bind(address).await.expect("the address is free");
-        let address = listener.local_addr().expect("a bound socket has an address");
+        let listener = TcpListener::bind(address)
+            .await
+            .expect("the address is free");
+        let address = listener
+            .local_addr()
+            .expect("a bound socket has an address");
         let shared = Arc::new(Shared {
             script: Mutex::new(script.into_iter().collect()),
             requests: Mutex::default(),
@@ -104,7 +111,11 @@ impl WireServer {
                 }
             }
         });
-        Self { shared, address, task }
+        Self {
+            shared,
+            address,
+            task,
+        }
     }
 
     /// Returns the URL without a path, such as `http://127.0.0.1:40123`.
@@ -135,13 +146,19 @@ impl WireServer {
     /// Waits until `count` requests have arrived.
     pub async fn arrived(&self, count: usize) {
         let mut arrived = self.shared.arrived.subscribe();
-        arrived.wait_for(|seen| *seen >= count).await.expect("the server runs");
+        arrived
+            .wait_for(|seen| *seen >= count)
+            .await
+            .expect("the server runs");
     }
 
     /// Waits until the client has closed `count` connections in the middle of a reply.
     pub async fn closed(&self, count: usize) {
         let mut closed = self.shared.closed.subscribe();
-        closed.wait_for(|seen| *seen >= count).await.expect("the server runs");
+        closed
+            .wait_for(|seen| *seen >= count)
+            .await
+            .expect("the server runs");
     }
 
     /// Lets one reply that waits at [`Reply::pause_after`] continue, now or when it arrives there.
@@ -164,9 +181,14 @@ impl Shared {
         let text = request.body.to_string();
         let mut script = lock(&self.script);
         let Some(at) = script.iter().position(|reply| reply.fits(&text)) else {
-            return Reply::status(500).message("the script of the test has no reply to this request");
+            return Reply::status(500)
+                .message("the script of the test has no reply to this request");
         };
-        if script[at].forever { script[at].clone() } else { script.remove(at) }
+        if script[at].forever {
+            script[at].clone()
+        } else {
+            script.remove(at)
+        }
     }
 }
 

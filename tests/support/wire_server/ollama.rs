@@ -25,7 +25,9 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
             match part {
                 Said::Text(text) => last["message"]["content"] = json!(text),
                 Said::Thought { text, .. } => last["message"]["thinking"] = json!(text),
-                Said::Call { name, arguments, .. } => {
+                Said::Call {
+                    name, arguments, ..
+                } => {
                     if last["message"]["tool_calls"].is_null() {
                         last["message"]["tool_calls"] = json!([]);
                     }
@@ -42,21 +44,34 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         match part {
             Said::Text(text) => {
                 let pieces = reply.pieces(text);
-                lines.extend(pieces.iter().map(|t| line(json!({"role": "assistant", "content": t}))));
+                lines.extend(
+                    pieces
+                        .iter()
+                        .map(|t| line(json!({"role": "assistant", "content": t}))),
+                );
             }
             Said::Thought { text, .. } => {
                 let pieces = reply.pieces(text);
                 lines.extend(
-                    pieces.iter().map(|t| line(json!({"role": "assistant", "content": "", "thinking": t}))),
+                    pieces
+                        .iter()
+                        .map(|t| line(json!({"role": "assistant", "content": "", "thinking": t}))),
                 );
             }
-            Said::Call { name, arguments, .. } => {
+            Said::Call {
+                name, arguments, ..
+            } => {
                 let calls = json!([call(name, arguments)]);
-                lines.push(line(json!({"role": "assistant", "content": "", "tool_calls": calls})));
+                lines.push(line(
+                    json!({"role": "assistant", "content": "", "tool_calls": calls}),
+                ));
             }
         }
     }
     lines.push(last);
     let body = Body::Events(lines.iter().map(|line| format!("{line}\n")).collect());
-    Rendered { content_type: "application/x-ndjson", body }
+    Rendered {
+        content_type: "application/x-ndjson",
+        body,
+    }
 }

@@ -21,7 +21,12 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         match part {
             Said::Text(text) => message["content"] = json!(text),
             Said::Thought { text, .. } => message["reasoning_content"] = json!(text),
-            Said::Call { id, name, arguments, .. } => {
+            Said::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
                 calls.push(
                     json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}),
                 );
@@ -66,15 +71,24 @@ fn stream(asked: &Value, reply: &Reply, with_usage: bool) -> Vec<String> {
         data(&chunk)
     };
     let delta = |delta: Value, finish: Value| {
-        chunk(json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]), Value::Null)
+        chunk(
+            json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]),
+            Value::Null,
+        )
     };
-    let mut events = vec![delta(json!({"role": "assistant", "content": "", "refusal": null}), Value::Null)];
+    let mut events = vec![delta(
+        json!({"role": "assistant", "content": "", "refusal": null}),
+        Value::Null,
+    )];
     let mut index = 0;
     for part in &reply.parts {
         match part {
             Said::Text(text) => {
                 events.extend(
-                    reply.pieces(text).iter().map(|piece| delta(json!({"content": piece}), Value::Null)),
+                    reply
+                        .pieces(text)
+                        .iter()
+                        .map(|piece| delta(json!({"content": piece}), Value::Null)),
                 );
             }
             Said::Thought { text, .. } => events.extend(
@@ -83,16 +97,21 @@ fn stream(asked: &Value, reply: &Reply, with_usage: bool) -> Vec<String> {
                     .iter()
                     .map(|piece| delta(json!({"reasoning_content": piece}), Value::Null)),
             ),
-            Said::Call { id, name, arguments, .. } => {
+            Said::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
                 let call = |call: Value| delta(json!({"tool_calls": [call]}), Value::Null);
                 events.push(call(json!({
                     "index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""},
                 })));
                 let pieces = reply.pieces(arguments);
                 events.extend(
-                    pieces
-                        .iter()
-                        .map(|piece| call(json!({"index": index, "function": {"arguments": piece}}))),
+                    pieces.iter().map(|piece| {
+                        call(json!({"index": index, "function": {"arguments": piece}}))
+                    }),
                 );
                 index += 1;
             }

@@ -37,8 +37,16 @@ pub type Encode = fn(&[u8]) -> Vec<u8>;
 #[derive(Clone, Debug)]
 pub(super) enum Said {
     Text(String),
-    Thought { text: String, signature: Option<String> },
-    Call { id: String, name: String, arguments: String, signature: Option<String> },
+    Thought {
+        text: String,
+        signature: Option<String>,
+    },
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+        signature: Option<String>,
+    },
 }
 
 impl Default for Reply {
@@ -85,27 +93,42 @@ impl Reply {
     /// Returns an error status; [`message`](Self::message) sets its text, in the provider's own
     /// format.
     pub fn status(status: u16) -> Self {
-        Self { status, ..Self::default() }
+        Self {
+            status,
+            ..Self::default()
+        }
     }
 
     /// Returns a body that is sent unchanged.
     pub fn raw(content_type: &str, body: &str) -> Self {
-        Self { raw: Some((content_type.to_owned(), body.to_owned())), ..Self::default() }
+        Self {
+            raw: Some((content_type.to_owned(), body.to_owned())),
+            ..Self::default()
+        }
     }
 
     /// Returns a stream of these server-sent events, sent unchanged.
     pub fn events<S: Into<String>>(events: impl IntoIterator<Item = S>) -> Self {
-        Self { events: Some(events.into_iter().map(Into::into).collect()), ..Self::default() }
+        Self {
+            events: Some(events.into_iter().map(Into::into).collect()),
+            ..Self::default()
+        }
     }
 
     /// Returns a stream of these lines, sent unchanged.
     pub fn lines<S: Into<String>>(lines: impl IntoIterator<Item = S>) -> Self {
-        Self { lines: true, ..Self::events(lines) }
+        Self {
+            lines: true,
+            ..Self::events(lines)
+        }
     }
 
     /// Returns a reply that closes the connection before any output.
     pub fn drop_connection() -> Self {
-        Self { refuse: true, ..Self::default() }
+        Self {
+            refuse: true,
+            ..Self::default()
+        }
     }
 
     /// Sets the status of the reply.
@@ -122,7 +145,10 @@ impl Reply {
 
     /// Adds thinking.
     pub fn thought(mut self, text: &str) -> Self {
-        self.parts.push(Said::Thought { text: text.to_owned(), signature: None });
+        self.parts.push(Said::Thought {
+            text: text.to_owned(),
+            signature: None,
+        });
         self
     }
 
@@ -135,13 +161,20 @@ impl Reply {
     pub fn raw_call(mut self, name: &str, arguments: &str) -> Self {
         let id = format!("call_{name}_{}", self.parts.len());
         let (name, arguments) = (name.to_owned(), arguments.to_owned());
-        self.parts.push(Said::Call { id, name, arguments, signature: None });
+        self.parts.push(Said::Call {
+            id,
+            name,
+            arguments,
+            signature: None,
+        });
         self
     }
 
     /// Sets the signature of the last call or thought.
     pub fn signature(mut self, value: &str) -> Self {
-        if let Some(Said::Thought { signature, .. } | Said::Call { signature, .. }) = self.parts.last_mut() {
+        if let Some(Said::Thought { signature, .. } | Said::Call { signature, .. }) =
+            self.parts.last_mut()
+        {
             *signature = Some(value.to_owned());
         }
         self
@@ -243,21 +276,30 @@ impl Reply {
     }
 
     pub(super) fn fits(&self, body: &str) -> bool {
-        self.when.as_ref().is_none_or(|text| body.contains(text.as_str()))
+        self.when
+            .as_ref()
+            .is_none_or(|text| body.contains(text.as_str()))
     }
 
     pub(super) fn calls(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Said::Call { .. }))
+        self.parts
+            .iter()
+            .any(|part| matches!(part, Said::Call { .. }))
     }
 
     pub(super) fn model(&self, asked: &Value) -> Value {
-        self.version.as_ref().map_or_else(|| asked.clone(), |version| json!(version))
+        self.version
+            .as_ref()
+            .map_or_else(|| asked.clone(), |version| json!(version))
     }
 
     /// Splits a text into the set number of pieces, at the borders of characters.
     pub(super) fn pieces(&self, text: &str) -> Vec<String> {
         let chars: Vec<char> = text.chars().collect();
         let size = chars.len().div_ceil(self.split).max(1);
-        chars.chunks(size).map(|piece| piece.iter().collect()).collect()
+        chars
+            .chunks(size)
+            .map(|piece| piece.iter().collect())
+            .collect()
     }
 }

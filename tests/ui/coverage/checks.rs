@@ -15,18 +15,24 @@ const OTHERS: &[&str] = &["newcomer-", "wrong-", "readme", "several-errors"];
 /// Whether a case belongs to a check: `key-missing` and `key-missing-until`, but not
 /// `key-missingx`.
 fn belongs_to(case: &str, check: &str) -> bool {
-    case.strip_prefix(check).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    case.strip_prefix(check)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 #[test]
 fn every_check_has_bad_programs_a_good_one_and_a_page() {
     let (outputs, good) = (files(&folder("."), "stderr"), files(&folder("pass"), "rs"));
-    let (listed, pages) = (read(&folder("pass/main.rs")), files(&folder("../../docs/checks"), "md"));
+    let (listed, pages) = (
+        read(&folder("pass/main.rs")),
+        files(&folder("../../docs/checks"), "md"),
+    );
     let mut missing = Vec::new();
     for name in Check::ALL.iter().map(|check| check.name()) {
         let says = format!("{name}: ");
-        let bad: Vec<_> =
-            outputs.iter().filter(|(case, text)| belongs_to(case, name) && text.contains(&says)).collect();
+        let bad: Vec<_> = outputs
+            .iter()
+            .filter(|(case, text)| belongs_to(case, name) && text.contains(&says))
+            .collect();
         if bad.len() < CASES {
             missing.push(format!("{name}: {} bad programs", bad.len()));
         }
@@ -53,7 +59,11 @@ fn every_check_has_bad_programs_a_good_one_and_a_page() {
 #[test]
 fn every_case_belongs_to_a_check() {
     let mut cases: Vec<_> = files(&folder("."), "rs").into_keys().collect();
-    cases.retain(|case| !Check::ALL.iter().any(|check| belongs_to(case, check.name())));
+    cases.retain(|case| {
+        !Check::ALL
+            .iter()
+            .any(|check| belongs_to(case, check.name()))
+    });
     cases.retain(|case| !OTHERS.iter().any(|other| case.starts_with(other)));
     assert_eq!(cases, Vec::<String>::new(), "name them after a check");
 }

@@ -1,4 +1,5 @@
-//! Each check has wrong programs, a right program and a page, and each page shows the current messages.
+//! Each check has wrong programs, a right program and a page, and each page shows the current
+//! messages.
 
 mod checks;
 mod newcomers;
@@ -19,10 +20,21 @@ fn read(path: &Path) -> String {
 
 /// Reads the files in a folder with this extension, by name without the extension.
 fn files(folder: &Path, extension: &str) -> BTreeMap<String, String> {
-    let paths = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+    let paths = folder
+        .read_dir()
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path());
     let paths = paths.filter(|path| path.extension().is_some_and(|found| found == extension));
     paths
-        .map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), read(&path)))
+        .map(|path| {
+            (
+                path.file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+                read(&path),
+            )
+        })
         .collect()
 }
 
@@ -34,7 +46,10 @@ fn messages(output: &str) -> impl Iterator<Item = &str> {
         *end += line.len();
         Some((start, line))
     });
-    let mut starts: Vec<_> = lines.filter(|(_, line)| begins_message(line)).map(|(start, _)| start).collect();
+    let mut starts: Vec<_> = lines
+        .filter(|(_, line)| begins_message(line))
+        .map(|(start, _)| start)
+        .collect();
     starts.push(output.len());
     (1..starts.len()).map(move |i| &output[starts[i - 1]..starts[i]])
 }

@@ -1,10 +1,11 @@
 //! `docs/checks`: a page for each check, with a wrong program, the output of rustc and the right
 //! program.
 //!
-//! The pages are the only source. The wrong program is copied from its page to a file, and trybuild compares the
-//! output of rustc with the page, on which the file is called `src/main.rs`. The right program, which is the wrong
-//! program without the mistake, is a test of the facade's documentation. `TRYBUILD=overwrite` updates the output,
-//! and the headings and the table of all pages from the list in the code.
+//! The pages are the only source. The wrong program is copied from its page to a file, and trybuild
+//! compares the output of rustc with the page, on which the file is called `src/main.rs`. The right
+//! program, which is the wrong program without the mistake, is a test of the facade's
+//! documentation. `TRYBUILD=overwrite` updates the output, and the headings and the table of all
+//! pages from the list in the code.
 
 use super::{folder, messages, read};
 use adk::check::Check;
@@ -22,9 +23,16 @@ const END: &str = "```\n";
 
 /// Splits a page into the text before a block, the block, and the text after it.
 fn split<'a>(page: &'a str, begin: &str) -> Result<(&'a str, &'a str, &'a str), String> {
-    let found = page.match_indices(begin).next().ok_or_else(|| format!("no {begin}"))?;
+    let found = page
+        .match_indices(begin)
+        .next()
+        .ok_or_else(|| format!("no {begin}"))?;
     let (before, rest) = page.split_at(found.0 + begin.len());
-    let end = if rest.starts_with(END) { 0 } else { rest.find("\n```\n").ok_or("a block has no end")? + 1 };
+    let end = if rest.starts_with(END) {
+        0
+    } else {
+        rest.find("\n```\n").ok_or("a block has no end")? + 1
+    };
     Ok((before, &rest[..end], &rest[end..]))
 }
 
@@ -33,7 +41,10 @@ fn parts(page: &str) -> Result<(&str, &str), String> {
     let (_, program, rest) = split(page, WRONG)?;
     let (_, output, rest) = split(rest, OUTPUT)?;
     let (_, right, rest) = split(rest, RIGHT)?;
-    match (is_close(program, right), rest.contains("```rust,") || rest.contains(OUTPUT)) {
+    match (
+        is_close(program, right),
+        rest.contains("```rust,") || rest.contains(OUTPUT),
+    ) {
         (false, _) => Err("the right program differs in more than the mistake".into()),
         (_, true) => Err("only right programs may follow the first right program".into()),
         _ => Ok((program, output)),
@@ -43,7 +54,10 @@ fn parts(page: &str) -> Result<(&str, &str), String> {
 /// Whether two programs differ only by a mistake: both have two of three lines of the first.
 fn is_close(wrong: &str, right: &str) -> bool {
     let lines = |text: &str| -> Vec<String> {
-        text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
+        text.lines()
+            .map(|line| line.trim().to_owned())
+            .filter(|line| !line.is_empty())
+            .collect()
     };
     let (wrong, mut right) = (lines(wrong), lines(right));
     let common = wrong.iter().filter(|line| {
@@ -78,8 +92,14 @@ struct Page {
 
 impl Page {
     fn new(check: &'static Check, home: &Path) -> Self {
-        let page = folder("../../docs/checks").join(check.name()).with_extension("md");
-        Self { check, page, program: home.join(check.name()).with_extension("rs") }
+        let page = folder("../../docs/checks")
+            .join(check.name())
+            .with_extension("md");
+        Self {
+            check,
+            page,
+            program: home.join(check.name()).with_extension("rs"),
+        }
     }
 
     fn output(&self) -> PathBuf {
@@ -104,11 +124,18 @@ impl Page {
         if overwrite() {
             fs::write(&self.page, rewritten).expect("a page");
         } else if page != rewritten {
-            return Err(format!("`TRYBUILD=overwrite` updates {}", self.page.display()));
+            return Err(format!(
+                "`TRYBUILD=overwrite` updates {}",
+                self.page.display()
+            ));
         }
         let name = format!("{}: ", self.check.name());
-        match messages(&output).find(|message| !message.lines().next().unwrap_or_default().contains(&name)) {
-            Some(other) => Err(format!("its output has a message of another check:\n{other}")),
+        match messages(&output)
+            .find(|message| !message.lines().next().unwrap_or_default().contains(&name))
+        {
+            Some(other) => Err(format!(
+                "its output has a message of another check:\n{other}"
+            )),
             None => Ok(()),
         }
     }
@@ -118,9 +145,16 @@ impl Page {
 fn pages_show_the_current_messages() {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
     fs::create_dir_all(&home).expect("a folder for the programs");
-    let pages: Vec<_> = Check::ALL.iter().map(|check| Page::new(check, &home)).collect();
+    let pages: Vec<_> = Check::ALL
+        .iter()
+        .map(|check| Page::new(check, &home))
+        .collect();
     let faults = |work: fn(&Page) -> Result<(), String>| -> Vec<String> {
-        let fault = |page: &Page| work(page).err().map(|fault| format!("{}: {fault}", page.check.name()));
+        let fault = |page: &Page| {
+            work(page)
+                .err()
+                .map(|fault| format!("{}: {fault}", page.check.name()))
+        };
         pages.iter().filter_map(fault).collect()
     };
     assert_eq!(faults(Page::extract), Vec::<String>::new());
@@ -150,7 +184,10 @@ fn the_table_lists_every_check() {
     if overwrite() {
         fs::write(&file, &page).expect("the table");
     }
-    assert!(page == text || overwrite(), "`TRYBUILD=overwrite` updates this table: {page}");
+    assert!(
+        page == text || overwrite(),
+        "`TRYBUILD=overwrite` updates this table: {page}"
+    );
 }
 
 /// Rustdoc shows every page.
@@ -158,8 +195,12 @@ fn the_table_lists_every_check() {
 fn rustdoc_shows_every_page() {
     let source = read(&folder("../../src/docs.rs"));
     let (_, list) = source.rsplit_once("pages! {\n").expect("the list");
-    let listed: Vec<_> = list.lines().map_while(|line| line.strip_prefix("    ")).collect();
-    let expected =
-        Check::ALL.iter().map(|check| format!("{} {:?},", check.name().replace('-', "_"), check.name()));
+    let listed: Vec<_> = list
+        .lines()
+        .map_while(|line| line.strip_prefix("    "))
+        .collect();
+    let expected = Check::ALL
+        .iter()
+        .map(|check| format!("{} {:?},", check.name().replace('-', "_"), check.name()));
     assert_eq!(listed, expected.collect::<Vec<_>>());
 }

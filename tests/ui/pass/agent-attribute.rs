@@ -17,7 +17,11 @@ pub async fn nothing() -> Result<()> {
 
 #[agent(exits(outer))]
 pub fn give_up(score: f64) -> Flow {
-    if score < 0.1 { Flow::ExitTo("outer".into()) } else { Flow::Continue }
+    if score < 0.1 {
+        Flow::ExitTo("outer".into())
+    } else {
+        Flow::Continue
+    }
 }
 
 #[agent(blocking, writes = user:plan)]

@@ -1,5 +1,8 @@
 //! Code that a condition removes is not compiled, so its types need not exist.
-#![allow(clippy::non_minimal_cfg, reason = "a condition that always holds is one of those that are tried")]
+#![allow(
+    clippy::non_minimal_cfg,
+    reason = "a condition that always holds is one of those that are tried"
+)]
 
 use adk::prelude::*;
 

@@ -35,7 +35,11 @@ impl Serialize for types::Mode {
 impl<'de> Deserialize<'de> for types::Mode {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let is_long = bool::deserialize(deserializer)?;
-        Ok(if is_long { types::Mode::Long } else { types::Mode::Short })
+        Ok(if is_long {
+            types::Mode::Long
+        } else {
+            types::Mode::Short
+        })
     }
 }
 
@@ -48,7 +52,11 @@ fn grade(text: &str) -> Score {
 
 #[agent(writes = mode)]
 fn choose(score: Score, scores: Option<Vec<Score>>) -> Result<Mode> {
-    Ok(if score.0 > 3.0 || scores.is_some() { Mode::Long } else { Mode::Short })
+    Ok(if score.0 > 3.0 || scores.is_some() {
+        Mode::Long
+    } else {
+        Mode::Short
+    })
 }
 
 #[agent]
@@ -103,7 +111,13 @@ mod spelled {
     fn way(held: &Held<u8>) -> Result<Way> {
         let Held { words, more, .. } = held.clone();
         let many = more.map_or(0, |(many, words)| usize::from(many) + words.len());
-        Ok(if words.len() > many { Way::Straight } else { Way::Called { by: Some(|n| n + 1) } })
+        Ok(if words.len() > many {
+            Way::Straight
+        } else {
+            Way::Called {
+                by: Some(|n| n + 1),
+            }
+        })
     }
 
     workflow! {

@@ -16,7 +16,9 @@ pub struct Finding {
 
 #[agent(writes = finding)]
 fn parse(draft: &Draft) -> Finding {
-    Finding { text: draft.text.clone() }
+    Finding {
+        text: draft.text.clone(),
+    }
 }
 
 /// Finds the value.
@@ -86,7 +88,10 @@ pub struct Person;
 
 #[agent(writes = next)]
 fn next(id: Id<Person>, shared: Option<Shared>) -> Id<Person> {
-    Id(id.0 + shared.map_or(1, |shared| u64::from(shared.single.0)), PhantomData)
+    Id(
+        id.0 + shared.map_or(1, |shared| u64::from(shared.single.0)),
+        PhantomData,
+    )
 }
 
 workflow! {

@@ -68,7 +68,13 @@ fn saved(
     name: Option<String>,
     maybe: Option<&Draft>,
 ) {
-    drop((line.map(str::len), mark, all.map(<[String]>::len), name, maybe.cloned()));
+    drop((
+        line.map(str::len),
+        mark,
+        all.map(<[String]>::len),
+        name,
+        maybe.cloned(),
+    ));
 }
 
 workflow! {
@@ -113,11 +119,16 @@ mod by_hand {
 
     #[agent(reads(draft: Same, tone: Option<String>, any: Option<Value>), writes(user:score: f64, note: Option<String>))]
     impl Agent for Reviewer {
-        const META: AgentMeta<'static> = AgentMeta::custom("reviewer").description("Reviews.").may_exit(true);
+        const META: AgentMeta<'static> = AgentMeta::custom("reviewer")
+            .description("Reviews.")
+            .may_exit(true);
 
         async fn run(&self, cx: &mut Context) -> Result<Flow> {
             let draft: Option<Draft> = cx.state().get("draft")?;
-            cx.state().set("user:score", draft.map_or(0.0, |draft| draft.text.len() as f64))?;
+            cx.state().set(
+                "user:score",
+                draft.map_or(0.0, |draft| draft.text.len() as f64),
+            )?;
             Ok(Flow::Exit)
         }
     }
@@ -144,7 +155,12 @@ where
 
 #[agent]
 fn after(score: Option<f64>, note: Option<&str>, severities: &[Severity], last: Option<&Draft>) {
-    drop((score, note.map(str::to_owned), severities.len(), last.is_some()));
+    drop((
+        score,
+        note.map(str::to_owned),
+        severities.len(),
+        last.is_some(),
+    ));
 }
 
 workflow! {
@@ -209,7 +225,15 @@ mod plain {
 
         #[agent]
         #[allow(clippy::too_many_arguments)]
-        pub fn all(a: &A, b: Option<Second>, c: Vec<C>, d: super::D, e: &E, f: Option<F>, list: Vec<D>) {
+        pub fn all(
+            a: &A,
+            b: Option<Second>,
+            c: Vec<C>,
+            d: super::D,
+            e: &E,
+            f: Option<F>,
+            list: Vec<D>,
+        ) {
             drop((a.clone(), b, c, d, e.clone(), f, list));
         }
 

@@ -23,13 +23,26 @@ workflow! {
 
 async fn run(runner: &Runner, queue: &LiveQueue) -> Result<String> {
     runner.run(&Again::default(), "cats").await?;
-    runner.run_live(Arc::new(agents::workflows::Loop::default()), "cats", queue).await?;
-    runner.session("ann", "1").run_live(&agents::workflows::Reviewing::default(), "cats", queue).await?;
-    Ok(runner.run_live(&Talking::default(), "cats", queue).await?.output)
+    runner
+        .run_live(Arc::new(agents::workflows::Loop::default()), "cats", queue)
+        .await?;
+    runner
+        .session("ann", "1")
+        .run_live(&agents::workflows::Reviewing::default(), "cats", queue)
+        .await?;
+    Ok(runner
+        .run_live(&Talking::default(), "cats", queue)
+        .await?
+        .output)
 }
 
 /// A function that knows the workflow only as a type declares its requirements.
-async fn run_any<W>(runner: &Runner, workflow: &W, input: W::Input, queue: &LiveQueue) -> Result<W::Output>
+async fn run_any<W>(
+    runner: &Runner,
+    workflow: &W,
+    input: W::Input,
+    queue: &LiveQueue,
+) -> Result<W::Output>
 where
     W: Workflow + adk::workflow::Live + adk::Needs,
 {

@@ -4,7 +4,12 @@
 //! them fails the tests.
 
 #![deny(warnings)]
-#![allow(dead_code, missing_docs, missing_debug_implementations, reason = "nobody uses them")]
+#![allow(
+    dead_code,
+    missing_docs,
+    missing_debug_implementations,
+    reason = "nobody uses them"
+)]
 
 #[path = "agent-attribute.rs"]
 mod agent_attribute;

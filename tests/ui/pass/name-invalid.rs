@@ -31,5 +31,8 @@ workflow! {
 
 pub fn made(input: fnInput) -> fnOutput {
     let _: Option<r#fn> = None;
-    fnOutput { draft: input.topic, r#match: input.r#type }
+    fnOutput {
+        draft: input.topic,
+        r#match: input.r#type,
+    }
 }

@@ -35,5 +35,8 @@ workflow! {
 async fn run(plain: &Runner, runner: &Runner<App>) -> Result<String> {
     plain.run(&Plain::default(), "Hello").await?;
     runner.run(&Plain::default(), "Hello").await?;
-    Ok(runner.run(Arc::new(Signing::default()), "Hello").await?.output)
+    Ok(runner
+        .run(Arc::new(Signing::default()), "Hello")
+        .await?
+        .output)
 }

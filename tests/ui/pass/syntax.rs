@@ -203,6 +203,10 @@ mod errors_from_texts {
     /// Searches.
     #[tool]
     fn search(query: &str) -> Result<String> {
-        if query.is_empty() { Err("no query".into()) } else { Ok(query.to_owned()) }
+        if query.is_empty() {
+            Err("no query".into())
+        } else {
+            Ok(query.to_owned())
+        }
     }
 }

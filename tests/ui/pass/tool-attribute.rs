@@ -63,7 +63,11 @@ pub fn take(
 
 /// Has the attributes on an agent.
 #[adk::agent(writes = score)]
-pub async fn score(#[key] draft: &str, #[key(user:name)] name: &str, #[key] best: Out<usize>) -> usize {
+pub async fn score(
+    #[key] draft: &str,
+    #[key(user:name)] name: &str,
+    #[key] best: Out<usize>,
+) -> usize {
     best.set(name.len());
     draft.len()
 }

@@ -39,5 +39,11 @@ workflow! {
 }
 
 fn fields(writing: Writing, other: Other) {
-    let (Writing { writer: _, searcher: _ }, Other { writer2: _ }) = (writing, other);
+    let (
+        Writing {
+            writer: _,
+            searcher: _,
+        },
+        Other { writer2: _ },
+    ) = (writing, other);
 }

@@ -61,7 +61,11 @@ mod imported {
         judge();
         Judging();
         others::judge();
-        (Reviewing::default(), judge::default(), self::Judging::default())
+        (
+            Reviewing::default(),
+            judge::default(),
+            self::Judging::default(),
+        )
     }
 }
 

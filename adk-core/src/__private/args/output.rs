@@ -77,13 +77,19 @@ pub struct ToolOutcome {
 impl ToolOutcome {
     /// Creates the outcome of a tool that returned `value` and `flow`.
     pub fn new(value: Value, flow: Flow) -> Self {
-        Self { value, flow, set: StateDelta::default() }
+        Self {
+            value,
+            flow,
+            set: StateDelta::default(),
+        }
     }
 
     /// Adds the value that a parameter has set, if any.
     #[must_use]
     pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
-        value.into_iter().for_each(|value| self.set.insert(key, value));
+        value
+            .into_iter()
+            .for_each(|value| self.set.insert(key, value));
         self
     }
 
@@ -91,7 +97,9 @@ impl ToolOutcome {
     /// not summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be
     /// paid for and dropped.
     pub fn apply(self, cx: &mut ToolContext) -> Value {
-        self.set.into_iter().for_each(|(key, value)| cx.state().put(key, value));
+        self.set
+            .into_iter()
+            .for_each(|(key, value)| cx.state().put(key, value));
         match self.flow {
             Flow::Continue => return self.value,
             Flow::Exit => cx.actions.escalate = true,

@@ -33,7 +33,11 @@ impl<T> Handle<T> {
     where
         T: DeserializeOwned + JsonSchema,
     {
-        Self { schema: schema::for_type::<T>, decode: |value| T::deserialize(value), optional }
+        Self {
+            schema: schema::for_type::<T>,
+            decode: |value| T::deserialize(value),
+            optional,
+        }
     }
 
     fn value(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<Option<T>, ToolError> {
@@ -47,7 +51,9 @@ impl<T> Handle<T> {
     fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<T, ToolError> {
         match self.value(call, name)? {
             Some(value) => Ok(value),
-            None if self.optional => decode::arg(name, Value::Null, || call.schema(name), self.decode),
+            None if self.optional => {
+                decode::arg(name, Value::Null, || call.schema(name), self.decode)
+            }
             None => Err(decode::missing(name, call.schema(name))),
         }
     }
@@ -169,7 +175,10 @@ impl ContextArg {
         call: &mut ToolInvocation<'a>,
         _: &str,
     ) -> Result<LentToolContext<'a>, ToolError> {
-        call.cx.take().map(LentToolContext).ok_or_else(second_context_error)
+        call.cx
+            .take()
+            .map(LentToolContext)
+            .ok_or_else(second_context_error)
     }
 }
 
@@ -183,7 +192,10 @@ impl SharedContextArg {
         call: &mut ToolInvocation<'a>,
         _: &str,
     ) -> Result<LentSharedToolContext<'a>, ToolError> {
-        call.cx.take().map(|cx| LentSharedToolContext(cx)).ok_or_else(second_context_error)
+        call.cx
+            .take()
+            .map(|cx| LentSharedToolContext(cx))
+            .ok_or_else(second_context_error)
     }
 }
 

@@ -162,7 +162,10 @@ pub fn add_after_agent(
 /// Adds a closure as a callback `before_model`.
 pub fn add_before_model(
     callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelRequest) -> AnswerFuture<'a, ModelResponse>
+    callback: impl for<'a> Fn(
+        &'a mut CallbackContext,
+        &'a mut ModelRequest,
+    ) -> AnswerFuture<'a, ModelResponse>
     + Send
     + Sync
     + 'static,
@@ -173,7 +176,10 @@ pub fn add_before_model(
 /// Adds a closure as a callback `after_model`.
 pub fn add_after_model(
     callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut ModelResponse) -> AnswerFuture<'a, ModelResponse>
+    callback: impl for<'a> Fn(
+        &'a mut CallbackContext,
+        &'a mut ModelResponse,
+    ) -> AnswerFuture<'a, ModelResponse>
     + Send
     + Sync
     + 'static,
@@ -210,7 +216,11 @@ pub fn add_before_tool(
 /// Adds a closure as a callback `after_tool`.
 pub fn add_after_tool(
     callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> AnswerFuture<'a, Value>
+    callback: impl for<'a> Fn(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a mut Value,
+    ) -> AnswerFuture<'a, Value>
     + Send
     + Sync
     + 'static,
@@ -221,7 +231,11 @@ pub fn add_after_tool(
 /// Adds a closure as a callback `on_tool_error`.
 pub fn add_on_tool_error(
     callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> AnswerFuture<'a, Value>
+    callback: impl for<'a> Fn(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a Error,
+    ) -> AnswerFuture<'a, Value>
     + Send
     + Sync
     + 'static,

@@ -12,7 +12,11 @@ use std::sync::Arc;
 /// The recorded outcome of a function.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct FunctionOutcome {
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_present")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "deserialize_present"
+    )]
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
@@ -22,20 +26,28 @@ pub struct FunctionOutcome {
 }
 
 /// Deserializes a value that is present, even if the value is null.
-fn deserialize_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Value>>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Arc<Value>>, D::Error> {
     Arc::deserialize(deserializer).map(Some)
 }
 
 impl FunctionOutcome {
     /// Creates the outcome of a function that returned `flow` and perhaps wrote `value`.
     pub fn new(value: Option<Arc<Value>>, flow: Flow) -> Self {
-        Self { value, flow, set: StateDelta::default() }
+        Self {
+            value,
+            flow,
+            set: StateDelta::default(),
+        }
     }
 
     /// Adds the value that a parameter has set, if any.
     #[must_use]
     pub fn set(mut self, key: &'static str, value: Option<Arc<Value>>) -> Self {
-        value.into_iter().for_each(|value| self.set.insert(key, value));
+        value
+            .into_iter()
+            .for_each(|value| self.set.insert(key, value));
         self
     }
 

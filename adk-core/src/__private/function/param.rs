@@ -128,7 +128,12 @@ impl Lend {
 pub struct ParamLoader<T, H>(fn(Decode<T>, &mut State<'_>, &'static str) -> Result<H>);
 
 impl<T, H> ParamLoader<T, H> {
-    pub(super) fn load(self, decode: Decode<T>, state: &mut State<'_>, key: &'static str) -> Result<H> {
+    pub(super) fn load(
+        self,
+        decode: Decode<T>,
+        state: &mut State<'_>,
+        key: &'static str,
+    ) -> Result<H> {
         (self.0)(decode, state, key)
     }
 }
@@ -142,7 +147,10 @@ pub struct Decode<T> {
 
 impl<T: DeserializeOwned> Decode<T> {
     pub(super) fn new() -> Self {
-        Self { one: decode, many: decode }
+        Self {
+            one: decode,
+            many: decode,
+        }
     }
 }
 
@@ -185,7 +193,10 @@ impl FunctionParam<Option<&Path>> {
     pub fn __loader(self) -> ParamLoader<PathBuf, MaybeDeref<PathBuf>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(MaybeDeref::new)
+            value
+                .map(|value| (decode.one)(state, key, &value))
+                .transpose()
+                .map(MaybeDeref::new)
         })
     }
 }
@@ -212,7 +223,10 @@ impl<T> FunctionParam<Option<&[T]>> {
     pub fn __loader(self) -> ParamLoader<T, MaybeDeref<Vec<T>>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.many)(state, key, &value)).transpose().map(MaybeDeref::new)
+            value
+                .map(|value| (decode.many)(state, key, &value))
+                .transpose()
+                .map(MaybeDeref::new)
         })
     }
 }
@@ -222,7 +236,10 @@ impl<T> FunctionParam<Option<&T>> {
     pub fn __loader(self) -> ParamLoader<T, Maybe<T>> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Maybe::new)
+            value
+                .map(|value| (decode.one)(state, key, &value))
+                .transpose()
+                .map(Maybe::new)
         })
     }
 }
@@ -243,7 +260,10 @@ impl<T> LoadMaybe<T> for FunctionParam<Option<T>> {
     fn __loader(self) -> ParamLoader<T, Self::Held> {
         ParamLoader(|decode, state, key| {
             let value = optional(state, key);
-            value.map(|value| (decode.one)(state, key, &value)).transpose().map(Owned::new)
+            value
+                .map(|value| (decode.one)(state, key, &value))
+                .transpose()
+                .map(Owned::new)
         })
     }
 }
@@ -282,7 +302,11 @@ fn optional(state: &State<'_>, key: &str) -> Option<Arc<Value>> {
 
 pub(super) fn read_text(state: &mut State<'_>, key: &str) -> Result<BorrowedText> {
     let value = required(state, key)?;
-    if value.is_string() { Ok(BorrowedText(value)) } else { Err(not_text_error(state, key, &value)) }
+    if value.is_string() {
+        Ok(BorrowedText(value))
+    } else {
+        Err(not_text_error(state, key, &value))
+    }
 }
 
 pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
@@ -292,7 +316,11 @@ pub(super) fn required(state: &mut State<'_>, key: &str) -> Result<Arc<Value>> {
     }
 }
 
-pub(super) fn decode<T: DeserializeOwned>(state: &mut State<'_>, key: &str, value: &Value) -> Result<T> {
+pub(super) fn decode<T: DeserializeOwned>(
+    state: &mut State<'_>,
+    key: &str,
+    value: &Value,
+) -> Result<T> {
     crate::runtime::run::decode(key, value).map_err(|error| key_type_error(state, error))
 }
 

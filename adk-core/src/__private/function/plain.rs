@@ -259,7 +259,10 @@ pub struct AsyncOutput<R>(BoxFuture<'static, Result<FunctionOutcome>>, PhantomDa
 impl<R: Returned> AsyncOutput<R> {
     /// Wraps the future of a function that writes to `key`.
     pub fn new(key: &'static str, value: impl Future<Output = R> + Send + 'static) -> Self {
-        Self(Box::pin(async move { value.await.outcome(key) }), PhantomData)
+        Self(
+            Box::pin(async move { value.await.outcome(key) }),
+            PhantomData,
+        )
     }
 }
 
@@ -304,8 +307,20 @@ impl<F: PlainFunction<Params: ParamsOf<F>>> AgentFunction for F {
     const META: &'static AgentMeta<'static> = {
         let (name, definition, place, package, description, _) = F::ABOUT;
         let reads = <F::Params as ParamsOf<F>>::KEYS;
-        let writes = if Self::KEY.is_empty() { &[] } else { WrittenKeys::<F>::KEYS };
-        &super::meta(name, definition, number_of(place, package), description, reads, writes, false)
+        let writes = if Self::KEY.is_empty() {
+            &[]
+        } else {
+            WrittenKeys::<F>::KEYS
+        };
+        &super::meta(
+            name,
+            definition,
+            number_of(place, package),
+            description,
+            reads,
+            writes,
+            false,
+        )
     };
     const KEY: &'static str = keys::<F>().0.0;
 

@@ -31,8 +31,15 @@ pub trait KeyFactDefaults {
 }
 
 impl<A, B> KeyFactDefaults for Fits<A, B> {}
-impl<K, S, const KEY: usize, const PLACE: usize, const SAYS: usize, const SAID: usize, const LISTS: usize>
-    KeyFactDefaults for Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
+impl<
+    K,
+    S,
+    const KEY: usize,
+    const PLACE: usize,
+    const SAYS: usize,
+    const SAID: usize,
+    const LISTS: usize,
+> KeyFactDefaults for Pair<K, S, KEY, PLACE, SAYS, SAID, LISTS>
 {
 }
 impl<T: ?Sized> KeyFactDefaults for KeyFacts<T> {}

@@ -17,7 +17,9 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize);
+integers!(
+    u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize
+);
 
 /// Defines each limit: the trait, the message and label of rustc for other types, and the function
 /// that returns the number.

@@ -132,15 +132,32 @@ mod tests {
     #[test]
     fn text_is_borrowed_and_everything_else_is_decoded() {
         let (text, number) = (json!("high"), json!(7));
-        assert_eq!(MatchReader::<String>::NEW.__read("severity", &text).unwrap(), "high");
+        assert_eq!(
+            MatchReader::<String>::NEW
+                .__read("severity", &text)
+                .unwrap(),
+            "high"
+        );
         assert_eq!(MatchReader::<u8>::NEW.__read("tier", &number).unwrap(), 7);
-        let any: &str = MatchReader::<Absent>::NEW.__read("severity", &text).unwrap();
+        let any: &str = MatchReader::<Absent>::NEW
+            .__read("severity", &text)
+            .unwrap();
         assert_eq!(any, "high");
-        assert_eq!(MatchReader::<Absent>::NEW.__any("severity", &text).unwrap(), "high");
+        assert_eq!(
+            MatchReader::<Absent>::NEW.__any("severity", &text).unwrap(),
+            "high"
+        );
         assert_eq!(MatchReader::<u8>::NEW.__any("tier", &number).unwrap(), 7);
         let error = MatchReader::<u8>::NEW.__read("tier", &text).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::KeyType);
-        assert!(error.to_string().contains("`tier` does not hold a `u8`"), "{error}");
-        assert!(MatchReader::<String>::NEW.__read("severity", &number).is_err());
+        assert!(
+            error.to_string().contains("`tier` does not hold a `u8`"),
+            "{error}"
+        );
+        assert!(
+            MatchReader::<String>::NEW
+                .__read("severity", &number)
+                .is_err()
+        );
     }
 }

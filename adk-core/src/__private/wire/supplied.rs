@@ -27,7 +27,10 @@ pub fn check_supplied(
                 if all.is_empty() {
                     "nothing".to_owned()
                 } else {
-                    all.iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ")
+                    all.iter()
+                        .map(|one| format!("`{one}`"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
                 }
             };
             let message = format!(
@@ -40,7 +43,9 @@ pub fn check_supplied(
                 ENDS => {
                     "supply one that may end loops by its own type, `agent NAME: TYPE;`, which says what it ends"
                 }
-                _ => "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`",
+                _ => {
+                    "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`"
+                }
             };
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
@@ -54,7 +59,10 @@ fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) 
     if given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty() {
         return Ok(());
     }
-    let inside = given.named(declared.name).reads(declared.reads).writes(declared.writes);
+    let inside = given
+        .named(declared.name)
+        .reads(declared.reads)
+        .writes(declared.writes);
     let mut steps = spec.steps.to_vec();
     for step in &mut steps {
         if let StepKind::Agent { meta, .. } = &mut step.kind
@@ -70,16 +78,23 @@ fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) 
     match faults.iter().find(|fault| is_new(fault)) {
         None => Ok(()),
         Some(fault) => {
-            let (fact, help) = fault.message.split_once("; help: ").unwrap_or((&fault.message, ""));
-            let message =
-                format!("the agent given for `{}` does not fit the workflow: {fact}", declared.name);
+            let (fact, help) = fault
+                .message
+                .split_once("; help: ")
+                .unwrap_or((&fault.message, ""));
+            let message = format!(
+                "the agent given for `{}` does not fit the workflow: {fact}",
+                declared.name
+            );
             Err(Error::new(ErrorKind::Config, message).with_help(help))
         }
     }
 }
 
 fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
-    let typed = keys.iter().map(|key| format!("{}: {}", key.name, key.ty.replace(' ', "")));
+    let typed = keys
+        .iter()
+        .map(|key| format!("{}: {}", key.name, key.ty.replace(' ', "")));
     typed.collect()
 }
 
@@ -99,5 +114,8 @@ fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
 
 fn exits(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let innermost = meta.may_exit.then(|| "innermost".to_owned());
-    innermost.into_iter().chain(meta.exits.iter().map(|&name| name.to_owned())).collect()
+    innermost
+        .into_iter()
+        .chain(meta.exits.iter().map(|&name| name.to_owned()))
+        .collect()
 }

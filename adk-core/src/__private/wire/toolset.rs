@@ -14,11 +14,17 @@ pub const fn require_toolset<T: Toolset>() {}
 /// Returns a toolset for its agents to share. The toolset is restricted to the tools in `file`
 /// unless `file` is empty.
 pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
-    if file.is_empty() { Arc::new(toolset) } else { Arc::new(PinnedToolset::new(toolset, file)) }
+    if file.is_empty() {
+        Arc::new(toolset)
+    } else {
+        Arc::new(PinnedToolset::new(toolset, file))
+    }
 }
 
 /// Creates a declared agent with the toolsets of its `tools`.
-pub fn with_toolsets<W: Declares<N>, const N: usize>(toolsets: &[&Arc<dyn Toolset>]) -> Declared<W, N> {
+pub fn with_toolsets<W: Declares<N>, const N: usize>(
+    toolsets: &[&Arc<dyn Toolset>],
+) -> Declared<W, N> {
     Declared::default().with_toolsets(toolsets.iter().map(|toolset| Arc::clone(toolset)).collect())
 }
 
@@ -112,12 +118,20 @@ mod tests {
 
     #[test]
     fn names_are_read_from_the_beginning_of_a_file() {
-        const FILES: [&str; 3] =
-            ["{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}", "", "{\"names\":[]}"];
+        const FILES: [&str; 3] = [
+            "{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}",
+            "",
+            "{\"names\":[]}",
+        ];
         const ALL: [ToolMeta<'_>; 3] = with_file_tools(&[ToolMeta::new("own", "")], &FILES);
         assert_eq!(ALL.map(|tool| tool.name), ["own", "a_b", "c"]);
         assert_eq!(FILES.map(count_tools), [2, 0, 0]);
-        for other in ["[]", "{\"tools\": []}", "{\"names\": [7]}", "{\"names\": [\"a"] {
+        for other in [
+            "[]",
+            "{\"tools\": []}",
+            "{\"names\": [7]}",
+            "{\"names\": [\"a",
+        ] {
             let read = std::panic::catch_unwind(|| count_tools(other));
             assert!(read.is_err(), "{other}");
         }

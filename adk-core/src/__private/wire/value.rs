@@ -75,7 +75,10 @@ impl<T: Into<f64> + std::ops::Add> Float for T {
 }
 
 /// A type that a user may write for a text.
-#[diagnostic::on_unimplemented(message = "syntax: `{Self}` is no text", label = "expected a text in quotes")]
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` is no text",
+    label = "expected a text in quotes"
+)]
 pub trait IntoText {
     /// Returns the text.
     fn text(self) -> String;

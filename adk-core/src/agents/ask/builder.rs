@@ -53,7 +53,15 @@ impl Await {
         T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
     {
         let (key, name, question) = (key.into(), None, String::new());
-        AwaitBuilder { key, name, question, by: None, timeout: None, otherwise: None, value: PhantomData }
+        AwaitBuilder {
+            key,
+            name,
+            question,
+            by: None,
+            timeout: None,
+            otherwise: None,
+            value: PhantomData,
+        }
     }
 
     /// Creates a step without a timeout, for a form that is known at run time.
@@ -87,7 +95,11 @@ impl Await {
 
     /// Sets the timeout and its default.
     pub(crate) fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
-        Self { timeout, otherwise: otherwise.map(Ok), ..self }
+        Self {
+            timeout,
+            otherwise: otherwise.map(Ok),
+            ..self
+        }
     }
 }
 
@@ -144,11 +156,23 @@ where
 
     /// Builds the step.
     pub fn build(self) -> Await {
-        let Self { key, name, question, by, timeout, otherwise, .. } = self;
+        let Self {
+            key,
+            name,
+            question,
+            by,
+            timeout,
+            otherwise,
+            ..
+        } = self;
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = AnswerForm::Type(OutputKey::json::<T>(""));
-        Await { timeout, otherwise, ..Await::with_form(name, Key::typed::<T>(&*key), question, form, by) }
+        Await {
+            timeout,
+            otherwise,
+            ..Await::with_form(name, Key::typed::<T>(&*key), question, form, by)
+        }
     }
 }
 

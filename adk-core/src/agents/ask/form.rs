@@ -17,7 +17,9 @@ pub(crate) enum AnswerForm {
 impl AnswerForm {
     pub(super) fn schema(&self) -> Value {
         match self {
-            Self::Type(output) => output.schema.map_or(Value::Null, |make| Value::clone(&make())),
+            Self::Type(output) => output
+                .schema
+                .map_or(Value::Null, |make| Value::clone(&make())),
             Self::Schema(schema) => Value::clone(schema),
         }
     }

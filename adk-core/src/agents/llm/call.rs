@@ -74,7 +74,9 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
     // Boxed, because the step, the record and the journal would each reserve space for it.
     let work = Box::pin(async move {
         let answer = match call.timeout {
-            Some(_) => task::spawn_scoped(Box::pin(async move { call.try_models(&send).await })).await,
+            Some(_) => {
+                task::spawn_scoped(Box::pin(async move { call.try_models(&send).await })).await
+            }
             None => call.try_models(&send).await,
         };
         answer.map(without_deep_arguments).map_err(Error::from)
@@ -119,23 +121,52 @@ impl ModelCall {
     /// Returns the request and the models as inputs of the record. Omits ids of calls, because
     /// providers generate them.
     fn inputs(&self) -> CallInputs {
-        let ModelRequest { system_instruction, contents, tools, response_schema, config, .. } =
-            &*self.request;
-        let mut contents: Vec<_> =
-            contents.iter().map(|content| to_json(content).unwrap_or_default()).collect();
-        let parts = contents.iter_mut().filter_map(|content| content.get_mut("parts")?.as_array_mut());
-        for call in parts.flatten().filter_map(Value::as_object_mut).flat_map(|part| part.values_mut()) {
+        let ModelRequest {
+            system_instruction,
+            contents,
+            tools,
+            response_schema,
+            config,
+            ..
+        } = &*self.request;
+        let mut contents: Vec<_> = contents
+            .iter()
+            .map(|content| to_json(content).unwrap_or_default())
+            .collect();
+        let parts = contents
+            .iter_mut()
+            .filter_map(|content| content.get_mut("parts")?.as_array_mut());
+        for call in parts
+            .flatten()
+            .filter_map(Value::as_object_mut)
+            .flat_map(|part| part.values_mut())
+        {
             if let Some(call) = call.as_object_mut() {
                 call.remove("id");
             }
         }
-        let tools: Vec<_> =
-            tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
+        let tools: Vec<_> = tools
+            .iter()
+            .map(|tool| json!([tool.name, tool.description, tool.parameters]))
+            .collect();
         let models = std::iter::once(&self.models.first).chain(&self.models.fallback);
         let models: Vec<_> = models.map(|model| model.name()).collect();
-        let GenerationConfig { temperature, top_p, max_output_tokens, stop, seed } = config;
+        let GenerationConfig {
+            temperature,
+            top_p,
+            max_output_tokens,
+            stop,
+            seed,
+        } = config;
         let config = json!([temperature, top_p, max_output_tokens, stop, seed]);
-        let inputs = json!([system_instruction, contents, tools, response_schema, config, models]);
+        let inputs = json!([
+            system_instruction,
+            contents,
+            tools,
+            response_schema,
+            config,
+            models
+        ]);
         CallInputs::for_model(self.models.first.name(), &inputs)
     }
 
@@ -158,7 +189,9 @@ impl ModelCall {
             let next = match answer {
                 Ok(response) => return Ok(self.with_cost(model, response)),
                 // The agent has already received a piece, so a retry is impossible.
-                Err(error) if handed => return Err(attempts.with_earlier_errors(broken_stream(error))),
+                Err(error) if handed => {
+                    return Err(attempts.with_earlier_errors(broken_stream(error)));
+                }
                 Err(error) => attempts.next_attempt(error)?,
             };
             next.announce(send).await;
@@ -173,7 +206,9 @@ impl ModelCall {
             price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens)
         });
         if !self.models.fallback.is_empty() {
-            response.model_version.get_or_insert_with(|| model.name().to_owned());
+            response
+                .model_version
+                .get_or_insert_with(|| model.name().to_owned());
         }
         response
     }
@@ -181,7 +216,11 @@ impl ModelCall {
     /// Waits until the rate limit of the provider permits the call.
     async fn permit(&self, model: &dyn Model) -> Option<Permit> {
         let gate = self.run.services.models.gate(model)?;
-        let tokens = if gate.limit().counts_tokens() { self.request.tokens() } else { 0 };
+        let tokens = if gate.limit().counts_tokens() {
+            self.request.tokens()
+        } else {
+            0
+        };
         // Boxed, because few providers have a rate limit.
         Some(Box::pin(gate.enter(self.run.id, tokens)).await)
     }
@@ -194,7 +233,9 @@ impl ModelCall {
     ) -> Result<ModelResponse, ModelError> {
         let mut stream = model.generate(self.request.clone());
         // A timeout that overflows the clock counts as no timeout.
-        let mut deadline = self.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut deadline = self
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
         loop {
             // A stream that is always ready would block the thread with all its timers.
             consume_budget().await;
@@ -215,7 +256,8 @@ impl ModelCall {
                 Some(Ok(ModelChunk::Thought(text))) => Piece::Thought(text),
                 Some(Err(error)) => return Err(error),
                 None => {
-                    let message = format!("`{}` ended its answer without completing it", model.name());
+                    let message =
+                        format!("`{}` ended its answer without completing it", model.name());
                     return Err(ModelError::new(ModelErrorKind::Connection, message));
                 }
             };
@@ -231,7 +273,10 @@ impl ModelCall {
 
     fn timed_out(&self, model: &dyn Model) -> ModelError {
         let timeout = self.timeout.unwrap_or_default();
-        let message = format!("`{}` gave no answer in {timeout:?}, the agent's `timeout`", model.name());
+        let message = format!(
+            "`{}` gave no answer in {timeout:?}, the agent's `timeout`",
+            model.name()
+        );
         ModelError::new(ModelErrorKind::Timeout, message)
     }
 }
@@ -276,7 +321,14 @@ struct NextAttempt {
 impl<'a> ModelAttempts<'a> {
     fn new(call: &'a ModelCall) -> Self {
         let (model, rest) = (&*call.models.first, call.models.fallback.iter());
-        Self { call, model, rest, attempt: 1, waits: None, failed: Vec::new() }
+        Self {
+            call,
+            model,
+            rest,
+            attempt: 1,
+            waits: None,
+            failed: Vec::new(),
+        }
     }
 
     /// Decides about the next attempt after a failure without pieces.
@@ -290,24 +342,37 @@ impl<'a> ModelAttempts<'a> {
         let error = if !error.is_retryable() || has_next && error.is_load() {
             error
         } else {
-            let waits = self.waits.get_or_insert_with(|| Box::new(self.call.retry.waits()));
+            let waits = self
+                .waits
+                .get_or_insert_with(|| Box::new(self.call.retry.waits()));
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let metadata =
-                        json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
                     self.attempt += 1;
-                    return Ok(NextAttempt { key: RETRY_KEY, metadata, wait });
+                    return Ok(NextAttempt {
+                        key: RETRY_KEY,
+                        metadata,
+                        wait,
+                    });
                 }
                 Some(wait) => wait_too_long(error, wait, max_delay),
                 None => attempts_exhausted(error, self.attempt),
             }
         };
-        let Some(next) = self.rest.next() else { return Err(self.with_earlier_errors(error)) };
-        let metadata = json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
-        self.failed.push(format!("`{}`: {}", self.model.name(), error.message()));
+        let Some(next) = self.rest.next() else {
+            return Err(self.with_earlier_errors(error));
+        };
+        let metadata =
+            json!({"model": self.model.name(), "error": error.to_string(), "next": next.name()});
+        self.failed
+            .push(format!("`{}`: {}", self.model.name(), error.message()));
         (self.model, self.attempt, self.waits) = (&**next, 1, None);
-        Ok(NextAttempt { key: FALLBACK_KEY, metadata, wait: Duration::ZERO })
+        Ok(NextAttempt {
+            key: FALLBACK_KEY,
+            metadata,
+            wait: Duration::ZERO,
+        })
     }
 
     /// Adds the errors of the earlier models to the last error.
@@ -315,7 +380,11 @@ impl<'a> ModelAttempts<'a> {
         if self.failed.is_empty() {
             return error;
         }
-        let message = format!("{} (it was asked after {})", error.message(), self.failed.join("; "));
+        let message = format!(
+            "{} (it was asked after {})",
+            error.message(),
+            self.failed.join("; ")
+        );
         error.with_message(message)
     }
 }
@@ -324,7 +393,8 @@ impl NextAttempt {
     /// Boxed, because few calls fail.
     fn announce(self, send: &PieceSender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            send.send(Piece::Metadata(self.key, Box::new(self.metadata))).await;
+            send.send(Piece::Metadata(self.key, Box::new(self.metadata)))
+                .await;
             if !self.wait.is_zero() {
                 tokio::time::sleep(self.wait).await;
             }

@@ -12,7 +12,9 @@ use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
 use crate::models::model::ModelResponse;
 use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, Run, count_replayed, in_span};
-use crate::runtime::tool::{DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord};
+use crate::runtime::tool::{
+    DynTool, ToolActions, ToolContext, ToolError, ToolErrorKind, ToolRecord,
+};
 use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::StateDelta;
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, secret, task};
@@ -75,12 +77,18 @@ async fn make_in_waves(
     sequence: &Sequence,
     cx: &mut Context,
 ) -> Result<CallResults> {
-    let mut made = CallResults { saw: vec![Vec::new(); calls.len()], ..CallResults::default() };
+    let mut made = CallResults {
+        saw: vec![Vec::new(); calls.len()],
+        ..CallResults::default()
+    };
     let mut all: Vec<Option<Result<CallRecord>>> = calls.iter().map(|_| None).collect();
     let mut written = StateDelta::default();
     for wave in sequence.waves() {
         let own: Vec<_> = wave.iter().map(|at| calls[*at].clone()).collect();
-        let seen: Vec<_> = wave.iter().map(|at| sequence.visible_writes(*at, &written)).collect();
+        let seen: Vec<_> = wave
+            .iter()
+            .map(|at| sequence.visible_writes(*at, &written))
+            .collect();
         for (at, seen) in wave.iter().zip(&seen) {
             made.saw[*at] = seen.iter().map(|(key, _)| key.clone()).collect();
         }
@@ -104,14 +112,17 @@ async fn make_beside(
     seen: &[StateDelta],
     cx: &mut Context,
 ) -> Result<CallResults> {
-    let (mut started, mut open, mut refused) = (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
+    let (mut started, mut open, mut refused) =
+        (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for (at, call) in calls.iter().enumerate() {
         let seen = seen.get(at);
         // Every call takes a number, so that a call has the same number before and after its
         // confirmation.
         match confirm::ask(tools, call, seen, cx).await? {
             ConfirmationOutcome::NotNeeded => started.push(start(tools, call, seen, None, cx)),
-            ConfirmationOutcome::Ready(before) => started.push(start(tools, call, seen, Some(before), cx)),
+            ConfirmationOutcome::Ready(before) => {
+                started.push(start(tools, call, seen, Some(before), cx))
+            }
             ConfirmationOutcome::Refused(before) => {
                 refused.push(call.id.clone());
                 started.push(start(tools, call, seen, Some(before), cx));
@@ -123,14 +134,24 @@ async fn make_beside(
         }
     }
     if !open.is_empty() {
-        join_all(started).await.into_iter().try_for_each(|called| called.map(drop))?;
+        join_all(started)
+            .await
+            .into_iter()
+            .try_for_each(|called| called.map(drop))?;
         match cx.run.park(open).await {}
     }
     let mut all = join_all(started).await;
     if all.iter().any(questions::has_question) {
-        Box::pin(questions::resume_with_answers(tools, calls, seen, &mut all, cx)).await?;
+        Box::pin(questions::resume_with_answers(
+            tools, calls, seen, &mut all, cx,
+        ))
+        .await?;
     }
-    Ok(CallResults { all, refused, saw: Vec::new() })
+    Ok(CallResults {
+        all,
+        refused,
+        saw: Vec::new(),
+    })
 }
 
 /// Executes all calls and creates their responses. Calls in `later` get a further response from
@@ -141,7 +162,11 @@ pub(super) async fn answer(
     later: &[Arc<FunctionCall>],
     cx: &mut Context,
 ) -> Result<CallResponses> {
-    let CallResults { all, refused, mut saw } = make(tools, calls, cx).await?;
+    let CallResults {
+        all,
+        refused,
+        mut saw,
+    } = make(tools, calls, cx).await?;
     saw.resize(all.len(), Vec::new());
     let mut content = Content::new(Role::User, Vec::with_capacity(calls.len()));
     let (mut actions, mut skipping) = (ToolActions::default(), None);
@@ -159,7 +184,12 @@ pub(super) async fn answer(
     }
     // An agent as a tool may have exhausted a bound.
     cx.check_limits()?;
-    Ok(CallResponses { content, actions, refused, skipping })
+    Ok(CallResponses {
+        content,
+        actions,
+        refused,
+        skipping,
+    })
 }
 
 /// Moves the writes of a call to the context, for the next event. The call has read the keys in
@@ -174,9 +204,14 @@ pub(super) fn take_record(
     count_call(&left, cx);
     let (run, scope) = (cx.run.clone(), cx.scope.clone());
     let before = |key: &str| {
-        let Some(scope) = &scope else { return run.get(key) };
+        let Some(scope) = &scope else {
+            return run.get(key);
+        };
         // An instance may map two names to one key. The tool declares only one of them.
-        let mut names = tool.into_iter().flat_map(|tool| tool.meta().writes).map(|write| write.name);
+        let mut names = tool
+            .into_iter()
+            .flat_map(|tool| tool.meta().writes)
+            .map(|write| write.name);
         let read = match names.find(|name| *scope.written_key(name) == *key) {
             Some(name) => scope.read_key(name),
             None => scope.read_key_of(key),
@@ -189,7 +224,11 @@ pub(super) fn take_record(
 /// Returns the response part for a call.
 pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) -> Part {
     let (id, name) = (call.id.clone(), call.name.clone());
-    Part::from(FunctionResponse { id, name, response: response(result) })
+    Part::from(FunctionResponse {
+        id,
+        name,
+        response: response(result),
+    })
 }
 
 /// Counts the usage of a call, or of a part of a call.
@@ -214,7 +253,11 @@ pub(super) fn start(
 ) -> BoxFuture<'static, Result<CallRecord>> {
     let hooks = ToolHooks::new(tools.agent(), cx);
     let (kind, name) = (CallKind::Tool, Name::shared(&call.name));
-    let (step, path, run) = (CallStep::next(cx, kind, &name, seen), cx.path().clone(), cx.run.clone());
+    let (step, path, run) = (
+        CallStep::next(cx, kind, &name, seen),
+        cx.path().clone(),
+        cx.run.clone(),
+    );
     let inputs = cx.inputs(|| arguments(call));
     let tool = match find_tool(tools, call) {
         Ok(tool) => tool,
@@ -224,7 +267,11 @@ pub(super) fn start(
                 Either::Left(respond_to_missing_tool(call.clone(), why, own, hooks))
             } else {
                 let left = ToolRecord::default();
-                Either::Right(ready(Ok(CallRecord { result: Err(why), left, asks: None })))
+                Either::Right(ready(Ok(CallRecord {
+                    result: Err(why),
+                    left,
+                    asks: None,
+                })))
             };
             let work = Box::pin(step.clone().execute(work));
             return Box::pin(finish_call(
@@ -236,7 +283,12 @@ pub(super) fn start(
             ));
         }
     };
-    let mut own = Box::new(ToolContext::new(cx, call.clone(), step.clone(), Some(&tool)));
+    let mut own = Box::new(ToolContext::new(
+        cx,
+        call.clone(),
+        step.clone(),
+        Some(&tool),
+    ));
     // Boxed, because few runs have a limit.
     let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();
@@ -253,14 +305,22 @@ pub(super) fn start(
     }
     // Boxed first: the future is large, and each future around it would move it.
     let work = made.execute(Box::pin(run_call(tool, call, before, own, hooks, limit)));
-    Box::pin(finish_call(step, run, path, cx.recorded_call(kind, name, inputs, work), |called| &called.left))
+    Box::pin(finish_call(
+        step,
+        run,
+        path,
+        cx.recorded_call(kind, name, inputs, work),
+        |called| &called.left,
+    ))
 }
 
 /// Reports whether the record contains a call, or its confirmation, with this name and number.
 pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
     let name = Name::shared(&call.name);
     let number = cx.frame.calls.next(CallKind::Tool, &name);
-    [CallKind::Tool, CallKind::Confirmation].iter().any(|kind| cx.is_recorded_as(*kind, &name, number))
+    [CallKind::Tool, CallKind::Confirmation]
+        .iter()
+        .any(|kind| cx.is_recorded_as(*kind, &name, number))
 }
 
 /// Returns the arguments of a call, unchanged from the model's reply.
@@ -273,7 +333,9 @@ pub(super) fn arguments(call: &FunctionCall) -> CallInputs {
 
 /// Returns the tool of a call, or the error message for the model.
 fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool>, String> {
-    let tool = tools.get(&call.name).ok_or_else(|| unknown_tool(tools, &call.name))?;
+    let tool = tools
+        .get(&call.name)
+        .ok_or_else(|| unknown_tool(tools, &call.name))?;
     match &call.malformed {
         None => Ok(tool.clone()),
         Some(text) => Err(format!(
@@ -302,7 +364,8 @@ pub(super) async fn finish_call<T>(
         run.count_skipped(left.usage);
         count_replayed(step.meter.as_ref(), &left.usage, 0, &path);
         if !left.updated.is_empty() {
-            run.repeat_updates(&path, &step.to_string(), &left.updated).await?;
+            run.repeat_updates(&path, &step.to_string(), &left.updated)
+                .await?;
         }
     }
     Ok(ended)
@@ -319,7 +382,13 @@ async fn run_call(
 ) -> Result<CallRecord> {
     let given = match before {
         Some(before) => {
-            let PreparedCall { args, given, left, answers, .. } = *before;
+            let PreparedCall {
+                args,
+                given,
+                left,
+                answers,
+                ..
+            } = *before;
             Arc::make_mut(&mut call).args = args;
             own.resume(left, answers);
             given
@@ -335,7 +404,11 @@ async fn run_call(
                 Ok(value) => Ok(value),
                 Err(error) if error.kind() == ToolErrorKind::Asks && own.may_ask() => {
                     let asks = Some(Box::new(ToolQuestion::new(error, call.args.clone())));
-                    return Ok(CallRecord { result: Ok(Value::Null), left: own.into_record(), asks });
+                    return Ok(CallRecord {
+                        result: Ok(Value::Null),
+                        left: own.into_record(),
+                        asks,
+                    });
                 }
                 Err(error) => hooks.handle_error(&call, error, &mut own).await?,
             }
@@ -344,12 +417,17 @@ async fn run_call(
     let mut result = hooks.after(&call, result, &mut own).await?;
     if hooks.is_watched() {
         // A callback may have returned the result.
-        result = result.and_then(|value| check_result(&call.name, value).map_err(|error| error.to_string()));
+        result = result
+            .and_then(|value| check_result(&call.name, value).map_err(|error| error.to_string()));
     }
     if let Some(limit) = limit {
         result = Box::pin(limit.apply(result, &mut own)).await?;
     }
-    Ok(CallRecord { result, left: own.into_record(), asks: None })
+    Ok(CallRecord {
+        result,
+        left: own.into_record(),
+        asks: None,
+    })
 }
 
 /// Calls the tool until an attempt succeeds, fails permanently, or is the last permitted attempt.
@@ -364,7 +442,9 @@ async fn attempts(
     loop {
         let mark = own.mark();
         let agent = own.trace.clone();
-        own.trace = agent.as_ref().map(|agent| trace::tool_span(agent, &**tool, call, own, attempts));
+        own.trace = agent
+            .as_ref()
+            .map(|agent| trace::tool_span(agent, &**tool, call, own, attempts));
         let result = match meta.timeout {
             // Boxed, because the future holds a copy of the context.
             Some(timeout) => Box::pin(attempt_in_time(tool, timeout, call, own)).await,
@@ -386,14 +466,25 @@ async fn attempts(
             ToolErrorKind::Timeout => !meta.blocking,
             ToolErrorKind::Argument | ToolErrorKind::Panic | ToolErrorKind::Asks => false,
         };
-        let Some(wait) = waits.next().filter(|_| may_pass) else { return Err(error.after(attempts)) };
+        let Some(wait) = waits.next().filter(|_| may_pass) else {
+            return Err(error.after(attempts));
+        };
         tokio::time::sleep(wait).await;
         attempts += 1;
     }
 }
 
-async fn attempt(tool: &dyn DynTool, call: &FunctionCall, own: &mut ToolContext) -> Result<Value, ToolError> {
-    match catch_panic(in_span(own.trace.clone(), tool.call_dyn(call.args.clone(), own))).await {
+async fn attempt(
+    tool: &dyn DynTool,
+    call: &FunctionCall,
+    own: &mut ToolContext,
+) -> Result<Value, ToolError> {
+    match catch_panic(in_span(
+        own.trace.clone(),
+        tool.call_dyn(call.args.clone(), own),
+    ))
+    .await
+    {
         Ok(result) => result.and_then(|value| check_result(&call.name, value)),
         Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
     }
@@ -420,7 +511,9 @@ async fn attempt_in_time(
 fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
     if let Err(deep) = depth::check(&value) {
         depth::discard(value);
-        return Err(ToolError::failed(format!("the result of `{tool}` is {deep}")));
+        return Err(ToolError::failed(format!(
+            "the result of `{tool}` is {deep}"
+        )));
     }
     if secret::has_secret(&value) {
         let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
@@ -450,14 +543,23 @@ async fn respond_to_missing_tool(
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<CallRecord> {
-    let error = Error::new(ErrorKind::Agent, format!("tool `{}` does not exist", call.name));
+    let error = Error::new(
+        ErrorKind::Agent,
+        format!("tool `{}` does not exist", call.name),
+    );
     let given = hooks.replace_error(&call, &error, &mut own).await?;
-    Ok(CallRecord { result: given.ok_or(why), left: own.into_record(), asks: None })
+    Ok(CallRecord {
+        result: given.ok_or(why),
+        left: own.into_record(),
+        asks: None,
+    })
 }
 
 /// Returns the same error response for each of the calls.
 pub(super) fn error_responses(calls: &[Arc<FunctionCall>], why: &str) -> Content {
-    let parts = calls.iter().map(|call| response_part(call, Err(why.to_owned())));
+    let parts = calls
+        .iter()
+        .map(|call| response_part(call, Err(why.to_owned())));
     Content::new(Role::User, parts.collect())
 }
 
@@ -479,7 +581,10 @@ fn object(value: Value) -> Map<String, Value> {
 
 /// Returns ADK's message, which the conformance cases of ADK compare.
 fn unknown_tool(tools: &Toolbox<'_>, name: &str) -> String {
-    let tools: Vec<_> = tools.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|tool| tool.declaration_dyn().name.as_str())
+        .collect();
     let failed = format!("Invoking `{name}()` failed as no tool with that name is available.");
     if tools.is_empty() {
         format!("{failed} There are no tools that you can call.")

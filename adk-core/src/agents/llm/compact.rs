@@ -67,7 +67,12 @@ impl Compaction {
     /// Creates a compaction that keeps the newest 10 events. [`after`](Self::after) or
     /// [`after_tokens`](Self::after_tokens) must set the condition.
     pub const fn new() -> Self {
-        Self { after: None, after_tokens: None, keep: 10, by: None }
+        Self {
+            after: None,
+            after_tokens: None,
+            keep: 10,
+            by: None,
+        }
     }
 
     setters! { [const]
@@ -101,12 +106,20 @@ impl Compaction {
 
     /// Returns the model that summarizes, unless it is the agent's model.
     pub(super) fn model(&self, agent: &LlmAgent) -> Option<ModelRef> {
-        agent.settings.compact_by.clone().or_else(|| self.by.map(ModelRef::from))
+        agent
+            .settings
+            .compact_by
+            .clone()
+            .or_else(|| self.by.map(ModelRef::from))
     }
 
     fn models(&self, agent: &LlmAgent, own: &ModelChain, cx: &Context) -> Result<ModelChain> {
-        let chain =
-            self.model(agent).map(|by| cx.run.services.models.chain(Some(&by), &agent.settings.fallback));
+        let chain = self.model(agent).map(|by| {
+            cx.run
+                .services
+                .models
+                .chain(Some(&by), &agent.settings.fallback)
+        });
         Ok(chain.transpose()?.flatten().unwrap_or_else(|| own.clone()))
     }
 }
@@ -130,28 +143,34 @@ pub(super) async fn run(
         &name,
         &cx.run,
     );
-    let Some(SummaryPart { end, text }) = due else { return Ok(()) };
+    let Some(SummaryPart { end, text }) = due else {
+        return Ok(());
+    };
     let mut request = ModelRequest {
         system_instruction: INSTRUCTION.to_owned(),
         contents: vec![Content::user(text)].into(),
         config: agent.settings.generation.clone(),
-        info: CallInfo { is_summary: true, ..request::info(call, cx) },
+        info: CallInfo {
+            is_summary: true,
+            ..request::info(call, cx)
+        },
         ..ModelRequest::default()
     };
     request.config.stop.clear();
     let models = compaction.models(agent, models, cx)?;
-    let failed = match turn::call_model(agent, CallKind::Summary, &models, Arc::new(request), cx).await? {
-        Ok(response) if !response.content.text().trim().is_empty() => {
-            let mut event = Event::new();
-            let summary = EventCompaction::until(end, response.content.text());
-            event.actions.compaction = Some(Arc::new(summary));
-            turn::add_call_details(&mut event, response, cx);
-            return cx.emit(event).await.map(drop);
-        }
-        Ok(_) => json!("the model gave no summary"),
-        Err(error) if matches!(error.kind(), ErrorKind::Model(_)) => json!(error.to_string()),
-        Err(error) => return Err(error),
-    };
+    let failed =
+        match turn::call_model(agent, CallKind::Summary, &models, Arc::new(request), cx).await? {
+            Ok(response) if !response.content.text().trim().is_empty() => {
+                let mut event = Event::new();
+                let summary = EventCompaction::until(end, response.content.text());
+                event.actions.compaction = Some(Arc::new(summary));
+                turn::add_call_details(&mut event, response, cx);
+                return cx.emit(event).await.map(drop);
+            }
+            Ok(_) => json!("the model gave no summary"),
+            Err(error) if matches!(error.kind(), ErrorKind::Model(_)) => json!(error.to_string()),
+            Err(error) => return Err(error),
+        };
     let mut event = Event::new().with_metadata(COMPACTION_KEY, json!({"error": failed}));
     event.partial = true;
     cx.emit(event).await.map(drop)
@@ -164,7 +183,11 @@ pub(super) async fn run(
 fn may_begin(cx: &mut Context) -> bool {
     align(cx);
     !cx.is_recorded(CallKind::Model, &call::MODEL)
-        || cx.run.replay.as_ref().is_some_and(|replay| replay.continues_with_summary(cx.path()))
+        || cx
+            .run
+            .replay
+            .as_ref()
+            .is_some_and(|replay| replay.continues_with_summary(cx.path()))
 }
 
 /// Reports whether the record contains a summary before the next model call.
@@ -176,7 +199,10 @@ pub(super) fn is_recorded(cx: &mut Context) -> bool {
 /// Sets the number of the next summary to the number of the next model call.
 fn align(cx: &mut Context) -> Name {
     let summary = call::name(CallKind::Summary);
-    cx.frame.calls.align((CallKind::Summary, &summary), (CallKind::Model, &call::MODEL));
+    cx.frame.calls.align(
+        (CallKind::Summary, &summary),
+        (CallKind::Model, &call::MODEL),
+    );
     summary
 }
 
@@ -189,13 +215,23 @@ struct SummaryPart {
 
 impl SummaryPart {
     fn find(view: &View<'_>, compaction: &Compaction, agent: &Name, run: &Run) -> Option<Self> {
-        let View { events, places, summaries, .. } = view;
+        let View {
+            events,
+            places,
+            summaries,
+            ..
+        } = view;
         // Events of concurrent runs do not count here, so that a resumed run makes the same
         // decision.
-        let is_counted = |at: &usize| events[*at].invocation_id == run.id || (places[*at] as u64) < run.began;
+        let is_counted =
+            |at: &usize| events[*at].invocation_id == run.id || (places[*at] as u64) < run.began;
         let counted: Vec<usize> = (0..events.len()).filter(is_counted).collect();
-        let is_long = compaction.after.is_some_and(|most| counted.len() > most as usize)
-            || compaction.after_tokens.is_some_and(|most| tokens(view, &counted, agent) > most);
+        let is_long = compaction
+            .after
+            .is_some_and(|most| counted.len() > most as usize)
+            || compaction
+                .after_tokens
+                .is_some_and(|most| tokens(view, &counted, agent) > most);
         let first_kept = *counted.get(counted.len().checked_sub(compaction.keep as usize)?)?;
         if !is_long {
             return None;
@@ -232,8 +268,14 @@ impl SummaryPart {
 /// Estimates the tokens of the next call.
 fn tokens(view: &View<'_>, counted: &[usize], agent: &Name) -> u64 {
     let first = view.events.len() - view.since;
-    let own = counted.iter().rev().take_while(|at| **at >= first).map(|at| view.events[*at]);
-    let used = own.filter(|event| event.author == *agent).find_map(|event| event.usage());
+    let own = counted
+        .iter()
+        .rev()
+        .take_while(|at| **at >= first)
+        .map(|at| view.events[*at]);
+    let used = own
+        .filter(|event| event.author == *agent)
+        .find_map(|event| event.usage());
     used.map(|usage| usage.total_tokens()).unwrap_or_else(|| {
         let bytes: usize = counted.iter().map(|at| line(view.events[*at]).len()).sum();
         bytes as u64 / 4
@@ -247,7 +289,10 @@ fn separable_end(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
     let pairs = pairs(events);
     let answered: HashSet<_> = pairs.iter().map(|(call, ..)| *call).collect();
     let is_open = |(at, event): &(usize, &&Arc<Event>)| {
-        let parts = event.content.iter().flat_map(|content| content.parts.iter().enumerate());
+        let parts = event
+            .content
+            .iter()
+            .flat_map(|content| content.parts.iter().enumerate());
         let mut calls = parts.filter(|(index, _)| !answered.contains(&(*at, *index)));
         calls.any(|(_, part)| match part {
             Part::FunctionCall(call) => {
@@ -265,7 +310,8 @@ fn separable_end(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
     for at in (1..events.len()).rev() {
         earliest[at - 1] = earliest[at - 1].min(earliest[at]);
     }
-    let is_apart = |at: usize| latest[at - 1] < earliest[at] && !is_concurrent(events[at - 1], events[at]);
+    let is_apart =
+        |at: usize| latest[at - 1] < earliest[at] && !is_concurrent(events[at - 1], events[at]);
     if let Some((open, _)) = events[..cut].iter().enumerate().find(is_open) {
         cut = open;
     }
@@ -294,7 +340,12 @@ fn line(event: &Event) -> String {
         let _ = match part {
             Part::Text(said) => writeln!(text, "{author}: {said}"),
             Part::FunctionCall(call) => {
-                writeln!(text, "{author} called `{}` with {}", call.name, json(&call.args))
+                writeln!(
+                    text,
+                    "{author} called `{}` with {}",
+                    call.name,
+                    json(&call.args)
+                )
             }
             Part::FunctionResponse(answer) => {
                 writeln!(text, "`{}` gave {}", answer.name, json(&answer.response))

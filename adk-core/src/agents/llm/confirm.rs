@@ -44,7 +44,12 @@ pub(super) struct PreparedCall {
 impl PreparedCall {
     /// Creates the state of a call that continues with answers to its own questions.
     pub(super) fn resuming(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
-        Self { args, left, answers, ..Self::default() }
+        Self {
+            args,
+            left,
+            answers,
+            ..Self::default()
+        }
     }
 }
 
@@ -81,8 +86,12 @@ pub(super) async fn ask(
     let question = Name::from(format!("confirm {name}"));
     // Confirmation and wait have the number of the call, so that a call that was recorded before
     // its tool required confirmations is found.
-    cx.frame.calls.align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
-    cx.frame.calls.align((CallKind::Wait, &question), (CallKind::Tool, &name));
+    cx.frame
+        .calls
+        .align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
+    cx.frame
+        .calls
+        .align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
         // Boxed, because few tools ask.
@@ -110,10 +119,19 @@ async fn ask_about(
     if !before.asks {
         return Ok(ConfirmationOutcome::Ready(before));
     }
-    let question = format!("May the tool `{}` be called with {}?", call.name, json!(before.args));
+    let question = format!(
+        "May the tool `{}` be called with {}?",
+        call.name,
+        json!(before.args)
+    );
     let schema = json!({"type": "boolean"});
     // The name of the tool is part of the slot, so that an answer never applies to another tool.
-    let asked = WaitQuestion { question, schema, by: before.by.clone(), ..WaitQuestion::new(wait) };
+    let asked = WaitQuestion {
+        question,
+        schema,
+        by: before.by.clone(),
+        ..WaitQuestion::new(wait)
+    };
     Ok(match cx.ask(asked).await? {
         WaitAnswer::Open(waiting) => ConfirmationOutcome::Open(waiting),
         WaitAnswer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
@@ -134,12 +152,24 @@ fn record_preparation(
     cx: &mut Context,
 ) -> BoxFuture<'static, Result<PreparedCall>> {
     let kind = CallKind::Confirmation;
-    let (step, run, path) = (CallStep::next(cx, kind, &name, seen), cx.run.clone(), cx.path().clone());
+    let (step, run, path) = (
+        CallStep::next(cx, kind, &name, seen),
+        cx.run.clone(),
+        cx.path().clone(),
+    );
     let own = ToolContext::new(cx, call.clone(), step.clone(), None);
     let inputs = cx.inputs(|| arguments(call));
-    let work = step.clone().execute(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
+    let work = step
+        .clone()
+        .execute(Box::pin(prepare_call(tool, call.clone(), own, hooks)));
     let work = cx.recorded_call(kind, name, inputs, work);
-    Box::pin(finish_call(step, run, path, work, |before: &PreparedCall| &before.left))
+    Box::pin(finish_call(
+        step,
+        run,
+        path,
+        work,
+        |before: &PreparedCall| &before.left,
+    ))
 }
 
 async fn prepare_call(
@@ -148,12 +178,15 @@ async fn prepare_call(
     mut own: ToolContext,
     hooks: ToolHooks,
 ) -> Result<PreparedCall> {
-    let mut before =
-        PreparedCall { given: hooks.before(&mut call, &mut own).await?.map(Ok), ..PreparedCall::default() };
+    let mut before = PreparedCall {
+        given: hooks.before(&mut call, &mut own).await?.map(Ok),
+        ..PreparedCall::default()
+    };
     if before.given.is_none()
         && let Some(tool) = tool.filter(|tool| tool.meta().confirm)
     {
-        let asks = catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
+        let asks =
+            catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
             Err(ToolError::panicked(format!(
                 "the confirmation predicate of tool `{}` panicked: {panic}",
@@ -162,10 +195,15 @@ async fn prepare_call(
         });
         match asks {
             Ok(asks) => {
-                (before.asks, before.by) = (asks, tool.meta().by.filter(|_| asks).map(AnsweredBy::from));
+                (before.asks, before.by) =
+                    (asks, tool.meta().by.filter(|_| asks).map(AnsweredBy::from));
             }
             Err(error) => before.given = Some(hooks.handle_error(&call, error, &mut own).await?),
         }
     }
-    Ok(PreparedCall { args: Arc::unwrap_or_clone(call).args, left: own.into_record(), ..before })
+    Ok(PreparedCall {
+        args: Arc::unwrap_or_clone(call).args,
+        left: own.into_record(),
+        ..before
+    })
 }

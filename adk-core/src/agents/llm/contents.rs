@@ -38,13 +38,21 @@ const FALSE_END: &str = "<<<end_quoted_agent_content>>>";
 ///
 /// # Errors
 /// Fails if the store fails.
-pub(super) async fn contents(history: &History, agent: &Name, include: IncludeContents) -> Result<Contents> {
+pub(super) async fn contents(
+    history: &History,
+    agent: &Name,
+    include: IncludeContents,
+) -> Result<Contents> {
     let turns = match include {
         IncludeContents::Default => None,
         IncludeContents::None | IncludeContents::Prompt => Some(0),
         IncludeContents::Last(turns) => Some(turns),
     };
-    let key = HistoryKey { agent: agent.clone(), branch: history.branch().cloned(), turns };
+    let key = HistoryKey {
+        agent: agent.clone(),
+        branch: history.branch().cloned(),
+        turns,
+    };
     let mut sent = history.sent_histories().take(&key);
     let is_known = (1..=history.len()).contains(&sent.events);
     let mut view = View::default();
@@ -54,11 +62,11 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let mut pairs = exchanges::pairs(&view.events);
     // A block orders its events by its parts, so new events of a block may precede events of the
     // previous request.
-    let is_torn = sent
-        .block
-        .as_ref()
-        .is_some_and(|block| view.has_left_out || view.events.iter().any(|event| block.contains(event)));
-    let may_append = is_known && view.turns == 0 && !is_torn && !reaches_back(&view.events, &pairs, agent);
+    let is_torn = sent.block.as_ref().is_some_and(|block| {
+        view.has_left_out || view.events.iter().any(|event| block.contains(event))
+    });
+    let may_append =
+        is_known && view.turns == 0 && !is_torn && !reaches_back(&view.events, &pairs, agent);
     if view.is_whole && !is_torn {
         sent.clear();
     } else if !may_append {
@@ -72,10 +80,18 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
     let exchanges = Exchanges::new(&view.events, pairs, agent, &mut sent.call_ids);
     let mut histories = history.sent_histories();
     // A limited conversation has few reports from other agents, so they are not cached.
-    let reports = if turns.is_none() { &mut histories.reports } else { &mut HashMap::new() };
+    let reports = if turns.is_none() {
+        &mut histories.reports
+    } else {
+        &mut HashMap::new()
+    };
     add(&view, &exchanges, agent, &mut sent, reports);
     sent.events = history.len();
-    sent.block = view.events.last().and_then(|last| ConcurrentBlock::around(last)).or(sent.block);
+    sent.block = view
+        .events
+        .last()
+        .and_then(|last| ConcurrentBlock::around(last))
+        .or(sent.block);
     let contents = sent.contents.clone();
     if !exchanges.has_skipped() {
         histories.keep(key, sent);
@@ -88,7 +104,10 @@ pub(super) async fn contents(history: &History, agent: &Name, include: IncludeCo
 /// # Errors
 /// Fails if the store fails.
 pub(super) async fn summarized_contents(history: &History, agent: &Name) -> Result<Contents> {
-    Ok(messages(&View::read(history, agent, Reach::Summarized, 0).await?, agent))
+    Ok(messages(
+        &View::read(history, agent, Reach::Summarized, 0).await?,
+        agent,
+    ))
 }
 
 /// Returns the tool calls of an agent in its current turn, with their responses.
@@ -96,13 +115,21 @@ pub(super) async fn summarized_contents(history: &History, agent: &Name) -> Resu
 /// # Errors
 /// Fails if the store fails.
 pub(super) async fn turn_contents(history: &History, info: &CallInfo) -> Result<Contents> {
-    Ok(messages(&View::read_turn(history, info).await?, &info.agent))
+    Ok(messages(
+        &View::read_turn(history, info).await?,
+        &info.agent,
+    ))
 }
 
 /// Converts a view to messages.
 fn messages(view: &View<'_>, agent: &str) -> Contents {
     let mut sent = SentHistory::default();
-    let exchanges = Exchanges::new(&view.events, exchanges::pairs(&view.events), agent, &mut sent.call_ids);
+    let exchanges = Exchanges::new(
+        &view.events,
+        exchanges::pairs(&view.events),
+        agent,
+        &mut sent.call_ids,
+    );
     add(view, &exchanges, agent, &mut sent, &mut HashMap::new());
     sent.contents
 }
@@ -118,12 +145,15 @@ fn add(
 ) {
     let contents = &mut sent.contents;
     let mut summaries = view.summaries.iter().peekable();
-    let summary = |summary: &EventCompaction| Content::user(format!("{SUMMARY}\n{}", summary.content.text()));
+    let summary =
+        |summary: &EventCompaction| Content::user(format!("{SUMMARY}\n{}", summary.content.text()));
     for (at, event) in view.events.iter().copied().enumerate() {
         while let Some((_, covered)) = summaries.next_if(|(place, _)| *place <= at) {
             contents.push(summary(covered));
         }
-        let Some(content) = &event.content else { continue };
+        let Some(content) = &event.content else {
+            continue;
+        };
         if exchanges.is_skipped(at) {
             continue;
         }
@@ -151,7 +181,11 @@ fn add(
 
 /// Returns the content without responses, which are placed separately, and without calls of failed
 /// runs, which have no response.
-fn own_content<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -> Option<Cow<'a, Content>> {
+fn own_content<'a>(
+    at: usize,
+    content: &'a Content,
+    exchanges: &Exchanges<'_>,
+) -> Option<Cow<'a, Content>> {
     let is_unchanged = |(index, part): (usize, &Part)| match part {
         Part::Text(text) => !text.is_empty(),
         Part::FunctionCall(call) => exchanges.call((at, index)) == Some(&*call.id),
@@ -161,15 +195,22 @@ fn own_content<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -
     let content = if content.parts.iter().enumerate().all(is_unchanged) {
         Cow::Borrowed(content)
     } else {
-        let parts = content.parts.iter().enumerate().filter_map(|(index, part)| match part {
-            Part::Text(text) if text.is_empty() => None,
-            Part::FunctionCall(call) => {
-                let id = exchanges.call((at, index))?.to_owned();
-                Some(Part::from(FunctionCall { id, ..(**call).clone() }))
-            }
-            Part::FunctionResponse(_) => None,
-            other => Some(other.clone()),
-        });
+        let parts = content
+            .parts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, part)| match part {
+                Part::Text(text) if text.is_empty() => None,
+                Part::FunctionCall(call) => {
+                    let id = exchanges.call((at, index))?.to_owned();
+                    Some(Part::from(FunctionCall {
+                        id,
+                        ..(**call).clone()
+                    }))
+                }
+                Part::FunctionResponse(_) => None,
+                other => Some(other.clone()),
+            });
         Cow::Owned(Content::new(content.role, parts.collect()))
     };
     // Thoughts of a removed call have no meaning without it.
@@ -179,7 +220,10 @@ fn own_content<'a>(at: usize, content: &'a Content, exchanges: &Exchanges<'_>) -
 /// Reports whether the content has only parts of a typed answer: the call of `set_model_response`
 /// or its result.
 fn is_only_typed_answer(content: &Content) -> bool {
-    content.parts.iter().all(|part| is_silent(part) || is_typed_answer(part))
+    content
+        .parts
+        .iter()
+        .all(|part| is_silent(part) || is_typed_answer(part))
 }
 
 fn is_typed_answer(part: &Part) -> bool {
@@ -194,12 +238,18 @@ fn is_typed_answer(part: &Part) -> bool {
 fn report(author: &str, content: &Content, context: &str) -> Content {
     let mut parts = Vec::with_capacity(1 + content.parts.len());
     parts.push(Part::text(context));
-    for part in content.parts.iter().filter(|part| !is_silent(part) && !is_typed_answer(part)) {
+    for part in content
+        .parts
+        .iter()
+        .filter(|part| !is_silent(part) && !is_typed_answer(part))
+    {
         parts.push(match part {
             Part::Text(text) => quote(author, ["said", "", ""], text),
-            Part::FunctionCall(call) => {
-                quote(author, ["called tool `", &call.name, "` with parameters"], &json(&call.args))
-            }
+            Part::FunctionCall(call) => quote(
+                author,
+                ["called tool `", &call.name, "` with parameters"],
+                &json(&call.args),
+            ),
             Part::FunctionResponse(response) => {
                 let did = ["`", &response.name, "` tool returned result"];
                 quote(author, did, &json(&response.response))
@@ -217,6 +267,15 @@ fn json(map: &serde_json::Map<String, serde_json::Value>) -> String {
 /// Returns a quote of an agent's text. The array describes the action: a text, the name of a tool,
 /// and a text.
 fn quote(author: &str, [before, tool, after]: [&str; 3], text: &str) -> Part {
-    let text = if text.contains(END) { text.replace(END, FALSE_END).into() } else { Cow::Borrowed(text) };
-    Part::Text(["[", author, "] ", before, tool, after, ":\n", BEGIN, "\n", &text, "\n", END].concat())
+    let text = if text.contains(END) {
+        text.replace(END, FALSE_END).into()
+    } else {
+        Cow::Borrowed(text)
+    };
+    Part::Text(
+        [
+            "[", author, "] ", before, tool, after, ":\n", BEGIN, "\n", &text, "\n", END,
+        ]
+        .concat(),
+    )
 }

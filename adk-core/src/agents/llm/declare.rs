@@ -6,7 +6,9 @@ use crate::encode::to_json;
 use crate::models::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::{Accepts, AgentMeta, Budget, Conversation, ToolMeta, ValueSchema, accepts, schema};
+use crate::spec::{
+    Accepts, AgentMeta, Budget, Conversation, ToolMeta, ValueSchema, accepts, schema,
+};
 use adk_spec::__private::stub_if;
 use adk_spec::setters;
 use backon::BackoffBuilder;
@@ -204,8 +206,11 @@ impl LlmDecl {
     /// number of fallback models.
     #[must_use]
     pub const fn timeout(mut self, attempt: Duration, retry: u32, fallback: u32) -> Self {
-        self.meta.timeout =
-            Some(Retry::new(retry).longest(attempt).saturating_mul(fallback.saturating_add(1)));
+        self.meta.timeout = Some(
+            Retry::new(retry)
+                .longest(attempt)
+                .saturating_mul(fallback.saturating_add(1)),
+        );
         self
     }
 
@@ -226,7 +231,10 @@ impl LlmDecl {
     /// Sets whether handovers are disallowed to the parent and to the peers.
     #[must_use]
     pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
-        (self.disallow_transfer_to_parent, self.disallow_transfer_to_peers) = (to_parent, to_peers);
+        (
+            self.disallow_transfer_to_parent,
+            self.disallow_transfer_to_peers,
+        ) = (to_parent, to_peers);
         self
     }
 
@@ -258,11 +266,19 @@ pub struct OutputKey {
 impl OutputKey {
     /// Creates a key for text, which is stored unchanged.
     pub const fn text(key: &'static str) -> Self {
-        Self { key, schema: None, read: |value| Ok(value.clone()), accepts: |_| Ok(()), described: None }
+        Self {
+            key,
+            schema: None,
+            read: |value| Ok(value.clone()),
+            accepts: |_| Ok(()),
+            described: None,
+        }
     }
 
     /// Creates a key for JSON that fits the type `T`.
-    pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(key: &'static str) -> Self {
+    pub const fn json<T: schemars::JsonSchema + Serialize + DeserializeOwned>(
+        key: &'static str,
+    ) -> Self {
         Self {
             key,
             schema: Some(schema::<T>),
@@ -290,7 +306,16 @@ fn read<T: Serialize + DeserializeOwned>(value: &Value) -> Result<Value, String>
 
 impl fmt::Debug for OutputKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OutputKey({}, {})", self.key, if self.schema.is_some() { "json" } else { "text" })
+        write!(
+            f,
+            "OutputKey({}, {})",
+            self.key,
+            if self.schema.is_some() {
+                "json"
+            } else {
+                "text"
+            }
+        )
     }
 }
 
@@ -334,8 +359,8 @@ impl IncludeContents {
 pub struct LlmSettings {
     /// The model; `None` for the runner's model.
     pub model: Option<ModelRef>,
-    /// The models that are called in this order when a call failed; the runner's fallback models if
-    /// empty.
+    /// The models that are called in this order when a call failed; the runner's fallback models
+    /// if empty.
     pub fallback: Vec<ModelRef>,
     /// Sampling parameters and limits.
     pub generation: GenerationConfig,
@@ -365,7 +390,9 @@ pub struct LlmSettings {
 impl LlmSettings {
     /// Returns the maximum duration of a model call with all attempts and fallback models.
     pub(super) fn longest(&self, attempt: Duration) -> Duration {
-        let models = u32::try_from(self.fallback.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let models = u32::try_from(self.fallback.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
         self.retry.longest(attempt).saturating_mul(models)
     }
 }
@@ -376,7 +403,9 @@ pub struct ToolList(pub Vec<Arc<dyn DynTool>>);
 
 impl fmt::Debug for ToolList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|tool| tool.meta().name)).finish()
+        f.debug_list()
+            .entries(self.0.iter().map(|tool| tool.meta().name))
+            .finish()
     }
 }
 
@@ -386,7 +415,9 @@ pub struct ToolsetList(pub Vec<Arc<dyn Toolset>>);
 
 impl fmt::Debug for ToolsetList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|toolset| toolset.name())).finish()
+        f.debug_list()
+            .entries(self.0.iter().map(|toolset| toolset.name()))
+            .finish()
     }
 }
 
@@ -414,7 +445,11 @@ impl Default for Retry {
 impl Retry {
     /// Creates a value with this number of retries and the default waits.
     pub const fn new(times: u32) -> Self {
-        Self { times, delay: Duration::from_secs(1), max_delay: Duration::from_secs(60) }
+        Self {
+            times,
+            delay: Duration::from_secs(1),
+            max_delay: Duration::from_secs(60),
+        }
     }
 
     /// Returns the maximum duration of a call with all its attempts and the waits between them.

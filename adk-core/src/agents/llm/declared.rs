@@ -6,8 +6,8 @@ use crate::flow::Flow;
 use crate::models::model::ModelRef;
 use crate::runtime::agent::{Agent, Handover};
 use crate::runtime::callback::{
-    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
-    OnToolError, setters,
+    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool,
+    OnModelError, OnToolError, setters,
 };
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::tool::{DynTool, Toolset};
@@ -40,7 +40,10 @@ pub struct Declared<W, const N: usize = 0> {
 
 impl<W: Declares<N>, const N: usize> Default for Declared<W, N> {
     fn default() -> Self {
-        Self { agent: LlmAgent::from_declaration(const { &W::DECL }), owner: PhantomData }
+        Self {
+            agent: LlmAgent::from_declaration(const { &W::DECL }),
+            owner: PhantomData,
+        }
     }
 }
 
@@ -85,7 +88,10 @@ impl<W, const N: usize> Declared<W, N> {
 
     /// Sets the fallback models, which are called in this order when a call failed permanently or
     /// the provider rejected it because of load.
-    pub fn set_fallback<M: Into<ModelRef>>(&mut self, models: impl IntoIterator<Item = M>) -> &mut Self {
+    pub fn set_fallback<M: Into<ModelRef>>(
+        &mut self,
+        models: impl IntoIterator<Item = M>,
+    ) -> &mut Self {
         self.set(|settings| settings.fallback = models.into_iter().map(Into::into).collect())
     }
 

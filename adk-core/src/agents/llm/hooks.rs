@@ -47,7 +47,8 @@ pub(super) async fn before_model(
     }
     Box::pin(async move {
         let mut own = cx.callback_context();
-        let given = callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
+        let given =
+            callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
         add(actions, cx.end_callback(own));
         given
     })
@@ -100,7 +101,11 @@ impl ToolHooks {
     pub(super) fn new(agent: &LlmAgent, cx: &Context) -> Self {
         let own = agent.settings.tool_callbacks.clone();
         let is_watched = !own.is_empty() || !cx.run.services.plugins.is_empty();
-        Self { own, is_watched, is_strict: cx.config().tool_errors_end_run }
+        Self {
+            own,
+            is_watched,
+            is_strict: cx.config().tool_errors_end_run,
+        }
     }
 
     /// Reports whether any callback or plugin observes the call.
@@ -140,15 +145,26 @@ impl ToolHooks {
             return Ok(Err(message));
         }
         let error = match kind {
-            ToolErrorKind::Panic => Error::new(ErrorKind::Panic, format!("tool `{}`: {error}", call.name)),
+            ToolErrorKind::Panic => {
+                Error::new(ErrorKind::Panic, format!("tool `{}`: {error}", call.name))
+            }
             ToolErrorKind::Timeout => Error::new(ErrorKind::Timeout, format!("tool {error}"))
-                .with_help("give it a longer `timeout` or a `retry`, or look for what it waits for"),
-            _ => Error::new(ErrorKind::Agent, format!("tool `{}` failed: {error}", call.name)),
+                .with_help(
+                    "give it a longer `timeout` or a `retry`, or look for what it waits for",
+                ),
+            _ => Error::new(
+                ErrorKind::Agent,
+                format!("tool `{}` failed: {error}", call.name),
+            ),
         };
         if let Some(value) = self.replace_error(call, &error, cx).await? {
             return Ok(Ok(value));
         }
-        if self.is_strict { Err(error.at(cx.path())) } else { Ok(Err(message)) }
+        if self.is_strict {
+            Err(error.at(cx.path()))
+        } else {
+            Ok(Err(message))
+        }
     }
 
     /// Returns the result that a callback returns in place of an error.
@@ -181,7 +197,10 @@ impl ToolHooks {
             return Ok(result);
         }
         let mut value = result.unwrap_or_else(|message| {
-            Value::Object(Map::from_iter([("error".to_owned(), Value::String(message))]))
+            Value::Object(Map::from_iter([(
+                "error".to_owned(),
+                Value::String(message),
+            )]))
         });
         Box::pin(async move {
             let mut own = cx.callback();

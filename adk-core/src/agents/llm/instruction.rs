@@ -43,7 +43,9 @@ impl Instruction {
         F: Fn(ReadonlyContext) -> R + Send + Sync + 'static,
         R: Instructs<M>,
     {
-        Self(InstructionSource::Function(Arc::new(move |cx| function(cx).told())))
+        Self(InstructionSource::Function(Arc::new(move |cx| {
+            function(cx).told()
+        })))
     }
 
     /// Returns the prompt with its placeholders; `None` for a function.
@@ -68,7 +70,9 @@ impl Instruction {
     /// Fails if a prompt reads a missing value, or if the function fails.
     pub(super) async fn render(&self, cx: &mut Context) -> Result<String> {
         let function = match &self.0 {
-            InstructionSource::Prompt(prompt) => return template::render(prompt, "instruction", cx).await,
+            InstructionSource::Prompt(prompt) => {
+                return template::render(prompt, "instruction", cx).await;
+            }
             InstructionSource::Function(function) => function.clone(),
         };
         let readonly = cx.readonly();
@@ -76,8 +80,11 @@ impl Instruction {
             // The function itself may panic, and also its future.
             match catch_panic(async move { function(readonly).await }).await {
                 Ok(text) => text,
-                Err(panic) => Err(Error::new(ErrorKind::Panic, format!("its instruction panicked: {panic}"))
-                    .with_help("correct the function that makes the instruction")),
+                Err(panic) => Err(Error::new(
+                    ErrorKind::Panic,
+                    format!("its instruction panicked: {panic}"),
+                )
+                .with_help("correct the function that makes the instruction")),
             }
         };
         // Boxed, because most instructions are prompts.
@@ -111,7 +118,9 @@ impl PromptSource for Instruction {
 
     fn fixed_len(&self) -> Option<usize> {
         match &self.0 {
-            InstructionSource::Prompt(prompt) => Placeholders::new(prompt).next().map(|first| first.start),
+            InstructionSource::Prompt(prompt) => {
+                Placeholders::new(prompt).next().map(|first| first.start)
+            }
             InstructionSource::Function(_) => Some(0),
         }
     }
@@ -157,7 +166,9 @@ impl<T: Into<String> + Send> Instructs<Text> for T {
 
 impl<T: Into<String> + Send, E: Into<BoxError> + Send> Instructs<Fallible> for Result<T, E> {
     fn told(self) -> BoxFuture<'static, Result<String>> {
-        Box::pin(std::future::ready(self.map(Into::into).map_err(Error::other)))
+        Box::pin(std::future::ready(
+            self.map(Into::into).map_err(Error::other),
+        ))
     }
 }
 

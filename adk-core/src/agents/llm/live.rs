@@ -32,20 +32,28 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
         if !is_addressed {
             let next = input.clone().next();
             let message: Option<Content> = cx
-                .recorded_call(CallKind::Live, Name::literal("live"), CallInputs::default(), async move {
-                    Ok(next.await)
-                })
+                .recorded_call(
+                    CallKind::Live,
+                    Name::literal("live"),
+                    CallInputs::default(),
+                    async move { Ok(next.await) },
+                )
                 .await?;
             let Some(message) = message else {
                 cx.frame.unwritten.get_or_insert_with(|| NothingWritten {
                     kind: ErrorKind::KeyNotWritten,
-                    why: "the queue of the live run was closed before the agent received a message".into(),
+                    why: "the queue of the live run was closed before the agent received a message"
+                        .into(),
                     help: "send a message before you close the queue",
                 });
                 return Ok(Flow::Continue);
             };
             let author = Name::literal("user");
-            cx.emit(Event { author, ..Event::new().with_content(message) }).await?;
+            cx.emit(Event {
+                author,
+                ..Event::new().with_content(message)
+            })
+            .await?;
         }
         is_addressed = false;
         let flow = turn::run(agent, cx).await?;
@@ -58,15 +66,27 @@ pub(super) async fn run(agent: &LlmAgent, input: LiveInput, cx: &mut Context) ->
 /// Reports whether the run had a message before this agent started.
 fn has_message(cx: &Context) -> bool {
     let history = cx.history();
-    let mut of_run = history.iter().rev().take_while(|event| event.invocation_id == cx.run_id());
-    of_run.any(|event| event.content.as_ref().is_some_and(|content| !content.parts.is_empty()))
+    let mut of_run = history
+        .iter()
+        .rev()
+        .take_while(|event| event.invocation_id == cx.run_id());
+    of_run.any(|event| {
+        event
+            .content
+            .as_ref()
+            .is_some_and(|content| !content.parts.is_empty())
+    })
 }
 
 /// Reports whether the last turn called `task_completed`.
 fn is_done(cx: &Context) -> bool {
     let history = cx.history();
-    let turn = history.iter().rev().take_while(|event| event.author != "user" && event.path == *cx.path());
-    turn.flat_map(|event| event.function_responses()).any(|answer| answer.name == TASK_COMPLETED)
+    let turn = history
+        .iter()
+        .rev()
+        .take_while(|event| event.author != "user" && event.path == *cx.path());
+    turn.flat_map(|event| event.function_responses())
+        .any(|answer| answer.name == TASK_COMPLETED)
 }
 
 /// Returns the instruction for an agent in a live run, unless the agent is the whole workflow.
@@ -77,8 +97,12 @@ pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
 /// Returns the tool for an agent in a live run. The tool is valid for this run only, because all
 /// runs share the agent.
 pub(super) fn tool(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
-    let own = agent.tools().any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
-    instruction(cx).filter(|_| !own).map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
+    let own = agent
+        .tools()
+        .any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
+    instruction(cx)
+        .filter(|_| !own)
+        .map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
 }
 
 /// Ends the turn of an agent in a live run.

@@ -30,7 +30,11 @@ impl ResultLimit {
         let most = cx.config().max_tool_result?;
         let number = hash(&format!("{}/{}:{step}", cx.run_id(), cx.path()));
         let loads = tools.get("load_artifacts").is_some();
-        Some(Self { most: most as usize, name: format!("{}_{number:016x}", call.name), loads })
+        Some(Self {
+            most: most as usize,
+            name: format!("{}_{number:016x}", call.name),
+            loads,
+        })
     }
 
     /// Returns the result that the model reads.
@@ -53,7 +57,11 @@ impl ResultLimit {
         let name = format!("{name}.{end}");
         let head = &text[..text.floor_char_boundary(most)];
         let (shown, len) = (head.len(), text.len());
-        let how = if loads { ": call `load_artifacts` with that name to read it" } else { "" };
+        let how = if loads {
+            ": call `load_artifacts` with that name to read it"
+        } else {
+            ""
+        };
         let note = format!(
             "These are the first {shown} of {len} bytes. All of the result is in the artifact `{name}`{how}."
         );

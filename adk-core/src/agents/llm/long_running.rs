@@ -18,14 +18,19 @@ pub(super) fn mark(
     tools: &Toolbox<'_>,
     cx: &Context,
 ) -> Vec<Arc<FunctionCall>> {
-    let recorded = cx.run.replay.as_ref().and_then(|replay| replay.next_event(cx.path()));
+    let recorded = cx
+        .run
+        .replay
+        .as_ref()
+        .and_then(|replay| replay.next_event(cx.path()));
     let is_later = |call: &&Arc<FunctionCall>| match recorded {
         Some(event) => event.long_running_tool_ids().contains(&call.id),
         None => tools.is_long_running(&call.name),
     };
     let later: Vec<_> = calls.iter().filter(is_later).cloned().collect();
     if !later.is_empty() {
-        event.details_mut().long_running_tool_ids = later.iter().map(|call| call.id.clone()).collect();
+        event.details_mut().long_running_tool_ids =
+            later.iter().map(|call| call.id.clone()).collect();
     }
     later
 }
@@ -41,7 +46,10 @@ pub(super) async fn wait_for_responses(
         ..WaitQuestion::new(Name::shared(&call.name))
     });
     let values = cx.wait_for_all(asked.collect()).await?;
-    let parts = calls.iter().zip(&values).map(|(call, value)| response_part(call, Ok(value.clone())));
+    let parts = calls
+        .iter()
+        .zip(&values)
+        .map(|(call, value)| response_part(call, Ok(value.clone())));
     let mut event = Event::new().with_content(Content::new(Role::User, parts.collect()));
     event.author = Name::literal("user");
     cx.emit(event).await?;

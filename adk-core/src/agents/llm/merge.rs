@@ -18,7 +18,13 @@ pub(super) fn add(
     before: impl Fn(&str) -> Option<Arc<Value>>,
 ) {
     // Usage and updates count for the agent and are not part of the event.
-    let ToolRecord { actions: asked, state_delta, artifact_delta, updated: _, usage: _ } = record;
+    let ToolRecord {
+        actions: asked,
+        state_delta,
+        artifact_delta,
+        updated: _,
+        usage: _,
+    } = record;
     merge_state(&mut overlay.state_delta, state_delta, saw, before);
     for (name, version) in artifact_delta {
         overlay.artifact_delta.retain(|(other, _)| *other != name);
@@ -27,7 +33,9 @@ pub(super) fn add(
     actions.escalate |= asked.escalate;
     actions.skip_summarization |= asked.skip_summarization;
     actions.transfer_to_agent = asked.transfer_to_agent.or(actions.transfer_to_agent.take());
-    actions.set_model_response = asked.set_model_response.or(actions.set_model_response.take());
+    actions.set_model_response = asked
+        .set_model_response
+        .or(actions.set_model_response.take());
     actions.exit_to = asked.exit_to.or(actions.exit_to.take());
 }
 
@@ -39,7 +47,9 @@ fn merge_state(
 ) {
     for (key, value) in delta.into_iter() {
         let merged = match all.get(&key).filter(|_| !saw.contains(&key)) {
-            Some(earlier) => merge(before(&key).as_deref(), earlier, &value).map_or(value, Arc::new),
+            Some(earlier) => {
+                merge(before(&key).as_deref(), earlier, &value).map_or(value, Arc::new)
+            }
             None => value,
         };
         all.insert(key, merged);
@@ -77,7 +87,9 @@ fn merge(before: Option<&Value>, earlier: &Value, later: &Value) -> Option<Value
                 Some(_) => return None,
             };
             let added = later.strip_prefix(before)?;
-            earlier.starts_with(before).then(|| Value::Array([earlier, added].concat()))
+            earlier
+                .starts_with(before)
+                .then(|| Value::Array([earlier, added].concat()))
         }
         _ => None,
     }
@@ -95,9 +107,16 @@ mod tests {
 
     #[test]
     fn objects_are_merged_deeply() {
-        assert_eq!(merged(json!(null), json!({"x": 1}), json!({"y": 2})), json!({"x": 1, "y": 2}));
         assert_eq!(
-            merged(json!(null), json!({"d": {"x": 1}, "n": 1}), json!({"d": {"y": 2}, "n": 2})),
+            merged(json!(null), json!({"x": 1}), json!({"y": 2})),
+            json!({"x": 1, "y": 2})
+        );
+        assert_eq!(
+            merged(
+                json!(null),
+                json!({"d": {"x": 1}, "n": 1}),
+                json!({"d": {"y": 2}, "n": 2})
+            ),
             json!({"d": {"x": 1, "y": 2}, "n": 2})
         );
     }
@@ -105,21 +124,37 @@ mod tests {
     #[test]
     fn an_old_value_in_a_later_call_does_not_undo_a_change() {
         let before = json!({"x": 0, "y": 0});
-        assert_eq!(merged(before, json!({"x": 1, "y": 0}), json!({"x": 0, "y": 2})), json!({"x": 1, "y": 2}));
+        assert_eq!(
+            merged(before, json!({"x": 1, "y": 0}), json!({"x": 0, "y": 2})),
+            json!({"x": 1, "y": 2})
+        );
     }
 
     #[test]
     fn lists_that_grew_are_joined_and_others_replaced() {
-        assert_eq!(merged(json!(null), json!(["f"]), json!(["g"])), json!(["f", "g"]));
-        assert_eq!(merged(json!([0]), json!([0, 1]), json!([0, 2])), json!([0, 1, 2]));
-        assert_eq!(merged(json!([0]), json!([]), json!([0, 2])), json!([0, 2]), "one took something out");
+        assert_eq!(
+            merged(json!(null), json!(["f"]), json!(["g"])),
+            json!(["f", "g"])
+        );
+        assert_eq!(
+            merged(json!([0]), json!([0, 1]), json!([0, 2])),
+            json!([0, 1, 2])
+        );
+        assert_eq!(
+            merged(json!([0]), json!([]), json!([0, 2])),
+            json!([0, 2]),
+            "one took something out"
+        );
         assert_eq!(merged(json!("text"), json!([1]), json!([2])), json!([2]));
     }
 
     #[test]
     fn the_later_secret_wins_as_a_whole() {
         let secret = |value: Value| json!({"$secret": value});
-        let (old, new) = (secret(json!({"id": 1, "key": "a"})), secret(json!({"id": 2, "key": "b"})));
+        let (old, new) = (
+            secret(json!({"id": 1, "key": "a"})),
+            secret(json!({"id": 2, "key": "b"})),
+        );
         for (before, earlier, later) in [(json!(null), &old, &new), (old.clone(), &new, &old)] {
             assert_eq!(merged(before, earlier.clone(), later.clone()), *later);
         }

@@ -66,15 +66,17 @@ fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
             "the model's reply was cut off at the limit of output tokens before it said anything",
             MORE_TOKENS,
         ),
-        NoAnswerKind::Other => {
-            ("the model gave no answer", "look the reason up in the provider's documentation")
-        }
+        NoAnswerKind::Other => (
+            "the model gave no answer",
+            "look the reason up in the provider's documentation",
+        ),
     }
 }
 
 /// Adds ADK's error code to a complete reply without content.
 pub(super) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse {
-    let is_empty = response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
+    let is_empty =
+        response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if is_empty && response.error_code.is_none() {
         response.error_code = Some(NO_CONTENT.into());
         response.error_message =
@@ -107,7 +109,11 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
         *why.to_mut() += ": ";
         *why.to_mut() += more;
     }
-    NothingWritten { kind: ErrorKind::NoAnswer(kind), why, help }
+    NothingWritten {
+        kind: ErrorKind::NoAnswer(kind),
+        why,
+        help,
+    }
 }
 
 /// Returns the reason why an agent has written no key after this tool ended the turn without a
@@ -128,9 +134,10 @@ pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
 pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
     match finish? {
         FinishReason::Stop => None,
-        FinishReason::MaxTokens => {
-            Some(("the answer was cut off at the limit of output tokens", MORE_TOKENS))
-        }
+        FinishReason::MaxTokens => Some((
+            "the answer was cut off at the limit of output tokens",
+            MORE_TOKENS,
+        )),
         reason => match kind_of_finish(reason) {
             NoAnswerKind::Other => None,
             kind => Some(fact_and_help(kind)),
@@ -155,6 +162,8 @@ fn kind_of_finish(reason: &FinishReason) -> NoAnswerKind {
 }
 
 fn kind_of_code(code: &str) -> NoAnswerKind {
-    let known = CODES.iter().find(|(known, _)| code.eq_ignore_ascii_case(known));
+    let known = CODES
+        .iter()
+        .find(|(known, _)| code.eq_ignore_ascii_case(known));
     known.map_or(NoAnswerKind::Other, |(_, kind)| *kind)
 }

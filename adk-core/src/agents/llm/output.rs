@@ -38,24 +38,40 @@ impl AgentOutput {
     pub(crate) fn from_declaration(output: OutputKey) -> Self {
         let form = match output.schema {
             None => OutputForm::Text,
-            Some(make) => OutputForm::Type { make, made: OnceLock::new(), read: output.read },
+            Some(make) => OutputForm::Type {
+                make,
+                made: OnceLock::new(),
+                read: output.read,
+            },
         };
-        Self { key: Some(Name::literal(output.key)), form }
+        Self {
+            key: Some(Name::literal(output.key)),
+            form,
+        }
     }
 
     /// Creates an output that stores text unchanged.
     pub(crate) fn text(key: Name) -> Self {
-        Self { key: Some(key), form: OutputForm::Text }
+        Self {
+            key: Some(key),
+            form: OutputForm::Text,
+        }
     }
 
     /// Creates the output of a declaration, with a key that is known at run time.
     pub(crate) fn with_type(key: Option<Name>, output: OutputKey) -> Self {
-        Self { key, ..Self::from_declaration(output) }
+        Self {
+            key,
+            ..Self::from_declaration(output)
+        }
     }
 
     /// Creates an output of JSON that fits a schema.
     pub(crate) fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
-        Self { key, form: OutputForm::Schema(schema) }
+        Self {
+            key,
+            form: OutputForm::Schema(schema),
+        }
     }
 
     pub(super) fn schema(&self) -> Option<Arc<Value>> {
@@ -96,7 +112,11 @@ impl AgentOutput {
         if matches!(self.form, OutputForm::Text) || is_written_as(&text, value) {
             return;
         }
-        let at = content.parts.iter().position(|part| matches!(part, Part::Text(_))).unwrap_or(0);
+        let at = content
+            .parts
+            .iter()
+            .position(|part| matches!(part, Part::Text(_)))
+            .unwrap_or(0);
         content.parts.retain(|part| !matches!(part, Part::Text(_)));
         content.parts.insert(at, Part::text(value.to_string()));
     }
@@ -108,7 +128,11 @@ impl fmt::Debug for AgentOutput {
             f,
             "Output({}, {})",
             self.key.as_deref().unwrap_or("no key"),
-            if matches!(self.form, OutputForm::Text) { "text" } else { "json" }
+            if matches!(self.form, OutputForm::Text) {
+                "text"
+            } else {
+                "json"
+            }
         )
     }
 }
@@ -124,7 +148,10 @@ fn is_written_as(text: &str, value: &Value) -> bool {
 ///
 /// # Errors
 /// Fails if the text is not JSON, or if the JSON does not fit the agent's type.
-pub(super) fn value(output: &AgentOutput, content: &mut Content) -> Result<Option<(Name, Value)>, Misfit> {
+pub(super) fn value(
+    output: &AgentOutput,
+    content: &mut Content,
+) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
     if matches!(output.form, OutputForm::Text) {
         let key = output.key.clone().filter(|_| !text.is_empty());
@@ -133,7 +160,10 @@ pub(super) fn value(output: &AgentOutput, content: &mut Content) -> Result<Optio
     if text.trim().is_empty() {
         return Ok(None);
     }
-    match (text::read(&text, &mut |value| output.settle(value)), &output.key) {
+    match (
+        text::read(&text, &mut |value| output.settle(value)),
+        &output.key,
+    ) {
         (Ok(value), key) => {
             output.show(&value, content);
             Ok(key.clone().map(|key| (key, value)))
@@ -156,7 +186,12 @@ pub(super) struct Misfit {
 impl Misfit {
     pub(super) fn new(output: &AgentOutput, text: String, why: String) -> Self {
         let key = output.key.clone().unwrap_or_default();
-        Self { key, schema: output.schema().unwrap_or_default(), text, why }
+        Self {
+            key,
+            schema: output.schema().unwrap_or_default(),
+            text,
+            why,
+        }
     }
 
     /// Returns the correction request for the model.
@@ -169,17 +204,27 @@ impl Misfit {
 
     /// Returns the error after the last permitted attempt.
     pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
-        let Self { key, schema, text, why } = self;
-        let again = if attempts > 1 { format!(" in {attempts} attempts") } else { String::new() };
+        let Self {
+            key,
+            schema,
+            text,
+            why,
+        } = self;
+        let again = if attempts > 1 {
+            format!(" in {attempts} attempts")
+        } else {
+            String::new()
+        };
         let (text, schema) = (excerpt(&text), excerpt(&schema.to_string()));
         let message = format!(
             "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
         );
         let (message, help) = match no_answer::ended_early(finish) {
             Some((reason, help)) => (format!("{message}; {reason}"), help),
-            None => {
-                (message, "say in the instruction what to answer, or choose a model that keeps to a schema")
-            }
+            None => (
+                message,
+                "say in the instruction what to answer, or choose a model that keeps to a schema",
+            ),
         };
         Error::new(ErrorKind::OutputInvalid, message).with_help(help)
     }
@@ -205,39 +250,77 @@ mod tests {
     fn text_is_stored_unchanged_and_without_thoughts() {
         let text = OutputKey::text("draft");
         let mut content = Content::model(" a ");
-        content.parts.insert(0, Part::from(Thought { text: "hm".into(), signature: None }));
+        content.parts.insert(
+            0,
+            Part::from(Thought {
+                text: "hm".into(),
+                signature: None,
+            }),
+        );
         content.parts.push(Part::text("b"));
         assert_eq!(
             value(&AgentOutput::from_declaration(text), &mut content).unwrap(),
             Some(("draft".into(), json!(" a b")))
         );
-        assert_eq!(value(&AgentOutput::from_declaration(text), &mut Content::default()).unwrap(), None);
+        assert_eq!(
+            value(
+                &AgentOutput::from_declaration(text),
+                &mut Content::default()
+            )
+            .unwrap(),
+            None
+        );
     }
 
     #[test]
     fn json_is_parsed_with_and_without_a_fence() {
-        for answer in ["[1, 2]", " [1,2]\n", "```json\n[1, 2]\n```", "```\n[1, 2]```"] {
+        for answer in [
+            "[1, 2]",
+            " [1,2]\n",
+            "```json\n[1, 2]\n```",
+            "```\n[1, 2]```",
+        ] {
             assert_eq!(
-                value(&AgentOutput::from_declaration(COUNT), &mut Content::model(answer)).unwrap(),
+                value(
+                    &AgentOutput::from_declaration(COUNT),
+                    &mut Content::model(answer)
+                )
+                .unwrap(),
                 Some(("counts".into(), json!([1, 2]))),
                 "{answer}"
             );
         }
-        assert_eq!(value(&AgentOutput::from_declaration(COUNT), &mut Content::model(" \n")).unwrap(), None);
+        assert_eq!(
+            value(
+                &AgentOutput::from_declaration(COUNT),
+                &mut Content::model(" \n")
+            )
+            .unwrap(),
+            None
+        );
     }
 
     #[test]
     fn an_answer_of_another_type_is_an_error_with_the_reason() {
         let fail = |text: &str, finish: Option<&FinishReason>| {
-            value(&AgentOutput::from_declaration(COUNT), &mut Content::model(text))
-                .unwrap_err()
-                .error(finish, 1)
+            value(
+                &AgentOutput::from_declaration(COUNT),
+                &mut Content::model(text),
+            )
+            .unwrap_err()
+            .error(finish, 1)
         };
         let error = fail("[1, 300]", None);
         assert_eq!(error.kind(), ErrorKind::OutputInvalid);
-        assert!(error.to_string().contains("`counts`") && error.to_string().contains("300"), "{error}");
+        assert!(
+            error.to_string().contains("`counts`") && error.to_string().contains("300"),
+            "{error}"
+        );
         let error = fail("[1, ", Some(&FinishReason::MaxTokens));
-        assert!(error.to_string().contains("not JSON") && error.to_string().contains("cut off"), "{error}");
+        assert!(
+            error.to_string().contains("not JSON") && error.to_string().contains("cut off"),
+            "{error}"
+        );
         let error = fail(&"é".repeat(500), None);
         assert!(error.to_string().contains("ééé..."), "{error}");
     }

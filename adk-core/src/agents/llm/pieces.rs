@@ -27,7 +27,10 @@ impl Piece {
         let with_part = |part| Event::new().with_content(Content::new(Role::Model, vec![part]));
         let mut event = match self {
             Self::Text(text) => with_part(Part::Text(text)),
-            Self::Thought(text) => with_part(Part::from(Thought { text, signature: None })),
+            Self::Thought(text) => with_part(Part::from(Thought {
+                text,
+                signature: None,
+            })),
             Self::Metadata(key, value) => Event::new().with_metadata(key, *value),
         };
         event.partial = true;

@@ -29,7 +29,11 @@ pub(super) struct ToolQuestion {
 impl ToolQuestion {
     pub(super) fn new(error: ToolError, args: ToolArgs) -> Self {
         let (question, schema) = error.into_question();
-        Self { question, schema, args }
+        Self {
+            question,
+            schema,
+            args,
+        }
     }
 }
 
@@ -50,11 +54,20 @@ pub(super) async fn resume_with_answers(
     while all.iter().any(has_question) {
         let (mut again, mut open) = (Vec::new(), Vec::new());
         for (at, call) in calls.iter().enumerate() {
-            let Ok(CallRecord { left, asks, .. }) = &mut all[at] else { continue };
+            let Ok(CallRecord { left, asks, .. }) = &mut all[at] else {
+                continue;
+            };
             let Some(asks) = asks.take() else { continue };
-            let ToolQuestion { question, schema, args } = *asks;
+            let ToolQuestion {
+                question,
+                schema,
+                args,
+            } = *asks;
             count_call(left, cx);
-            let left = ToolRecord { usage: Usage::default(), ..std::mem::take(left) };
+            let left = ToolRecord {
+                usage: Usage::default(),
+                ..std::mem::take(left)
+            };
             let asked = WaitQuestion {
                 question,
                 schema,
@@ -77,7 +90,8 @@ pub(super) async fn resume_with_answers(
         }
         let made = join_all(again).await;
         if !open.is_empty() {
-            made.into_iter().try_for_each(|(_, called)| called.map(drop))?;
+            made.into_iter()
+                .try_for_each(|(_, called)| called.map(drop))?;
             match cx.run.park(open).await {}
         }
         made.into_iter().for_each(|(at, called)| all[at] = called);

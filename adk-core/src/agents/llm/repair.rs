@@ -44,8 +44,10 @@ impl Repair {
         self.attempts += 1;
         let finish = answer.finish_reason.as_ref();
         let is_cut_off = no_answer::ended_early(finish).is_some();
-        let is_last =
-            is_cut_off || is_last || !cx.config().repair_answers || self.attempts >= agent.answer_attempts;
+        let is_last = is_cut_off
+            || is_last
+            || !cx.config().repair_answers
+            || self.attempts >= agent.answer_attempts;
         if is_last && !cx.is_recorded(CallKind::Model, &call::MODEL) {
             return Err(misfit.error(finish, self.attempts));
         }
@@ -53,7 +55,8 @@ impl Repair {
         let mut event = Event::new().with_metadata(RETRY_KEY, metadata);
         event.partial = true;
         cx.emit(event).await?;
-        self.messages.extend([answer.content, Content::user(misfit.request())]);
+        self.messages
+            .extend([answer.content, Content::user(misfit.request())]);
         Ok(())
     }
 
@@ -72,17 +75,23 @@ impl Repair {
     ) -> Result<()> {
         self.messages.clear();
         let refused = responses.parts.iter().find_map(|part| match part {
-            Part::FunctionResponse(response) if response.name == RESPOND => response.response.get("error"),
+            Part::FunctionResponse(response) if response.name == RESPOND => {
+                response.response.get("error")
+            }
             _ => None,
         });
-        let (Some(answer), Some(why)) = (answer, refused.and_then(Value::as_str)) else { return Ok(()) };
+        let (Some(answer), Some(why)) = (answer, refused.and_then(Value::as_str)) else {
+            return Ok(());
+        };
         self.attempts += 1;
         // ADK permits any number of calls.
         let is_last = self.attempts >= agent.answer_attempts
             && cx.config().repair_answers
             && !cx.is_recorded(CallKind::Model, &call::MODEL);
         match agent.output.as_ref().filter(|_| is_last) {
-            Some(output) => Err(Misfit::new(output, answer, respond::reason(why)).error(None, self.attempts)),
+            Some(output) => {
+                Err(Misfit::new(output, answer, respond::reason(why)).error(None, self.attempts))
+            }
             None => Ok(()),
         }
     }

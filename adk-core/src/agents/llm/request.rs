@@ -29,7 +29,11 @@ pub(super) async fn build(
         (None, None) => (String::new(), None),
     };
     let instruction = agent.instruction.render(cx).await?;
-    let before = if global.is_empty() { 0 } else { global.len() + GAP.len() };
+    let before = if global.is_empty() {
+        0
+    } else {
+        global.len() + GAP.len()
+    };
     let fixed = global_fixed.or_else(|| agent.instruction.fixed_len().map(|fixed| before + fixed));
     let info = info(turn, cx);
     let paragraphs = [
@@ -37,10 +41,16 @@ pub(super) async fn build(
         Some(instruction),
         live::instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.description.meta().description)),
-        tools.has_answer_tool().then(|| respond::INSTRUCTION.to_owned()),
+        tools
+            .has_answer_tool()
+            .then(|| respond::INSTRUCTION.to_owned()),
         transfer::instruction(cx.frame.handovers.as_deref()),
     ];
-    let paragraphs: Vec<_> = paragraphs.into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    let paragraphs: Vec<_> = paragraphs
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty())
+        .collect();
     let history = cx.history();
     // Boxed, because the log is read only for a moment, and the agent's future lives for the
     // duration of the call.
@@ -71,7 +81,11 @@ pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
         path: cx.path().clone(),
         run_id: cx.run_id(),
         turn,
-        handed_over: cx.frame.handovers.as_deref().is_some_and(|handovers| handovers.handed_over),
+        handed_over: cx
+            .frame
+            .handovers
+            .as_deref()
+            .is_some_and(|handovers| handovers.handed_over),
         is_summary: false,
     }
 }

@@ -24,8 +24,7 @@ const WRAPPED: &str = "response";
 
 /// Prefix and suffix of the reason in the error for a refused answer.
 const MISFIT: &str = "the answer does not fit: ";
-const AGAIN: &str =
-    ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
+const AGAIN: &str = ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
 
 /// Returns the arguments of the first call of `set_model_response` as text.
 pub(super) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {
@@ -56,7 +55,9 @@ pub(super) fn settle(output: &AgentOutput, content: &mut Content) {
 /// Reports whether the schema of the answer is not an object, so that one argument contains the
 /// answer.
 fn is_wrapped(output: &AgentOutput) -> bool {
-    output.schema().is_none_or(|schema| schema.get("type").and_then(Value::as_str) != Some("object"))
+    output
+        .schema()
+        .is_none_or(|schema| schema.get("type").and_then(Value::as_str) != Some("object"))
 }
 
 /// Returns the answer in the arguments of a call.
@@ -64,7 +65,10 @@ fn answer(args: ToolArgs, output: &AgentOutput) -> Value {
     if !is_wrapped(output) {
         return Value::Object(args);
     }
-    args.into_iter().find(|(name, _)| name == WRAPPED).map(|(_, value)| value).unwrap_or_default()
+    args.into_iter()
+        .find(|(name, _)| name == WRAPPED)
+        .map(|(_, value)| value)
+        .unwrap_or_default()
 }
 
 /// Returns the arguments of a call with this answer.
@@ -99,13 +103,18 @@ impl SetModelResponse {
             }))
         };
         let declaration = ToolDeclaration::new(RESPOND, Self::META.description, parameters);
-        Self { declaration, output }
+        Self {
+            declaration,
+            output,
+        }
     }
 }
 
 impl Tool for SetModelResponse {
-    const META: ToolMeta<'static> =
-        ToolMeta::new(RESPOND, "Gives your final answer. Its arguments are the answer.");
+    const META: ToolMeta<'static> = ToolMeta::new(
+        RESPOND,
+        "Gives your final answer. Its arguments are the answer.",
+    );
 
     fn declaration(&self) -> &ToolDeclaration {
         &self.declaration
@@ -140,11 +149,19 @@ pub(super) fn text(value: &Value) -> String {
 struct Spaced;
 
 impl serde_json::ser::Formatter for Spaced {
-    fn begin_array_value<W: io::Write + ?Sized>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+    fn begin_array_value<W: io::Write + ?Sized>(
+        &mut self,
+        to: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         if first { Ok(()) } else { to.write_all(b", ") }
     }
 
-    fn begin_object_key<W: io::Write + ?Sized>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
+    fn begin_object_key<W: io::Write + ?Sized>(
+        &mut self,
+        to: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
         if first { Ok(()) } else { to.write_all(b", ") }
     }
 

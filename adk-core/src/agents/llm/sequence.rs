@@ -28,25 +28,38 @@ pub(super) struct Sequence {
 
 impl Sequence {
     pub(super) fn new(tools: &Toolbox<'_>, calls: &[Arc<FunctionCall>], cx: &Context) -> Self {
-        let free = Self { waves: vec![0; calls.len()], keys: Vec::new() };
+        let free = Self {
+            waves: vec![0; calls.len()],
+            keys: Vec::new(),
+        };
         if calls.len() < 2 {
             return free;
         }
         let scope = cx.scope.as_deref();
         let touched_keys = |call: &Arc<FunctionCall>| {
-            tools.get(&call.name).map(|tool| TouchedKeys::from_tool(tool, scope)).unwrap_or_default()
+            tools
+                .get(&call.name)
+                .map(|tool| TouchedKeys::from_tool(tool, scope))
+                .unwrap_or_default()
         };
         let touched: Vec<_> = calls.iter().map(touched_keys).collect();
-        let both = touched.iter().flat_map(|keys| keys.writes.intersection(&keys.reads));
+        let both = touched
+            .iter()
+            .flat_map(|keys| keys.writes.intersection(&keys.reads));
         let shared: BTreeSet<_> = both.cloned().collect();
         if shared.is_empty() {
             return free;
         }
-        let keys: Vec<BTreeSet<_>> =
-            touched.into_iter().map(|keys| keys.writes.intersection(&shared).cloned().collect()).collect();
+        let keys: Vec<BTreeSet<_>> = touched
+            .into_iter()
+            .map(|keys| keys.writes.intersection(&shared).cloned().collect())
+            .collect();
         let mut waves: Vec<usize> = Vec::new();
         for own in &keys {
-            let before = waves.iter().zip(&keys).filter(|(_, other)| !own.is_disjoint(other));
+            let before = waves
+                .iter()
+                .zip(&keys)
+                .filter(|(_, other)| !own.is_disjoint(other));
             waves.push(before.map(|(wave, _)| wave + 1).max().unwrap_or_default());
         }
         Self { waves, keys }
@@ -60,13 +73,18 @@ impl Sequence {
     /// Returns the indices of the calls of each wave.
     pub(super) fn waves(&self) -> impl Iterator<Item = Vec<usize>> {
         let last = self.waves.iter().copied().max().unwrap_or_default();
-        (0..=last).map(|wave| (0..self.waves.len()).filter(|at| self.waves[*at] == wave).collect())
+        (0..=last).map(|wave| {
+            (0..self.waves.len())
+                .filter(|at| self.waves[*at] == wave)
+                .collect()
+        })
     }
 
     /// Returns the part of `written`, the writes of earlier calls, that a call sees.
     pub(super) fn visible_writes(&self, at: usize, written: &StateDelta) -> StateDelta {
         let keys = self.keys.get(at).into_iter().flatten();
-        keys.filter_map(|key| Some((Name::shared(key), written.get(key.as_str())?.clone()))).collect()
+        keys.filter_map(|key| Some((Name::shared(key), written.get(key.as_str())?.clone())))
+            .collect()
     }
 }
 
@@ -81,10 +99,18 @@ impl TouchedKeys {
     /// Returns the keys of a function, or all keys of an agent and of the agents below it.
     fn from_tool(tool: &Arc<dyn DynTool>, scope: Option<&KeyScope>) -> Self {
         let (meta, mut touched) = (tool.meta(), Self::default());
-        meta.reads.iter().for_each(|key| touched.read(key.name, scope));
-        meta.writes.iter().for_each(|key| touched.write(key.name, scope));
+        meta.reads
+            .iter()
+            .for_each(|key| touched.read(key.name, scope));
+        meta.writes
+            .iter()
+            .for_each(|key| touched.write(key.name, scope));
         let renames = Renames::default();
-        for effect in meta.agent.into_iter().flat_map(|agent| Effects::of(agent, &renames)) {
+        for effect in meta
+            .agent
+            .into_iter()
+            .flat_map(|agent| Effects::of(agent, &renames))
+        {
             // A key inside of a workflow is a key of the session, which an instance does not
             // rename.
             let scope = scope.filter(|_| !effect.is_inside);
@@ -105,6 +131,7 @@ impl TouchedKeys {
     /// is written.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
         self.reads.insert(stored_key(scope, key).into_owned());
-        self.reads.extend(scope.map(|scope| scope.source_key(key).into_owned()));
+        self.reads
+            .extend(scope.map(|scope| scope.source_key(key).into_owned()));
     }
 }

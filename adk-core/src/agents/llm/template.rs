@@ -27,14 +27,26 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
                 Some(value) => insert(&mut text, &value),
                 None if found.optional => {}
                 None => {
-                    return Err(key_missing(what, &prompt[found.start..found.end], key, cx.name_around(key)));
+                    return Err(key_missing(
+                        what,
+                        &prompt[found.start..found.end],
+                        key,
+                        cx.name_around(key),
+                    ));
                 }
             },
             // Boxed, because few prompts contain artifacts.
             Source::Artifact(name) => match Box::pin(artifact(name, cx)).await? {
                 Artifact::Text(content) => text.push_str(&content),
                 Artifact::Missing if found.optional => {}
-                other => return Err(artifact_missing(what, &prompt[found.start..found.end], name, &other)),
+                other => {
+                    return Err(artifact_missing(
+                        what,
+                        &prompt[found.start..found.end],
+                        name,
+                        &other,
+                    ));
+                }
             },
         }
     }
@@ -64,7 +76,11 @@ enum Artifact {
 async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
     let (run, wanted) = (cx.run.clone(), name.to_owned());
     let work = async move {
-        let part = run.services.artifacts.load(run.session().key(), &wanted, None).await?;
+        let part = run
+            .services
+            .artifacts
+            .load(run.session().key(), &wanted, None)
+            .await?;
         Ok(match part {
             None => Artifact::Missing,
             Some(Part::Text(text)) => Artifact::Text(text),
@@ -74,7 +90,8 @@ async fn artifact(name: &str, cx: &mut Context) -> Result<Artifact> {
         })
     };
     let (name, inputs) = (Name::shared(name), CallInputs::default());
-    cx.recorded_call(CallKind::LoadArtifact, name, inputs, work).await
+    cx.recorded_call(CallKind::LoadArtifact, name, inputs, work)
+        .await
 }
 
 fn blob_text(blob: &Blob) -> Artifact {
@@ -94,7 +111,8 @@ fn shows_secret(what: &str, placeholder: &str) -> Error {
 
 /// Returns the error for a missing key. `around` is the name of the key outside of the instance.
 fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error {
-    let message = format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
+    let message =
+        format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
         "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
     );
@@ -107,7 +125,8 @@ fn artifact_missing(what: &str, placeholder: &str, name: &str, artifact: &Artifa
         _ => format!("the artifact `{name}` does not exist"),
     };
     let message = format!("the {what} reads `{placeholder}`, but {fact}");
-    let help =
-        format!("save `{name}` before this agent runs, or read it optionally as `{{artifact.{name}?}}`");
+    let help = format!(
+        "save `{name}` before this agent runs, or read it optionally as `{{artifact.{name}?}}`"
+    );
     Error::new(ErrorKind::ArtifactMissing, message).with_help(help)
 }

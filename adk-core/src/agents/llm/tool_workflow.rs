@@ -47,15 +47,19 @@ pub struct ToolWorkflow<T> {
 }
 
 impl<T: Tool> ToolWorkflow<T> {
-    const META: AgentMeta<'static> =
-        AgentMeta::custom(T::META.name).description(T::META.description).resources(T::META.resources);
+    const META: AgentMeta<'static> = AgentMeta::custom(T::META.name)
+        .description(T::META.description)
+        .resources(T::META.resources);
     const DECL: LlmDecl = LlmDecl::new(Self::META);
 
     /// Creates a workflow with the name and the description of the tool.
     pub fn new(tool: T) -> Self {
         let mut agent = LlmAgent::from_declaration(const { &Self::DECL });
         agent.settings.tools.0.push(Arc::new(tool));
-        Self { agent, tool: PhantomData }
+        Self {
+            agent,
+            tool: PhantomData,
+        }
     }
 }
 
@@ -67,7 +71,8 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
             let ran = run(&self.agent, cx).await;
-            ran.map(|()| Flow::Continue).map_err(|error| error.at(cx.path()))
+            ran.map(|()| Flow::Continue)
+                .map_err(|error| error.at(cx.path()))
         })
     }
 
@@ -84,14 +89,22 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
 /// Calls the tool.
 async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     // The agent has only one tool.
-    let name: String = agent.tools().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+    let name: String = agent
+        .tools()
+        .map(|tool| tool.declaration_dyn().name.as_str())
+        .collect();
     let args = match cx.run.get(ARGUMENTS).as_deref() {
         Some(Value::Object(args)) => args.clone(),
         _ => ToolArgs::new(),
     };
     // Derived from the position in the run, so that a resumed run generates the same id.
     let id = format!("{OWN_ID}{:x}-{}", cx.run_id().as_u128(), cx.path());
-    let call = Arc::new(FunctionCall { id, name: name.clone(), args, ..FunctionCall::default() });
+    let call = Arc::new(FunctionCall {
+        id,
+        name: name.clone(),
+        args,
+        ..FunctionCall::default()
+    });
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
     let (tools, calls) = (Toolbox::with_own_tools(agent), vec![call]);
@@ -101,23 +114,34 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let called = calls::make(&tools, &calls, cx).await?.all;
     let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
     for called in called {
-        let CallRecord { result: given, left, .. } = called?;
+        let CallRecord {
+            result: given,
+            left,
+            ..
+        } = called?;
         calls::take_record(left, None, &[], &mut actions, cx);
         result = given;
     }
     cx.check_limits()?;
-    let responses = calls.iter().map(|call| calls::response_part(call, result.clone()));
-    let mut event = response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
+    let responses = calls
+        .iter()
+        .map(|call| calls::response_part(call, result.clone()));
+    let mut event =
+        response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
     if let (Ok(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());
     }
     cx.emit(event).await?;
     if let Err(error) = result {
-        return Err(Error::new(ErrorKind::Agent, format!("tool `{name}`: {error}")));
+        return Err(Error::new(
+            ErrorKind::Agent,
+            format!("tool `{name}`: {error}"),
+        ));
     }
     if !open.is_empty() {
         let values = long_running::wait_for_responses(open, cx).await?;
-        cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default())).await?;
+        cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default()))
+            .await?;
     }
     Ok(())
 }

@@ -40,12 +40,22 @@ impl<'a> Toolbox<'a> {
             added.push(Arc::new(transfer));
         }
         added.extend(live::tool(agent, cx));
-        Self { agent, added, offered: Vec::new(), has_answer_tool }
+        Self {
+            agent,
+            added,
+            offered: Vec::new(),
+            has_answer_tool,
+        }
     }
 
     /// Creates a toolbox with only the agent's own tools.
     pub(super) fn with_own_tools(agent: &'a LlmAgent) -> Self {
-        Self { agent, added: Vec::new(), offered: Vec::new(), has_answer_tool: false }
+        Self {
+            agent,
+            added: Vec::new(),
+            offered: Vec::new(),
+            has_answer_tool: false,
+        }
     }
 
     /// Updates the tools of the toolsets for the next model call.
@@ -57,7 +67,10 @@ impl<'a> Toolbox<'a> {
             return Ok(());
         }
         self.offered.clear();
-        let taken: Vec<_> = self.iter().map(|tool| tool.declaration_dyn().name.as_str()).collect();
+        let taken: Vec<_> = self
+            .iter()
+            .map(|tool| tool.declaration_dyn().name.as_str())
+            .collect();
         // Boxed, because few agents have toolsets and every future would contain the work.
         self.offered = Box::pin(toolsets::list_offered(self.agent, &taken, cx)).await?;
         Ok(())
@@ -65,11 +78,17 @@ impl<'a> Toolbox<'a> {
 
     /// Returns all tools that the model sees, in the order of its request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
-        self.all().filter(|tool| tool.processor_dyn().is_none_or(|processor| processor.is_declared()))
+        self.all().filter(|tool| {
+            tool.processor_dyn()
+                .is_none_or(|processor| processor.is_declared())
+        })
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
-        self.added.iter().chain(self.agent.tools()).chain(&self.offered)
+        self.added
+            .iter()
+            .chain(self.agent.tools())
+            .chain(&self.offered)
     }
 
     /// Returns the tools that change the requests of the agent.
@@ -79,7 +98,8 @@ impl<'a> Toolbox<'a> {
 
     /// Returns the tool with this name.
     pub(super) fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
-        self.iter().find(|tool| *tool.declaration_dyn().name == *name)
+        self.iter()
+            .find(|tool| *tool.declaration_dyn().name == *name)
     }
 
     /// Reports whether calls of this tool get their response from outside, after the tool has
@@ -94,13 +114,19 @@ impl<'a> Toolbox<'a> {
     }
 
     pub(super) fn declarations(&self) -> Vec<ToolDeclaration> {
-        self.iter().map(|tool| tool.declaration_dyn().clone()).collect()
+        self.iter()
+            .map(|tool| tool.declaration_dyn().clone())
+            .collect()
     }
 
     /// Returns the response schema of a request; `None` if the model gives its answer through a
     /// tool.
     pub(super) fn response_schema(&self) -> Option<Arc<Value>> {
-        if self.has_answer_tool { None } else { self.agent.schema() }
+        if self.has_answer_tool {
+            None
+        } else {
+            self.agent.schema()
+        }
     }
 
     /// Reports whether the model gives its answer through a tool.

@@ -33,22 +33,34 @@ impl LlmAgent {
         for tool in self.tools() {
             let name = tool.declaration_dyn().name.as_str();
             if RESERVED.contains(&name) {
-                let message =
-                    format!("tool-reserved: a tool is called `{name}`, a name of the runtime's own");
+                let message = format!(
+                    "tool-reserved: a tool is called `{name}`, a name of the runtime's own"
+                );
                 return Err(Error::new(ErrorKind::Config, message)
                     .with_help("give it another name: `#[tool(name = ...)]`"));
             }
             if seen.contains(&name) {
                 let message = format!("tool-duplicate: two tools are called `{name}`");
-                return Err(Error::new(ErrorKind::Config, message)
-                    .with_help("add it once, or give one of them another name: `#[tool(name = ...)]`"));
+                return Err(Error::new(ErrorKind::Config, message).with_help(
+                    "add it once, or give one of them another name: `#[tool(name = ...)]`",
+                ));
             }
             seen.push(name);
         }
-        let added = self.settings.tools.0.iter().filter_map(|tool| tool.meta().agent);
-        let waits = added.filter_map(|agent| wait_in_tool(self.meta().name, agent)).next();
+        let added = self
+            .settings
+            .tools
+            .0
+            .iter()
+            .filter_map(|tool| tool.meta().agent);
+        let waits = added
+            .filter_map(|agent| wait_in_tool(self.meta().name, agent))
+            .next();
         if let Some(message) = waits {
-            let (fact, help) = message.as_str().split_once("; help: ").unwrap_or((message.as_str(), ""));
+            let (fact, help) = message
+                .as_str()
+                .split_once("; help: ")
+                .unwrap_or((message.as_str(), ""));
             return Err(Error::new(ErrorKind::Config, fact).with_help(help));
         }
         Ok(())
@@ -66,9 +78,12 @@ impl LlmAgent {
                 toolset.name(),
                 meta.name
             );
-            return Err(Error::new(ErrorKind::Unchecked, message).with_help("write `tools: [..]` there"));
+            return Err(
+                Error::new(ErrorKind::Unchecked, message).with_help("write `tools: [..]` there")
+            );
         }
-        let counts_calls = meta.max_turns.is_some() && meta.tools.iter().all(|tool| tool.agent.is_none());
+        let counts_calls =
+            meta.max_turns.is_some() && meta.tools.iter().all(|tool| tool.agent.is_none());
         for tool in self.settings.tools.0.iter().map(|tool| tool.meta()) {
             let (fact, help) = if !meta.more_tools {
                 (
@@ -76,21 +91,31 @@ impl LlmAgent {
                     "list it in `tools`, or write `tools: [..]` there",
                 )
             } else if tool.may_exit && !meta.may_exit {
-                ("the tool may end a loop, and no declared one does".to_owned(), "list it in `tools`")
+                (
+                    "the tool may end a loop, and no declared one does".to_owned(),
+                    "list it in `tools`",
+                )
             } else if let Some((verb, key)) = unseen_key(tool) {
-                (format!("the tool {verb} the key `{key}`, which no check has seen"), "list it in `tools`")
+                (
+                    format!("the tool {verb} the key `{key}`, which no check has seen"),
+                    "list it in `tools`",
+                )
             } else if counts_calls && tool.agent.is_some_and(may_call_models) {
-                let fact =
-                    "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
-                (fact.to_owned(), "list it in `tools`, or leave `max_turns` out")
+                let fact = "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
+                (
+                    fact.to_owned(),
+                    "list it in `tools`, or leave `max_turns` out",
+                )
             } else if prepare.is_tool && (tool.confirm || tool.long_running) {
                 let fact = "the tool waits for an answer from outside, and the agent is used as a tool, which cannot wait";
                 (fact.to_owned(), "call the agent as a step")
             } else {
                 continue;
             };
-            let message =
-                format!("`add_tool` gave tool `{}` to agent `{}`, but {fact}", tool.name, meta.name);
+            let message = format!(
+                "`add_tool` gave tool `{}` to agent `{}`, but {fact}",
+                tool.name, meta.name
+            );
             return Err(Error::new(ErrorKind::Unchecked, message).with_help(help));
         }
         Ok(())
@@ -106,6 +131,13 @@ pub(super) fn unseen_key<'a>(tool: &ToolMeta<'a>) -> Option<(&'static str, &'a s
 
 /// Reports whether an agent may make model calls.
 fn may_call_models(agent: &AgentMeta<'_>) -> bool {
-    let steps = [Step::new(agent.name, StepKind::Agent { meta: agent, instance: false }, 0)];
+    let steps = [Step::new(
+        agent.name,
+        StepKind::Agent {
+            meta: agent,
+            instance: false,
+        },
+        0,
+    )];
     Spec::new(agent.name, "", &steps).bounds().model_calls != Some(0)
 }

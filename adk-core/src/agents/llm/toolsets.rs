@@ -28,12 +28,21 @@ pub(super) async fn list_offered(
     let found = kept.clone();
     let work = async move {
         let tools = list(&asked, &readonly).await?;
-        let offered: Vec<_> = tools.iter().map(|(_, tool)| tool.declaration_dyn().name.clone()).collect();
+        let offered: Vec<_> = tools
+            .iter()
+            .map(|(_, tool)| tool.declaration_dyn().name.clone())
+            .collect();
         *lock(&found) = Some(tools);
         Ok(offered)
     };
-    let offered: Vec<Name> =
-        cx.recorded_call(CallKind::Toolsets, Name::literal("toolsets"), CallInputs::default(), work).await?;
+    let offered: Vec<Name> = cx
+        .recorded_call(
+            CallKind::Toolsets,
+            Name::literal("toolsets"),
+            CallInputs::default(),
+            work,
+        )
+        .await?;
     let listed = lock(&kept).take();
     let listed = match listed {
         Some(listed) => listed,
@@ -48,7 +57,13 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
     let mut listed = Vec::new();
     for toolset in toolsets {
         let name = Name::shared(toolset.name());
-        listed.extend(toolset.tools(cx).await?.into_iter().map(|tool| (name.clone(), tool)));
+        listed.extend(
+            toolset
+                .tools(cx)
+                .await?
+                .into_iter()
+                .map(|tool| (name.clone(), tool)),
+        );
     }
     Ok(listed)
 }
@@ -56,7 +71,9 @@ async fn list(toolsets: &[Arc<dyn Toolset>], cx: &ReadonlyContext) -> Result<Vec
 /// Returns the tools with these names, in the order of the names.
 fn as_recorded(offered: Vec<Name>, mut listed: Vec<ToolsetTool>) -> Vec<ToolsetTool> {
     let take = |name| {
-        let at = listed.iter().position(|(_, tool)| tool.declaration_dyn().name == name)?;
+        let at = listed
+            .iter()
+            .position(|(_, tool)| tool.declaration_dyn().name == name)?;
         Some(listed.swap_remove(at))
     };
     offered.into_iter().filter_map(take).collect()
@@ -70,16 +87,25 @@ fn check(agent: &LlmAgent, taken: &[&str], listed: &[ToolsetTool], cx: &Context)
         let (meta, name) = (tool.meta(), tool.declaration_dyn().name.as_str());
         let is_tool = cx.run.is_inside();
         let (fact, help) = if RESERVED.contains(&name) || name == TASK_COMPLETED {
-            ("tool-reserved: the runtime has a tool of its own of that name", "give the toolset a prefix")
+            (
+                "tool-reserved: the runtime has a tool of its own of that name",
+                "give the toolset a prefix",
+            )
         } else if !seen.insert(name) {
             (
                 "tool-duplicate: the agent has two tools of that name",
                 "give the toolset a prefix, or leave one out",
             )
         } else if meta.may_exit {
-            ("it may end a loop, which no check has seen", "list it in `tools` of the agent")
+            (
+                "it may end a loop, which no check has seen",
+                "list it in `tools` of the agent",
+            )
         } else if meta.agent.is_some() {
-            ("it is an agent, whose calls no check has seen", "list it in `tools` of the agent")
+            (
+                "it is an agent, whose calls no check has seen",
+                "list it in `tools` of the agent",
+            )
         } else if unseen_key(meta).is_some() {
             (
                 "it reads or writes a key of the session, which no check has seen",
@@ -95,8 +121,11 @@ fn check(agent: &LlmAgent, taken: &[&str], listed: &[ToolsetTool], cx: &Context)
             continue;
         };
         let agent = agent.meta().name;
-        let message = format!("toolset `{toolset}` gives tool `{name}` to agent `{agent}`, but {fact}");
-        return Err(Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message).with_help(help));
+        let message =
+            format!("toolset `{toolset}` gives tool `{name}` to agent `{agent}`, but {fact}");
+        return Err(
+            Error::new(ErrorKind::Toolset(ToolsetErrorKind::Invalid), message).with_help(help),
+        );
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! Spans of model calls and tool calls.
 
 use crate::model::{Model, ModelError, ModelRequest, ModelResponse};
-use crate::runtime::run::{TraceSpan, error_type, finish_reason, gen_ai_span, instructions, messages};
+use crate::runtime::run::{
+    TraceSpan, error_type, finish_reason, gen_ai_span, instructions, messages,
+};
 use crate::runtime::tool::{DynTool, ToolContext, ToolError, ToolErrorKind};
 use crate::{ErrorKind, FunctionCall};
 use serde_json::Value;
@@ -16,8 +18,15 @@ pub(super) fn chat_span(
     attempt: u32,
 ) -> Arc<TraceSpan> {
     let ModelRequest { config, info, .. } = request;
-    let (name, provider) = (model.name(), Some(model.provider()).filter(|name| !name.is_empty()));
-    let output = if request.response_schema.is_some() { "json" } else { "text" };
+    let (name, provider) = (
+        model.name(),
+        Some(model.provider()).filter(|name| !name.is_empty()),
+    );
+    let output = if request.response_schema.is_some() {
+        "json"
+    } else {
+        "text"
+    };
     let span = parent.child(&info.path, |id| {
         gen_ai_span!(
             parent,
@@ -50,9 +59,15 @@ pub(super) fn chat_span(
     });
     if span.has_contents() {
         if !request.system_instruction.is_empty() {
-            span.record("gen_ai.system_instructions", &*instructions(&request.system_instruction));
+            span.record(
+                "gen_ai.system_instructions",
+                &*instructions(&request.system_instruction),
+            );
         }
-        span.record("gen_ai.input.messages", &*messages(request.contents.iter(), None));
+        span.record(
+            "gen_ai.input.messages",
+            &*messages(request.contents.iter(), None),
+        );
     }
     span
 }
@@ -84,7 +99,10 @@ pub(super) fn end_chat(span: &TraceSpan, answer: &Result<ModelResponse, ModelErr
     }
     if span.has_contents() {
         let finish = finish.as_deref().unwrap_or("stop");
-        span.record("gen_ai.output.messages", &*messages([&response.content], Some(finish)));
+        span.record(
+            "gen_ai.output.messages",
+            &*messages([&response.content], Some(finish)),
+        );
     }
     match &response.error_code {
         Some(code) => span.fail(code, response.error_message.as_ref().unwrap_or(code)),

@@ -15,8 +15,8 @@ pub(super) struct TransferToAgent {
     declaration: ToolDeclaration,
     /// The permitted agents, by the names that models see.
     offered: Vec<Name>,
-    /// Whether an impossible handover ends the run (`RunConfig::transfer_errors_end_run`). Then the
-    /// tool accepts any name.
+    /// Whether an impossible handover ends the run (`RunConfig::transfer_errors_end_run`). Then
+    /// the tool accepts any name.
     strict: bool,
 }
 
@@ -24,7 +24,10 @@ impl TransferToAgent {
     /// Returns the tool of the running agent; `None` if the agent cannot hand over.
     pub(super) fn new(cx: &Context) -> Option<Self> {
         let handovers = cx.frame.handovers.as_ref()?;
-        let offered: Vec<Name> = handovers.offered().map(|target| target.name.clone()).collect();
+        let offered: Vec<Name> = handovers
+            .offered()
+            .map(|target| target.name.clone())
+            .collect();
         if offered.is_empty() {
             return None;
         }
@@ -36,7 +39,11 @@ impl TransferToAgent {
             "required": ["agent_name"],
         });
         let declaration = ToolDeclaration::new(TRANSFER, Self::META.description, parameters);
-        Some(Self { declaration, offered, strict: cx.config().transfer_errors_end_run })
+        Some(Self {
+            declaration,
+            offered,
+            strict: cx.config().transfer_errors_end_run,
+        })
     }
 }
 
@@ -60,12 +67,16 @@ impl Tool for TransferToAgent {
                 Ok(Value::Null)
             }
             Some(name) => {
-                let message = format!("there is no agent `{name}` to hand over to; {}", list(&self.offered));
+                let message = format!(
+                    "there is no agent `{name}` to hand over to; {}",
+                    list(&self.offered)
+                );
                 Err(ToolError::argument(message))
             }
-            None => {
-                Err(ToolError::argument(format!("argument `agent_name` is missing; {}", list(&self.offered))))
-            }
+            None => Err(ToolError::argument(format!(
+                "argument `agent_name` is missing; {}",
+                list(&self.offered)
+            ))),
         }
     }
 }
@@ -85,7 +96,10 @@ pub(super) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
     let handovers = handovers?;
     handovers.offered().next()?;
     let mut text = String::from("You can hand the conversation over to another agent:\n");
-    for HandoverTarget { name, description, .. } in handovers.offered() {
+    for HandoverTarget {
+        name, description, ..
+    } in handovers.offered()
+    {
         text.push_str(&if description.is_empty() {
             format!("\n- `{name}`")
         } else {
@@ -128,7 +142,11 @@ pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
             Ok(())
         }
         None => {
-            let names: Vec<_> = handovers.targets.iter().map(|target| target.name.clone()).collect();
+            let names: Vec<_> = handovers
+                .targets
+                .iter()
+                .map(|target| target.name.clone())
+                .collect();
             let message = if *author == **name {
                 "it cannot hand over to itself".to_owned()
             } else {

@@ -7,7 +7,8 @@ use super::repair::Repair;
 use super::toolbox::Toolbox;
 use super::tools::RESERVED;
 use super::{
-    LlmAgent, calls, compact, hooks, live, long_running, no_answer, output, request, respond, transfer,
+    LlmAgent, calls, compact, hooks, live, long_running, no_answer, output, request, respond,
+    transfer,
 };
 use crate::flow::Flow;
 use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
@@ -65,7 +66,11 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
             return Ok(turn.flow);
         }
         if is_last {
-            Box::pin(long_running::wait_for_responses(std::mem::take(&mut turn.open), cx)).await?;
+            Box::pin(long_running::wait_for_responses(
+                std::mem::take(&mut turn.open),
+                cx,
+            ))
+            .await?;
         }
     }
 }
@@ -74,7 +79,11 @@ impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
         // If the agent receives handovers, its calls are counted over all its turns at this place.
-        let counted = cx.frame.handovers.as_ref().filter(|_| cx.config().limit_handovers);
+        let counted = cx
+            .frame
+            .handovers
+            .as_ref()
+            .filter(|_| cx.config().limit_handovers);
         Ok(Self {
             agent,
             tools: Toolbox::new(agent, &models, cx),
@@ -97,11 +106,17 @@ impl<'a> LlmTurn<'a> {
         cx: &mut Context,
     ) -> (Event, Vec<Arc<FunctionCall>>, bool) {
         let (mut response, value) = answer;
-        if let Some(output) = self.agent.output.as_ref().filter(|_| self.tools.has_answer_tool()) {
+        if let Some(output) = self
+            .agent
+            .output
+            .as_ref()
+            .filter(|_| self.tools.has_answer_tool())
+        {
             respond::settle(output, &mut response.content);
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
-        let (mut event, calls) = read_reply(response, value, self.number - 1, &mut self.call_ids, cx);
+        let (mut event, calls) =
+            read_reply(response, value, self.number - 1, &mut self.call_ids, cx);
         let asked = std::mem::take(&mut self.asked);
         let written = std::mem::take(&mut event.actions.state_delta);
         event.actions = actions_of(&asked);
@@ -112,7 +127,8 @@ impl<'a> LlmTurn<'a> {
         cx.frame.unwritten = Some(no_answer::reason(&event));
         let is_cut_off = is_cut_off && !calls.is_empty();
         if !is_cut_off {
-            self.open.extend(long_running::mark(&mut event, &calls, &self.tools, cx));
+            self.open
+                .extend(long_running::mark(&mut event, &calls, &self.tools, cx));
         }
         (event, calls, is_cut_off)
     }
@@ -122,7 +138,11 @@ impl<'a> LlmTurn<'a> {
     ///
     /// # Errors
     /// Fails on the second occurrence in a turn.
-    async fn report_cut_off(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
+    async fn report_cut_off(
+        &mut self,
+        calls: &[Arc<FunctionCall>],
+        cx: &mut Context,
+    ) -> Result<()> {
         if std::mem::replace(&mut self.was_cut_off, true) {
             return Err(no_answer::calls_cut_off());
         }
@@ -134,17 +154,28 @@ impl<'a> LlmTurn<'a> {
     /// the turn is complete, except for the calls in `open`.
     async fn run_calls(&mut self, calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<bool> {
         count_tools(calls, cx)?;
-        let answer = self.tools.has_answer_tool().then(|| respond::answer_argument(calls)).flatten();
-        let CallResponses { content, mut actions, refused, skipping } =
-            calls::answer(&self.tools, calls, &self.open, cx).await?;
+        let answer = self
+            .tools
+            .has_answer_tool()
+            .then(|| respond::answer_argument(calls))
+            .flatten();
+        let CallResponses {
+            content,
+            mut actions,
+            refused,
+            skipping,
+        } = calls::answer(&self.tools, calls, &self.open, cx).await?;
         // In a live run, the last reply before this call has recorded the reason for silence.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
             cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));
         }
-        let spent = self.repair.note_tool_calls(self.agent, answer, &content, cx);
+        let spent = self
+            .repair
+            .note_tool_calls(self.agent, answer, &content, cx);
         // A refused call does not run, so its response never comes from outside.
         self.open.retain(|call| !refused.contains(&call.id));
-        let is_silent = content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
+        let is_silent =
+            content.parts.is_empty() && !cx.has_pending() && actions == ToolActions::default();
         // Without a response there is nothing to report to the model yet.
         let mut is_last = is_silent;
         if !is_silent {
@@ -163,8 +194,13 @@ impl<'a> LlmTurn<'a> {
             is_last = true;
         }
         match actions {
-            ToolActions { exit_to: Some(name), .. } => self.flow = Flow::ExitTo(name),
-            ToolActions { escalate: true, .. } if self.flow == Flow::Continue => self.flow = Flow::Exit,
+            ToolActions {
+                exit_to: Some(name),
+                ..
+            } => self.flow = Flow::ExitTo(name),
+            ToolActions { escalate: true, .. } if self.flow == Flow::Continue => {
+                self.flow = Flow::Exit
+            }
             _ => {}
         }
         Ok(is_last)
@@ -180,7 +216,11 @@ impl<'a> LlmTurn<'a> {
                 handovers.calls = self.number;
             }
             let is_answer = response.error_code.is_none()
-                && !response.content.parts.iter().any(|part| matches!(part, Part::FunctionCall(_)));
+                && !response
+                    .content
+                    .parts
+                    .iter()
+                    .any(|part| matches!(part, Part::FunctionCall(_)));
             let Some(output) = agent.output.as_ref().filter(|_| is_answer) else {
                 return Ok((response, None));
             };
@@ -205,8 +245,9 @@ impl<'a> LlmTurn<'a> {
             let message = format!(
                 "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
             );
-            return Err(Error::new(ErrorKind::TurnsExceeded, message)
-                .with_help("raise `max_turns`, or say in the instruction when to stop calling tools"));
+            return Err(Error::new(ErrorKind::TurnsExceeded, message).with_help(
+                "raise `max_turns`, or say in the instruction when to stop calling tools",
+            ));
         }
         if let Some(compaction) = &agent.compact {
             // Boxed, because few agents have a compaction.
@@ -214,14 +255,23 @@ impl<'a> LlmTurn<'a> {
         }
         let mut request = Arc::new(self.request(cx).await?);
         let changed = Arc::make_mut(&mut request);
-        if let Some(response) = hooks::before_model(&self.tools, changed, &mut self.asked, cx).await? {
+        if let Some(response) =
+            hooks::before_model(&self.tools, changed, &mut self.asked, cx).await?
+        {
             return Ok(response);
         }
         let answer = call_model(agent, CallKind::Model, models, request.clone(), cx).await?;
         if !hooks::is_watched(agent, cx) {
             return answer.map(no_answer::with_no_content_code);
         }
-        Box::pin(hooks::after_call(agent, &request, answer, &mut self.asked, cx)).await
+        Box::pin(hooks::after_call(
+            agent,
+            &request,
+            answer,
+            &mut self.asked,
+            cx,
+        ))
+        .await
     }
 
     /// Returns the next request to the model.
@@ -240,11 +290,15 @@ type FittingReply = (ModelResponse, Option<(Name, Value)>);
 fn models(agent: &LlmAgent, cx: &Context) -> Result<ModelChain> {
     let above = cx.inherited.as_ref().and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
-    cx.run.services.models.chain(own, &agent.settings.fallback)?.ok_or_else(|| {
-        Error::new(ErrorKind::NoModel, "it has no model").with_help(
+    cx.run
+        .services
+        .models
+        .chain(own, &agent.settings.fallback)?
+        .ok_or_else(|| {
+            Error::new(ErrorKind::NoModel, "it has no model").with_help(
             "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",
         )
-    })
+        })
 }
 
 /// Adds the output to the event of an answer that a tool received.
@@ -259,7 +313,11 @@ fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 /// maximum over all its turns at this place.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
     let counted = cx.frame.handovers.is_some() && cx.config().limit_handovers;
-    if counted { agent.max_calls() } else { agent.max_turns() }
+    if counted {
+        agent.max_calls()
+    } else {
+        agent.max_turns()
+    }
 }
 
 /// Makes a model call that counts in all limits and budgets.
@@ -283,10 +341,21 @@ pub(super) async fn call_model(
     }
     let (timeout, retry) = (agent.settings.timeout, agent.settings.retry);
     let (run, trace) = (cx.run.clone(), cx.trace.clone());
-    let call = ModelCall { kind, models: models.clone(), request, timeout, retry, run, trace };
+    let call = ModelCall {
+        kind,
+        models: models.clone(),
+        request,
+        timeout,
+        retry,
+        run,
+        trace,
+    };
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
-        let usage = Usage { calls: 1, ..response.usage };
+        let usage = Usage {
+            calls: 1,
+            ..response.usage
+        };
         *cx.frame.usage.get_or_insert_default() += usage;
         cx.run.add_usage(usage);
         cx.count_usage(&usage)?;
@@ -297,8 +366,13 @@ pub(super) async fn call_model(
 /// Counts tool calls before they start, except for calls of the runtime's own tools.
 pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
-    let usage = Usage { tool_calls: own.count() as u64, ..Usage::default() };
-    cx.count(Cost::ToolCalls, usage.tool_calls, || calls.iter().any(|call| calls::has_begun(call, cx)))?;
+    let usage = Usage {
+        tool_calls: own.count() as u64,
+        ..Usage::default()
+    };
+    cx.count(Cost::ToolCalls, usage.tool_calls, || {
+        calls.iter().any(|call| calls::has_begun(call, cx))
+    })?;
     *cx.frame.usage.get_or_insert_default() += usage;
     cx.run.add_usage(usage);
     Ok(())
@@ -336,7 +410,10 @@ fn read_reply(
     }
     let mut event = Event::new();
     // As in ADK, a withheld reply has no content, and an empty reply has content without parts.
-    let is_withheld = response.error_code.as_deref().is_some_and(|code| code != no_answer::NO_CONTENT);
+    let is_withheld = response
+        .error_code
+        .as_deref()
+        .is_some_and(|code| code != no_answer::NO_CONTENT);
     if !is_withheld || !content.parts.is_empty() {
         event = event.with_content(content);
     }
@@ -349,8 +426,14 @@ fn read_reply(
 
 /// Adds the usage, the finish reason and the error of a model call to an event.
 pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &Context) {
-    let ModelResponse { content: _, finish_reason, usage, model_version, error_code, error_message } =
-        response;
+    let ModelResponse {
+        content: _,
+        finish_reason,
+        usage,
+        model_version,
+        error_code,
+        error_message,
+    } = response;
     if usage != Usage::default()
         || finish_reason.is_some()
         || model_version.is_some()
@@ -362,10 +445,15 @@ pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &
             && let Some(prices) = &cx.run.services.prices
         {
             let cost = format!("{} {}", usage.cost, prices.currency());
-            details.custom_metadata.insert(COST_KEY.to_owned(), cost.into());
+            details
+                .custom_metadata
+                .insert(COST_KEY.to_owned(), cost.into());
         }
         // ADK's usage has no field for the cost.
-        let usage = Usage { cost: Money::ZERO, ..usage };
+        let usage = Usage {
+            cost: Money::ZERO,
+            ..usage
+        };
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;
@@ -382,7 +470,10 @@ fn read_arguments(call: &mut FunctionCall) {
         }
         Err("it is no object".to_owned())
     };
-    let read = call.malformed.as_deref().map(|text| text::read(text, &mut is_object));
+    let read = call
+        .malformed
+        .as_deref()
+        .map(|text| text::read(text, &mut is_object));
     if let Some(Ok(Value::Object(args))) = read {
         call.args = args;
         call.malformed = None;

@@ -2,7 +2,9 @@
 
 use crate::models::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::callback::CallbackContext;
-use crate::runtime::tool::{ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction};
+use crate::runtime::tool::{
+    ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction,
+};
 use crate::spec::ToolMeta;
 use crate::{BoxFuture, Content, FunctionResponse, Part, Result, Role};
 use serde_json::{Value, json};
@@ -18,14 +20,20 @@ use std::sync::LazyLock;
 pub struct load_artifacts {}
 
 impl Tool for load_artifacts {
-    const META: ToolMeta<'static> =
-        ToolMeta::new("load_artifacts", "Loads the artifacts and adds them to the session.");
+    const META: ToolMeta<'static> = ToolMeta::new(
+        "load_artifacts",
+        "Loads the artifacts and adds them to the session.",
+    );
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
             let names = json!({"type": "array", "items": {"type": "string"}});
             let parameters = json!({"type": "object", "properties": {"artifact_names": names}});
-            ToolDeclaration::new(load_artifacts::META.name, load_artifacts::META.description, parameters)
+            ToolDeclaration::new(
+                load_artifacts::META.name,
+                load_artifacts::META.description,
+                parameters,
+            )
         });
         &DECLARATION
     }
@@ -41,7 +49,10 @@ impl Tool for load_artifacts {
 
 /// Returns the artifact names in the arguments or in the result of a call.
 fn names(args: &ToolArgs) -> Result<Vec<String>, ToolError> {
-    let names = args.get("artifact_names").cloned().unwrap_or_else(|| json!([]));
+    let names = args
+        .get("artifact_names")
+        .cloned()
+        .unwrap_or_else(|| json!([]));
     serde_json::from_value(names)
         .map_err(|_| ToolError::argument("argument `artifact_names`: expected a list of texts"))
 }
@@ -68,7 +79,11 @@ impl ProcessRequest for load_artifacts {
                 ),
             );
             let is_own = |response: &&FunctionResponse| response.name == Self::META.name;
-            let answers = request.contents.last().into_iter().flat_map(Content::function_responses);
+            let answers = request
+                .contents
+                .last()
+                .into_iter()
+                .flat_map(Content::function_responses);
             let wanted: Vec<_> = answers
                 .filter(is_own)
                 .flat_map(|answer| names(&answer.response).unwrap_or_default())

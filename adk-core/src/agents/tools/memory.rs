@@ -27,12 +27,12 @@ const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questi
     you to look up the memory, you should call load_memory function with a query.";
 
 impl Tool for load_memory {
-    const META: ToolMeta<'static> = ToolMeta::new("load_memory", "Loads the memory for the current user.");
+    const META: ToolMeta<'static> =
+        ToolMeta::new("load_memory", "Loads the memory for the current user.");
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
-            let query =
-                json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]});
+            let query = json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]});
             ToolDeclaration::new(load_memory::META.name, load_memory::META.description, query)
         });
         &DECLARATION
@@ -40,7 +40,9 @@ impl Tool for load_memory {
 
     async fn call(&self, args: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
         let Some(Value::String(query)) = args.get("query") else {
-            return Err(ToolError::argument("argument `query` is missing: expected a text"));
+            return Err(ToolError::argument(
+                "argument `query` is missing: expected a text",
+            ));
         };
         let memories = cx.search_memory(query).await?;
         Ok(json!({"memories": to_json(&memories).unwrap_or_default()}))
@@ -84,7 +86,9 @@ impl Tool for preload_memory {
     }
 
     async fn call(&self, _: ToolArgs, _: &mut ToolContext) -> Result<Value, ToolError> {
-        Err(ToolError::failed("`preload_memory` cannot be called: what it finds is in the instruction"))
+        Err(ToolError::failed(
+            "`preload_memory` cannot be called: what it finds is in the instruction",
+        ))
     }
 
     fn processor(&self) -> Option<&dyn ProcessRequest> {
@@ -104,7 +108,9 @@ impl ProcessRequest for preload_memory {
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             cx.services().memory()?;
-            let Some(message) = cx.user_content() else { return Ok(()) };
+            let Some(message) = cx.user_content() else {
+                return Ok(());
+            };
             let found = cx.search_memory(&message.text()).await?;
             if !found.is_empty() {
                 append_instruction(request, &past_conversations(&found));
@@ -118,11 +124,21 @@ fn past_conversations(memories: &[MemoryEntry]) -> String {
     let mut text = "The following content is from your previous conversations with the user.\n\
         They may be useful for answering the user's current query.\n<PAST_CONVERSATIONS>\n"
         .to_owned();
-    for MemoryEntry { content, author, timestamp, .. } in memories {
+    for MemoryEntry {
+        content,
+        author,
+        timestamp,
+        ..
+    } in memories
+    {
         // Writes to a string cannot fail. A message cannot end the block, because the end tag is
         // replaced.
         let message = content.text().replace(END, "</past_conversations>");
-        let _ = if timestamp.is_empty() { Ok(()) } else { writeln!(text, "Time: {timestamp}") };
+        let _ = if timestamp.is_empty() {
+            Ok(())
+        } else {
+            writeln!(text, "Time: {timestamp}")
+        };
         let _ = if author.is_empty() {
             writeln!(text, "{message}")
         } else {

@@ -51,7 +51,14 @@ pub struct BlockBuilder<K> {
 
 impl<K: BlockAgent> BlockBuilder<K> {
     fn new(name: Name, kind: BlockKind) -> Self {
-        Self { common: Common { name, ..Common::default() }, kind, agent: PhantomData }
+        Self {
+            common: Common {
+                name,
+                ..Common::default()
+            },
+            kind,
+            agent: PhantomData,
+        }
     }
 
     /// Sets the description of the block, which models see.
@@ -109,12 +116,21 @@ impl<K: BlockAgent> BlockBuilder<K> {
     /// Sets the initial value of a key at the start of each run. Only the root of a tree uses this
     /// key. A tree is rejected if the value has no form in JSON.
     #[must_use]
-    pub fn initial_state<T: Serialize + 'static>(mut self, key: impl Into<String>, value: T) -> Self {
+    pub fn initial_state<T: Serialize + 'static>(
+        mut self,
+        key: impl Into<String>,
+        value: T,
+    ) -> Self {
         let key = key.into();
         let options = &mut self.common.options;
         let value = to_json(&value).unwrap_or_else(|error| {
-            let fact = format!("the initial value of state key `{key}` {error}; help: {}", error.help());
-            options.faults.push(Diagnostic::new(Check::Syntax, &*self.common.name, fact));
+            let fact = format!(
+                "the initial value of state key `{key}` {error}; help: {}",
+                error.help()
+            );
+            options
+                .faults
+                .push(Diagnostic::new(Check::Syntax, &*self.common.name, fact));
             Value::Null
         });
         options.lets.push((Key::typed::<T>(key), Arc::new(value)));
@@ -139,15 +155,33 @@ impl<K: BlockAgent> BlockBuilder<K> {
     }
 
     fn part_ref(&self) -> SubAgent {
-        let Common { name, description, sub_agents, callbacks, .. } = self.common.clone();
-        let depth = 1 + sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
+        let Common {
+            name,
+            description,
+            sub_agents,
+            callbacks,
+            ..
+        } = self.common.clone();
+        let depth = 1 + sub_agents
+            .iter()
+            .map(SubAgent::depth)
+            .max()
+            .unwrap_or_default();
         // Parts that are too deep are dropped. The depth keeps counting them, so the tree is
         // rejected.
         let kept = sub_agents.into_iter().filter(|part| part.depth() < DEEPEST);
         let items = kept.map(|part| part.0).collect();
         let place = "".into();
         let kind = self.kind;
-        SubAgent(Item::Block(Arc::new(TreeBlock { name, description, kind, callbacks, items, depth, place })))
+        SubAgent(Item::Block(Arc::new(TreeBlock {
+            name,
+            description,
+            kind,
+            callbacks,
+            items,
+            depth,
+            place,
+        })))
     }
 
     pub(super) fn part(self) -> SubAgent {
@@ -323,7 +357,9 @@ impl ParallelAgentBuilder {
     /// concurrently.
     #[must_use]
     pub fn max_concurrency(mut self, agents: u32) -> Self {
-        self.kind = BlockKind::Parallel { max_concurrency: Some(agents) };
+        self.kind = BlockKind::Parallel {
+            max_concurrency: Some(agents),
+        };
         self
     }
 }

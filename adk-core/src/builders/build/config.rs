@@ -82,7 +82,9 @@ impl Tree {
         let root = match config {
             Value::Object(fields) => {
                 let mut fields = ConfigFields::new(fields, "");
-                options.flow_checks = fields.boolean("flow_checks", &mut reader.faults).unwrap_or(true);
+                options.flow_checks = fields
+                    .boolean("flow_checks", &mut reader.faults)
+                    .unwrap_or(true);
                 options.lets = state(&mut fields, &mut reader);
                 reader.fields(fields, 1)
             }
@@ -96,8 +98,12 @@ impl Tree {
 
 /// Reads the keys with initial values.
 fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(Key, Arc<Value>)> {
-    let all = fields.object("state", &mut reader.faults).into_iter().flatten();
-    all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone()))).collect()
+    let all = fields
+        .object("state", &mut reader.faults)
+        .into_iter()
+        .flatten();
+    all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone())))
+        .collect()
 }
 
 /// Returns a key with the type of its initial value, if the JSON determines the type.

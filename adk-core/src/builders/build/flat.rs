@@ -35,8 +35,15 @@ impl Flat {
     pub(super) fn new(root: &Item, states: Vec<Key>, lets: Vec<Key>) -> Self {
         let mut steps = Vec::new();
         flatten(root, &mut steps);
-        let name = steps.first().map_or_else(Name::default, |step| step.name.clone());
-        Self { name, steps, states, lets }
+        let name = steps
+            .first()
+            .map_or_else(Name::default, |step| step.name.clone());
+        Self {
+            name,
+            steps,
+            states,
+            lets,
+        }
     }
 
     pub(super) fn placed(&self, step: usize) -> Option<&Placed> {
@@ -80,7 +87,9 @@ impl Flat {
     }
 
     fn agents(&self) -> impl Iterator<Item = &AgentMeta<'_>> {
-        (0..self.steps.len()).filter_map(|at| self.placed(at)).map(DynAgent::meta)
+        (0..self.steps.len())
+            .filter_map(|at| self.placed(at))
+            .map(DynAgent::meta)
     }
 }
 
@@ -89,14 +98,26 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
     match item {
         Item::Agent(placed) => {
             let name = Name::shared(placed.agent.meta().name);
-            steps.push(FlatStep { name, kind: FlatKind::Agent(placed.clone()), end: at });
+            steps.push(FlatStep {
+                name,
+                kind: FlatKind::Agent(placed.clone()),
+                end: at,
+            });
         }
         Item::Block(block) => {
-            steps.push(FlatStep { name: block.name.clone(), kind: FlatKind::Block(block.clone()), end: at });
+            steps.push(FlatStep {
+                name: block.name.clone(),
+                kind: FlatKind::Block(block.clone()),
+                end: at,
+            });
             for item in &block.items {
                 let branch = steps.len();
                 if matches!(block.kind, BlockKind::Parallel { .. }) {
-                    steps.push(FlatStep { name: Name::default(), kind: FlatKind::Branch, end: branch });
+                    steps.push(FlatStep {
+                        name: Name::default(),
+                        kind: FlatKind::Branch,
+                        end: branch,
+                    });
                     flatten(item, steps);
                     close(steps, branch);
                 } else {
@@ -110,7 +131,11 @@ fn flatten(item: &Item, steps: &mut Vec<FlatStep>) {
 
 fn close(steps: &mut Vec<FlatStep>, open: usize) {
     let end = steps.len();
-    steps.push(FlatStep { name: Name::default(), kind: FlatKind::End, end });
+    steps.push(FlatStep {
+        name: Name::default(),
+        kind: FlatKind::End,
+        end,
+    });
     if let Some(step) = steps.get_mut(open) {
         step.end = end;
     }
@@ -151,12 +176,20 @@ self_cell!(
 /// Describes a tree.
 pub(super) fn describe(flat: Flat) -> DescribedTree {
     let listed = ListedTree::new(flat, |flat| SpecLists {
-        steps: flat.steps.iter().enumerate().map(|(at, step)| spec_of(at, step)).collect(),
+        steps: flat
+            .steps
+            .iter()
+            .enumerate()
+            .map(|(at, step)| spec_of(at, step))
+            .collect(),
         states: flat.states.iter().map(Key::spec).collect(),
         lets: flat.lets.iter().map(Key::spec).collect(),
         reads: flat.states.iter().map(Key::spec).collect(),
         writes: written_keys(flat),
-        exits: flat.agents().flat_map(|meta| meta.exits.iter().copied()).collect(),
+        exits: flat
+            .agents()
+            .flat_map(|meta| meta.exits.iter().copied())
+            .collect(),
     });
     DescribedTree::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
@@ -179,16 +212,22 @@ pub(super) fn describe(flat: Flat) -> DescribedTree {
 
 fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
     let spec = match &step.kind {
-        FlatKind::Agent(placed) => {
-            Step::new(&step.name, StepKind::Agent { meta: placed.meta(), instance: false }, step.end)
-        }
+        FlatKind::Agent(placed) => Step::new(
+            &step.name,
+            StepKind::Agent {
+                meta: placed.meta(),
+                instance: false,
+            },
+            step.end,
+        ),
         FlatKind::Block(block) => {
             let kind = match block.kind {
                 BlockKind::Loop { max } => StepKind::Loop { max, until: None },
                 BlockKind::Sequence => StepKind::Sequence,
-                BlockKind::Parallel { max_concurrency } => {
-                    StepKind::Parallel { max_concurrency, first: false }
-                }
+                BlockKind::Parallel { max_concurrency } => StepKind::Parallel {
+                    max_concurrency,
+                    first: false,
+                },
             };
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
             spec.skippable(block.callbacks.may_skip())

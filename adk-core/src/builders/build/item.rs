@@ -1,6 +1,8 @@
 //! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
-use super::{BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use super::{
+    BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree,
+};
 use crate::agents::llm::LlmAgent;
 use crate::check::Diagnostic;
 use crate::runtime::agent::DynAgent;
@@ -103,16 +105,31 @@ impl Placed {
 
     /// An agent that was described at run time has no definition. The address of the value
     /// identifies it instead.
-    pub(super) fn with_faults(agent: Arc<dyn DynAgent>, faults: Vec<Diagnostic>, depth: usize) -> Self {
+    pub(super) fn with_faults(
+        agent: Arc<dyn DynAgent>,
+        faults: Vec<Diagnostic>,
+        depth: usize,
+    ) -> Self {
         let meta = agent.meta();
         let definition = if meta.definition == meta.name {
             format!("{} at {:p}", meta.name, address(&agent))
         } else {
             meta.definition.to_owned()
         };
-        let owner = Owner { agent: agent.clone(), definition };
-        let about = Identified::new(owner, |owner| owner.agent.meta().definition(&owner.definition));
-        Self { agent, about: Arc::new(about), faults: faults.into(), depth, place: "".into() }
+        let owner = Owner {
+            agent: agent.clone(),
+            definition,
+        };
+        let about = Identified::new(owner, |owner| {
+            owner.agent.meta().definition(&owner.definition)
+        });
+        Self {
+            agent,
+            about: Arc::new(about),
+            faults: faults.into(),
+            depth,
+            place: "".into(),
+        }
     }
 }
 
@@ -187,7 +204,10 @@ impl SubAgent {
     }
 
     pub(super) fn from_agent(agent: Arc<dyn DynAgent>) -> Self {
-        let item = agent.as_any().and_then(|any| any.downcast_ref::<Tree>()).map(|tree| tree.item().clone());
+        let item = agent
+            .as_any()
+            .and_then(|any| any.downcast_ref::<Tree>())
+            .map(|tree| tree.item().clone());
         Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
     }
 

@@ -45,7 +45,10 @@ pub struct LlmAgentBuilder {
 impl LlmAgent {
     /// Creates a builder with a name.
     pub fn builder(name: impl Into<Name>) -> LlmAgentBuilder {
-        LlmAgentBuilder { name: name.into(), ..LlmAgentBuilder::default() }
+        LlmAgentBuilder {
+            name: name.into(),
+            ..LlmAgentBuilder::default()
+        }
     }
 }
 
@@ -255,6 +258,8 @@ impl LlmAgentBuilder {
 
 impl fmt::Debug for LlmAgentBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LlmAgentBuilder").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("LlmAgentBuilder")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,10 @@ fn part_of(check: Check) -> &'static str {
         Check::LoopMax => "max_iterations",
         Check::BlockEmpty => "sub_agents",
         Check::NameInvalid | Check::NameReserved | Check::NameDuplicate => "name",
-        Check::ToolDuplicate | Check::ToolReserved | Check::ToolUndocumented | Check::ToolArgument => "tools",
+        Check::ToolDuplicate
+        | Check::ToolReserved
+        | Check::ToolUndocumented
+        | Check::ToolArgument => "tools",
         _ => "",
     }
 }
@@ -64,7 +67,12 @@ pub(super) struct TreeOptions {
 
 impl Default for TreeOptions {
     fn default() -> Self {
-        Self { flow_checks: true, states: Vec::new(), lets: Vec::new(), faults: Vec::new() }
+        Self {
+            flow_checks: true,
+            states: Vec::new(),
+            lets: Vec::new(),
+            faults: Vec::new(),
+        }
     }
 }
 
@@ -84,7 +92,11 @@ impl Tree {
         flow_checks: bool,
         faults: Vec<Diagnostic>,
     ) -> Result<Self, BuildError> {
-        let options = TreeOptions { flow_checks, states, ..TreeOptions::default() };
+        let options = TreeOptions {
+            flow_checks,
+            states,
+            ..TreeOptions::default()
+        };
         Self::new(part.0, options).accept_with(faults)
     }
 
@@ -95,7 +107,11 @@ impl Tree {
     pub(super) fn new(root: Item, options: TreeOptions) -> Self {
         let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
         let described = describe(Flat::new(&root, options.states.clone(), lets));
-        Self(Arc::new(TreeInner { root, described, options }))
+        Self(Arc::new(TreeInner {
+            root,
+            described,
+            options,
+        }))
     }
 
     /// Returns the tree if its checks find no fault.
@@ -109,7 +125,11 @@ impl Tree {
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
-        if faults.is_empty() { Ok(self) } else { Err(BuildError::new(faults, SubAgent(self.0.root.clone()))) }
+        if faults.is_empty() {
+            Ok(self)
+        } else {
+            Err(BuildError::new(faults, SubAgent(self.0.root.clone())))
+        }
     }
 
     pub(super) fn item(&self) -> &Item {
@@ -138,7 +158,10 @@ impl Tree {
         let (flat, mut faults) = (self.flat(), check::faults(spec));
         faults.extend(self.0.options.faults.iter().cloned());
         for at in 0..flat.steps.len() {
-            let own = flat.placed(at).into_iter().flat_map(|placed| placed.faults.iter().cloned());
+            let own = flat
+                .placed(at)
+                .into_iter()
+                .flat_map(|placed| placed.faults.iter().cloned());
             faults.extend(own.map(|mut fault| {
                 fault.step = Some(at);
                 fault
@@ -148,7 +171,9 @@ impl Tree {
         faults.sort_by_key(|fault| fault.step.unwrap_or(usize::MAX));
         for fault in &mut faults {
             let place = fault.step.map_or("", |at| flat.place(at));
-            let named = [OUTPUT_KEY, SUB_AGENTS].into_iter().find(|field| fault.place == *field);
+            let named = [OUTPUT_KEY, SUB_AGENTS]
+                .into_iter()
+                .find(|field| fault.place == *field);
             let part = named.unwrap_or_else(|| part_of(fault.check));
             fault.place = match place {
                 "" if named.is_some() => String::new(),
@@ -192,7 +217,10 @@ impl StepTable for Tree {
     }
 
     fn name(&self, step: usize) -> Name {
-        self.flat().steps.get(step).map_or_else(Name::default, |step| step.name.clone())
+        self.flat()
+            .steps
+            .get(step)
+            .map_or_else(Name::default, |step| step.name.clone())
     }
 
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
@@ -241,7 +269,11 @@ impl DynAgent for Tree {
     }
 
     fn announced_dyn(&self) -> AnnouncedKeys {
-        if self.is_unchecked() { AnnouncedKeys::anything() } else { AnnouncedKeys::of(self.meta()) }
+        if self.is_unchecked() {
+            AnnouncedKeys::anything()
+        } else {
+            AnnouncedKeys::of(self.meta())
+        }
     }
 
     fn as_any(&self) -> Option<&dyn Any> {

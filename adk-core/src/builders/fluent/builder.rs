@@ -3,8 +3,8 @@
 use super::{AgentRunner, BuiltAgent};
 use crate::agents::llm::LlmAgent;
 use crate::builders::build::{
-    BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, SubAgent,
-    Tree, key_of,
+    BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent,
+    SubAgent, Tree, key_of,
 };
 use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
@@ -106,7 +106,9 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     /// Sets the prompt of a single agent.
     #[must_use]
     pub fn with_instruction(self, prompt: impl Into<String>) -> Self {
-        self.change_single("with_instruction", |agent| agent.instruction(Into::<String>::into(prompt)))
+        self.change_single("with_instruction", |agent| {
+            agent.instruction(Into::<String>::into(prompt))
+        })
     }
 
     /// Adds tools to a single agent.
@@ -184,9 +186,9 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     #[must_use]
     pub fn with_quick_session(mut self, state: impl Serialize) -> Self {
         let state = to_json(&state);
-        self.state = Some(
-            state.map_err(|error| error.into_error(ErrorKind::NotJson, "the state of the quick session")),
-        );
+        self.state = Some(state.map_err(|error| {
+            error.into_error(ErrorKind::NotJson, "the state of the quick session")
+        }));
         self
     }
 
@@ -249,15 +251,24 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             state,
             made: Arc::default(),
         };
-        Ok(BuiltAgent { agent, runner, session })
+        Ok(BuiltAgent {
+            agent,
+            runner,
+            session,
+        })
     }
 
     fn take_state(&mut self) -> Result<StateDelta> {
         match self.state.take().transpose()? {
             None => Ok(StateDelta::default()),
             Some(Value::Object(state)) => Ok(state.into_iter().collect()),
-            Some(_) => Err(Error::new(ErrorKind::Config, "the state of the quick session is no object")
-                .with_help("give it keys with values, as in `with_quick_session(json!({\"draft\": \"\"}))`")),
+            Some(_) => Err(Error::new(
+                ErrorKind::Config,
+                "the state of the quick session is no object",
+            )
+            .with_help(
+                "give it keys with values, as in `with_quick_session(json!({\"draft\": \"\"}))`",
+            )),
         }
     }
 
@@ -267,26 +278,39 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         let shape = std::mem::replace(&mut self.shape, Shape::Single);
         let faults = match shape {
             Shape::Single => Vec::new(),
-            _ => self.single_calls.iter().map(|word| single_agent_fault(&name, word)).collect(),
+            _ => self
+                .single_calls
+                .iter()
+                .map(|word| single_agent_fault(&name, word))
+                .collect(),
         };
         let part = match shape {
-            Shape::Single => std::mem::take(&mut self.agent).description(description).into_agent(),
+            Shape::Single => std::mem::take(&mut self.agent)
+                .description(description)
+                .into_agent(),
             Shape::Agent(agent) => agent,
-            Shape::Sequence(agents) => {
-                SequentialAgent::builder(name).description(description).sub_agents(agents).into_agent()
-            }
-            Shape::Parallel(agents) => {
-                ParallelAgent::builder(name).description(description).sub_agents(agents).into_agent()
-            }
+            Shape::Sequence(agents) => SequentialAgent::builder(name)
+                .description(description)
+                .sub_agents(agents)
+                .into_agent(),
+            Shape::Parallel(agents) => ParallelAgent::builder(name)
+                .description(description)
+                .sub_agents(agents)
+                .into_agent(),
             Shape::Loop(agents, max) => {
-                let block = LoopAgent::builder(name).description(description).sub_agents(agents);
+                let block = LoopAgent::builder(name)
+                    .description(description)
+                    .sub_agents(agents);
                 match max {
                     Some(max) => block.max_iterations(max).into_agent(),
                     None => block.into_agent(),
                 }
             }
         };
-        let states = state.iter().map(|(key, value)| key_of(key, value)).collect();
+        let states = state
+            .iter()
+            .map(|(key, value)| key_of(key, value))
+            .collect();
         Tree::from_part(part, states, self.flow_checks, faults)
     }
 }
@@ -300,6 +324,8 @@ fn single_agent_fault(name: &str, word: &str) -> Diagnostic {
 
 impl<P> fmt::Debug for AgentBuilder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AgentBuilder").field("app", &self.app).finish_non_exhaustive()
+        f.debug_struct("AgentBuilder")
+            .field("app", &self.app)
+            .finish_non_exhaustive()
     }
 }

@@ -45,7 +45,10 @@ struct RecentCall {
 
 impl Gate {
     pub(crate) fn new(limit: RateLimit) -> Arc<Self> {
-        Arc::new(Self { limit, state: Mutex::default() })
+        Arc::new(Self {
+            limit,
+            state: Mutex::default(),
+        })
     }
 
     pub(crate) fn limit(&self) -> &RateLimit {
@@ -58,7 +61,12 @@ impl Gate {
         loop {
             let woken = waiting.turn.notified();
             match waiting.try_pass(tokens) {
-                Pass::Through(number) => return Permit { gate: self.clone(), number },
+                Pass::Through(number) => {
+                    return Permit {
+                        gate: self.clone(),
+                        number,
+                    };
+                }
                 Pass::At(time) => drop(timeout_at(time, woken).await),
                 Pass::Later => woken.await,
             }
@@ -95,20 +103,29 @@ impl<'a> WaitingCall<'a> {
         let mut state = lock(&gate.state);
         match state.waiting.iter_mut().find(|(other, _)| *other == run) {
             Some((_, calls)) => calls.push_back(turn.clone()),
-            None => state.waiting.push_back((run, VecDeque::from([turn.clone()]))),
+            None => state
+                .waiting
+                .push_back((run, VecDeque::from([turn.clone()]))),
         }
         Self { gate, run, turn }
     }
 
     fn try_pass(&self, tokens: u64) -> Pass {
         let mut state = lock(&self.gate.state);
-        if !state.next().is_some_and(|next| Arc::ptr_eq(next, &self.turn)) {
+        if !state
+            .next()
+            .is_some_and(|next| Arc::ptr_eq(next, &self.turn))
+        {
             return Pass::Later;
         }
         let now = Instant::now();
         match state.admit(&self.gate.limit, tokens, now) {
             Pass::Through(number) => {
-                state.recent.push_back(RecentCall { number, at: now, tokens });
+                state.recent.push_back(RecentCall {
+                    number,
+                    at: now,
+                    tokens,
+                });
                 (state.tokens, state.open) = (state.tokens.saturating_add(tokens), state.open + 1);
                 Pass::Through(number)
             }
@@ -190,7 +207,9 @@ impl Permit {
     /// Replaces the estimated tokens by the actual number.
     pub(crate) fn settle(&self, tokens: u64) {
         let mut state = lock(&self.gate.state);
-        if let Ok(at) = state.recent.binary_search_by_key(&self.number, |call| call.number)
+        if let Ok(at) = state
+            .recent
+            .binary_search_by_key(&self.number, |call| call.number)
             && let Some(call) = state.recent.get_mut(at)
         {
             let before = std::mem::replace(&mut call.tokens, tokens);

@@ -120,7 +120,9 @@ impl IndexMut<usize> for Contents {
     fn index_mut(&mut self, at: usize) -> &mut Content {
         let message = &mut Arc::make_mut(&mut self.0)[at];
         *message = Arc::new(message.content().clone());
-        Arc::get_mut(message).and_then(MessageSource::content_mut).expect("a new message has no other owner")
+        Arc::get_mut(message)
+            .and_then(MessageSource::content_mut)
+            .expect("a new message has no other owner")
     }
 }
 
@@ -133,7 +135,10 @@ impl From<Vec<Content>> for Contents {
 impl FromIterator<Content> for Contents {
     fn from_iter<I: IntoIterator<Item = Content>>(contents: I) -> Self {
         Self(Arc::new(
-            contents.into_iter().map(|content| Arc::new(content) as Arc<dyn MessageSource>).collect(),
+            contents
+                .into_iter()
+                .map(|content| Arc::new(content) as Arc<dyn MessageSource>)
+                .collect(),
         ))
     }
 }

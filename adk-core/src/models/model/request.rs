@@ -44,9 +44,17 @@ impl ModelRequest {
             Part::InlineData(_) | Part::FileData(_) => 4_000,
             part => serde_json::to_string(part).map_or(0, |text| text.len()),
         };
-        let contents: usize = self.contents.iter().flat_map(|content| &content.parts).map(part).sum();
-        let tools: usize =
-            self.tools.iter().map(|tool| tool.description.len() + json(&tool.parameters)).sum();
+        let contents: usize = self
+            .contents
+            .iter()
+            .flat_map(|content| &content.parts)
+            .map(part)
+            .sum();
+        let tools: usize = self
+            .tools
+            .iter()
+            .map(|tool| tool.description.len() + json(&tool.parameters))
+            .sum();
         let schema = self.response_schema.as_deref().map_or(0, json);
         let bytes = self.system_instruction.len() + contents + tools + schema;
         (bytes as u64).div_ceil(4)

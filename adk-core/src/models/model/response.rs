@@ -43,7 +43,10 @@ pub struct ModelResponse {
 impl ModelResponse {
     /// Creates a reply with this content.
     pub fn new(content: Content) -> Self {
-        Self { content, ..Self::default() }
+        Self {
+            content,
+            ..Self::default()
+        }
     }
 
     /// Sets the token counts.
@@ -107,7 +110,11 @@ pub struct Usage {
     )]
     pub cached_tokens: u64,
     /// Number of output tokens that were thoughts.
-    #[serde(rename = "thoughtsTokenCount", alias = "thoughts_token_count", skip_serializing_if = "is_zero")]
+    #[serde(
+        rename = "thoughtsTokenCount",
+        alias = "thoughts_token_count",
+        skip_serializing_if = "is_zero"
+    )]
     pub thought_tokens: u64,
     /// Cost by the runner's prices; zero if the runner has no prices, or none for the model.
     #[serde(skip_serializing_if = "Money::is_zero")]
@@ -129,7 +136,11 @@ fn is_zero(count: &u64) -> bool {
 impl Usage {
     /// Creates the token counts of one call.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
-        Self { input_tokens, output_tokens, ..Self::default() }
+        Self {
+            input_tokens,
+            output_tokens,
+            ..Self::default()
+        }
     }
 
     /// Reports whether all counts and the cost are zero.

@@ -31,7 +31,13 @@ struct SchemaPosition<'a> {
 impl Sampler {
     /// Returns a value for a schema, or `null` if no value fits. Generated strings contain `name`.
     pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
-        let at = SchemaPosition { root: schema, name, index: 0, refs: Vec::new(), depth: 0 };
+        let at = SchemaPosition {
+            root: schema,
+            name,
+            index: 0,
+            refs: Vec::new(),
+            depth: 0,
+        };
         self.value(schema, &at).unwrap_or(Value::Null)
     }
 
@@ -51,7 +57,11 @@ impl Sampler {
         if let Some(values) = schema.get("enum").and_then(Value::as_array) {
             return self.rotation(values, at).next().cloned();
         }
-        if let Some(example) = schema.get("examples").and_then(Value::as_array).and_then(|all| all.first()) {
+        if let Some(example) = schema
+            .get("examples")
+            .and_then(Value::as_array)
+            .and_then(|all| all.first())
+        {
             return Some(example.clone());
         }
         if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
@@ -59,7 +69,8 @@ impl Sampler {
         }
         for either in ["oneOf", "anyOf"] {
             if let Some(schemas) = schema.get(either).and_then(Value::as_array) {
-                let (null, some): (Vec<_>, Vec<_>) = schemas.iter().partition(|schema| is_null(schema));
+                let (null, some): (Vec<_>, Vec<_>) =
+                    schemas.iter().partition(|schema| is_null(schema));
                 let mut tried = self.rotation(&some, at).chain(&null);
                 let value = tried.find_map(|schema| self.value(schema, at))?;
                 return Some(self.with_properties(value, schema, at));
@@ -102,7 +113,10 @@ impl Sampler {
             return None;
         }
         let target = at.root.pointer(pointer.strip_prefix('#')?)?;
-        let mut inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
+        let mut inner = SchemaPosition {
+            depth: at.depth + 1,
+            ..at.clone()
+        };
         inner.refs.push(pointer);
         self.value(target, &inner)
     }
@@ -134,16 +148,26 @@ impl Sampler {
         let mut made = Map::new();
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             for (name, schema) in properties {
-                let inner = SchemaPosition { name, depth: at.depth + 1, ..at.clone() };
+                let inner = SchemaPosition {
+                    name,
+                    depth: at.depth + 1,
+                    ..at.clone()
+                };
                 match self.value(schema, &inner) {
                     Some(value) => drop(made.insert(name.clone(), value)),
                     None if required.contains(&name.as_str()) => return None,
                     None => {}
                 }
             }
-        } else if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+        } else if let Some(values) = schema
+            .get("additionalProperties")
+            .filter(|values| values.is_object())
+        {
             // A map shows its shape in one entry.
-            let inner = SchemaPosition { depth: at.depth + 1, ..at.clone() };
+            let inner = SchemaPosition {
+                depth: at.depth + 1,
+                ..at.clone()
+            };
             if let Some(value) = self.value(values, &inner) {
                 made.insert(self.key(schema, at), value);
             }
@@ -165,17 +189,25 @@ impl Sampler {
         let fixed = schema.get("prefixItems").and_then(Value::as_array);
         let least = count("minItems").unwrap_or(0);
         let fixed_len = fixed.map_or(0, Vec::len);
-        let item = schema.get("items").filter(|item| **item != Value::Bool(false));
+        let item = schema
+            .get("items")
+            .filter(|item| **item != Value::Bool(false));
         // Lists get two elements, so that they are recognizable as lists.
         let wanted = match item {
             Some(_) => (fixed_len + if fixed.is_none() { 2 } else { 0 }).max(least),
             None => fixed_len,
         };
-        let wanted = wanted.min(count("maxItems").unwrap_or(usize::MAX)).max(least);
+        let wanted = wanted
+            .min(count("maxItems").unwrap_or(usize::MAX))
+            .max(least);
         let unique = schema.get("uniqueItems") == Some(&Value::Bool(true));
         let mut made: Vec<Value> = Vec::new();
         for index in 0..wanted {
-            let inner = SchemaPosition { index, depth: at.depth + 1, ..at.clone() };
+            let inner = SchemaPosition {
+                index,
+                depth: at.depth + 1,
+                ..at.clone()
+            };
             let schema = fixed.and_then(|fixed| fixed.get(index)).or(item);
             match schema.map_or(Some(Value::Null), |schema| self.value(schema, &inner)) {
                 Some(value) if unique && made.contains(&value) => {}
@@ -189,9 +221,16 @@ impl Sampler {
 
     /// Returns the lower limit in the first round and the upper limit in the last round. Without
     /// limits, returns the round.
-    fn number(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>, integer: bool) -> Option<Value> {
+    fn number(
+        &self,
+        schema: &Map<String, Value>,
+        at: &SchemaPosition<'_>,
+        integer: bool,
+    ) -> Option<Value> {
         let limit = |key: &str| schema.get(key).and_then(Value::as_f64);
-        let step = limit("multipleOf").filter(|step| *step > 0.0).unwrap_or(if integer { 1.0 } else { 0.0 });
+        let step = limit("multipleOf")
+            .filter(|step| *step > 0.0)
+            .unwrap_or(if integer { 1.0 } else { 0.0 });
         let gap = if step > 0.0 { step } else { 0.5 };
         let low = limit("minimum").or(limit("exclusiveMinimum").map(|low| low + gap));
         let high = limit("maximum").or(limit("exclusiveMaximum").map(|high| high - gap));
@@ -221,14 +260,25 @@ impl Sampler {
         }
         if step > 0.0 {
             let down = (value / step).floor() * step;
-            value = if low.is_some_and(|low| down < low) { down + step } else { down };
+            value = if low.is_some_and(|low| down < low) {
+                down + step
+            } else {
+                down
+            };
         }
-        if integer { Some(Value::from(value as i64)) } else { Number::from_f64(value).map(Value::Number) }
+        if integer {
+            Some(Value::from(value as i64))
+        } else {
+            Number::from_f64(value).map(Value::Number)
+        }
     }
 
     fn string(&self, schema: &Map<String, Value>, at: &SchemaPosition<'_>) -> Value {
         let number = self.round as usize + at.index;
-        let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+        let format = schema
+            .get("format")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let day = (number - 1) % 28 + 1;
         let mut text = match format {
             "date-time" => format!("2026-01-{day:02}T12:00:00Z"),
@@ -256,7 +306,9 @@ impl Sampler {
                 _ => text.chars().take(most).collect(),
             };
         }
-        let missing = count("minLength").unwrap_or(0).saturating_sub(text.chars().count());
+        let missing = count("minLength")
+            .unwrap_or(0)
+            .saturating_sub(text.chars().count());
         text.extend(std::iter::repeat_n('.', missing));
         json!(text)
     }
@@ -277,7 +329,8 @@ fn kind(schema: &Map<String, Value>) -> &str {
 }
 
 fn is_null(schema: &Value) -> bool {
-    schema.get("type").is_some_and(|kind| kind == "null") || schema.get("const") == Some(&Value::Null)
+    schema.get("type").is_some_and(|kind| kind == "null")
+        || schema.get("const") == Some(&Value::Null)
 }
 
 /// Reports whether these are the limits of an integer type such as `u8` or `i16`.

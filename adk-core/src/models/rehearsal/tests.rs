@@ -137,18 +137,32 @@ fn values_change_with_the_rounds() {
     let sample = |round, schema: Value| sampler(round).sample(&schema, "it");
     let score = json!({"type": "number", "minimum": 0, "maximum": 100});
     assert_eq!(
-        (sample(1, score.clone()), sample(2, score.clone()), sample(3, score)),
+        (
+            sample(1, score.clone()),
+            sample(2, score.clone()),
+            sample(3, score)
+        ),
         (json!(0.0), json!(100.0), json!(100.0))
     );
     let done = json!({"type": "boolean"});
-    assert_eq!((sample(1, done.clone()), sample(2, done)), (json!(false), json!(true)));
+    assert_eq!(
+        (sample(1, done.clone()), sample(2, done)),
+        (json!(false), json!(true))
+    );
     let choice = json!({"enum": ["a", "b"]});
     assert_eq!(
-        (sample(1, choice.clone()), sample(2, choice.clone()), sample(3, choice)),
+        (
+            sample(1, choice.clone()),
+            sample(2, choice.clone()),
+            sample(3, choice)
+        ),
         (json!("a"), json!("b"), json!("a"))
     );
     assert_eq!(
-        sample(2, json!({"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255})),
+        sample(
+            2,
+            json!({"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255})
+        ),
         json!(2)
     );
 }
@@ -156,11 +170,26 @@ fn values_change_with_the_rounds() {
 #[test]
 fn values_keep_the_limits_of_their_schema() {
     let sample = |schema: Value| sampler(1).sample(&schema, "name");
-    assert_eq!(sample(json!({"type": "integer", "exclusiveMinimum": 4})), json!(5));
-    assert_eq!(sample(json!({"type": "integer", "minimum": 5, "multipleOf": 4})), json!(8));
-    assert_eq!(sample(json!({"type": "number", "maximum": -3})), json!(-3.0));
-    assert_eq!(sample(json!({"type": "string", "maxLength": 3})), json!("nam"));
-    assert_eq!(sample(json!({"type": "string", "minLength": 9})), json!("name 1..."));
+    assert_eq!(
+        sample(json!({"type": "integer", "exclusiveMinimum": 4})),
+        json!(5)
+    );
+    assert_eq!(
+        sample(json!({"type": "integer", "minimum": 5, "multipleOf": 4})),
+        json!(8)
+    );
+    assert_eq!(
+        sample(json!({"type": "number", "maximum": -3})),
+        json!(-3.0)
+    );
+    assert_eq!(
+        sample(json!({"type": "string", "maxLength": 3})),
+        json!("nam")
+    );
+    assert_eq!(
+        sample(json!({"type": "string", "minLength": 9})),
+        json!("name 1...")
+    );
     assert_eq!(
         sample(json!({"type": "array", "items": {"type": "null"}, "minItems": 3})),
         json!([null, null, null])
@@ -169,7 +198,10 @@ fn values_keep_the_limits_of_their_schema() {
         sample(json!({"type": "array", "items": {"type": "string"}, "maxItems": 1})),
         json!(["name 1"])
     );
-    assert_eq!(sample(json!({"type": ["null", "string"], "format": "date"})), json!("2026-01-01"));
+    assert_eq!(
+        sample(json!({"type": ["null", "string"], "format": "date"})),
+        json!("2026-01-01")
+    );
     let recursive = json!({"$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}}, "$ref": "#/$defs/T"});
     assert_eq!(sample(recursive), json!({}));
     let endless = json!({"$defs": {"T": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"});
@@ -184,14 +216,23 @@ fn request(path: &str, turn: u32, tools: &[(&'static str, bool)]) -> ModelReques
     };
     ModelRequest {
         tools: tools.iter().map(declaration).collect(),
-        info: CallInfo { agent: Name::shared(path.name()), path, turn, ..CallInfo::default() },
+        info: CallInfo {
+            agent: Name::shared(path.name()),
+            path,
+            turn,
+            ..CallInfo::default()
+        },
         ..ModelRequest::default()
     }
 }
 
 fn reply_text(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, bool)]) -> String {
     let content = model.answer(&request(path, turn, tools));
-    match content.function_calls().map(|call| call.name.clone()).collect::<Vec<_>>() {
+    match content
+        .function_calls()
+        .map(|call| call.name.clone())
+        .collect::<Vec<_>>()
+    {
         calls if calls.is_empty() => content.text(),
         calls => calls.join("+"),
     }
@@ -200,9 +241,18 @@ fn reply_text(model: &Rehearsal, path: &str, turn: u32, tools: &[(&'static str, 
 #[test]
 fn a_text_names_the_agent_and_its_round() {
     let model = Rehearsal::new();
-    assert_eq!(reply_text(&model, "w/writer", 0, &[]), "(rehearsed answer of writer)");
-    assert_eq!(reply_text(&model, "w/l#1/m#3/critic", 0, &[]), "(rehearsed answer of critic, round 3)");
-    assert_eq!(reply_text(&model, "w/each_1[4]/worker", 0, &[]), "(rehearsed answer of worker, item 4)");
+    assert_eq!(
+        reply_text(&model, "w/writer", 0, &[]),
+        "(rehearsed answer of writer)"
+    );
+    assert_eq!(
+        reply_text(&model, "w/l#1/m#3/critic", 0, &[]),
+        "(rehearsed answer of critic, round 3)"
+    );
+    assert_eq!(
+        reply_text(&model, "w/each_1[4]/worker", 0, &[]),
+        "(rehearsed answer of worker, item 4)"
+    );
 }
 
 #[test]
@@ -211,18 +261,30 @@ fn an_exit_tool_is_called_in_the_chosen_round_of_a_loop() {
     let tools = [("search", false), ("exit_loop", true)];
     assert!(reply_text(&model, "w/l#2/a", 0, &tools).contains("answer of a, round 2)"));
     assert_eq!(reply_text(&model, "w/l#3/a", 0, &tools), "exit_loop");
-    assert_eq!(reply_text(&model, "w/l#4/a", 0, &tools), "exit_loop", "also when it is first offered later");
+    assert_eq!(
+        reply_text(&model, "w/l#4/a", 0, &tools),
+        "exit_loop",
+        "also when it is first offered later"
+    );
     assert!(
         reply_text(&model, "w/l#3/a", 1, &tools).contains("answer of a, round 3)"),
         "a tool that does not skip the summary"
     );
-    assert!(reply_text(&model, "w/a", 0, &tools).contains("answer of a)"), "no loop, no exit");
+    assert!(
+        reply_text(&model, "w/a", 0, &tools).contains("answer of a)"),
+        "no loop, no exit"
+    );
 }
 
 #[test]
 fn other_tools_are_called_once_a_turn_when_asked_for() {
     let model = Rehearsal::new().with_tool_calls();
-    let tools = [("search", false), ("exit_loop", true), ("fetch", false), ("transfer_to_agent", false)];
+    let tools = [
+        ("search", false),
+        ("exit_loop", true),
+        ("fetch", false),
+        ("transfer_to_agent", false),
+    ];
     assert_eq!(reply_text(&model, "w/l#1/a", 0, &tools), "search+fetch");
     assert!(reply_text(&model, "w/l#1/a", 1, &tools).contains("answer of a, round 1)"));
     assert_eq!(reply_text(&model, "w/l#2/a", 0, &tools), "search+fetch");

@@ -45,7 +45,10 @@ impl Reply {
 
     /// Creates a failed call.
     pub fn error(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { error: Some((kind, message.into(), None)), ..Self::new() }
+        Self {
+            error: Some((kind, message.into(), None)),
+            ..Self::new()
+        }
     }
 
     /// Adds text.
@@ -61,7 +64,10 @@ impl Reply {
 
     /// Adds a thought.
     pub fn thought(self, text: impl Into<String>) -> Self {
-        self.part(Part::from(Thought { text: text.into(), signature: None }))
+        self.part(Part::from(Thought {
+            text: text.into(),
+            signature: None,
+        }))
     }
 
     /// Adds a tool call with an object of arguments and without an id; the agent sets an id.
@@ -112,13 +118,21 @@ impl Reply {
     /// Sets the pieces of text that a streaming agent receives before the whole reply. Default: no
     /// pieces. For a failed call the pieces come before the error, as in a stream that breaks.
     pub fn pieces<S: Into<String>>(mut self, pieces: impl IntoIterator<Item = S>) -> Self {
-        self.pieces.extend(pieces.into_iter().map(|piece| ModelChunk::Text(piece.into())));
+        self.pieces.extend(
+            pieces
+                .into_iter()
+                .map(|piece| ModelChunk::Text(piece.into())),
+        );
         self
     }
 
     /// Sets pieces of a thought, like [`pieces`](Self::pieces) for text.
     pub fn thought_pieces<S: Into<String>>(mut self, pieces: impl IntoIterator<Item = S>) -> Self {
-        self.pieces.extend(pieces.into_iter().map(|piece| ModelChunk::Thought(piece.into())));
+        self.pieces.extend(
+            pieces
+                .into_iter()
+                .map(|piece| ModelChunk::Thought(piece.into())),
+        );
         self
     }
 
@@ -148,7 +162,13 @@ impl Reply {
     }
 
     pub(super) fn into_stream(self, streaming: bool) -> ModelStream {
-        let Self { response, error, pieces, before, between } = self;
+        let Self {
+            response,
+            error,
+            pieces,
+            before,
+            between,
+        } = self;
         let last = match error {
             None => Ok(ModelChunk::Done(response)),
             Some((kind, message, wait)) => {

@@ -122,13 +122,18 @@ impl ScriptedModel {
 
     /// Returns the requests of one agent.
     pub fn requests_of(&self, agent: &str) -> Vec<Arc<ModelRequest>> {
-        self.requests().into_iter().filter(|request| *request.info.agent == *agent).collect()
+        self.requests()
+            .into_iter()
+            .filter(|request| *request.info.agent == *agent)
+            .collect()
     }
 
     /// Returns how many replies of the agent's script are unused.
     pub fn left(&self, agent: &str) -> usize {
         let mut state = lock(&self.state);
-        state.find(agent).map_or(0, |script| script.replies.len().saturating_sub(script.next))
+        state
+            .find(agent)
+            .map_or(0, |script| script.replies.len().saturating_sub(script.next))
     }
 }
 
@@ -138,7 +143,10 @@ impl ScriptState {
         let found = self.scripts.iter().position(|script| script.agent == agent);
         self.at = found.unwrap_or(self.scripts.len());
         if found.is_none() {
-            self.scripts.push(Script { agent, ..Script::default() });
+            self.scripts.push(Script {
+                agent,
+                ..Script::default()
+            });
         }
     }
 
@@ -154,7 +162,11 @@ impl ScriptState {
     fn find(&mut self, agent: &str) -> Option<&mut Script> {
         let own = |script: &Script| script.agent.as_ref().is_some_and(|name| **name == *agent);
         let found = self.scripts.iter().position(own);
-        let found = found.or_else(|| self.scripts.iter().position(|script| script.agent.is_none()))?;
+        let found = found.or_else(|| {
+            self.scripts
+                .iter()
+                .position(|script| script.agent.is_none())
+        })?;
         Some(&mut self.scripts[found])
     }
 
@@ -175,8 +187,9 @@ impl ScriptState {
                 Some(agent) => format!("agent `{agent}`"),
                 None => "all agents".to_owned(),
             };
-            let message =
-                format!("the script of {owner} has {count} replies, and agent `{agent}` requests one more");
+            let message = format!(
+                "the script of {owner} has {count} replies, and agent `{agent}` requests one more"
+            );
             let error = ModelError::new(ModelErrorKind::Other, message);
             return Err(error.with_help("add a reply, or call `.repeat_last()`"));
         };

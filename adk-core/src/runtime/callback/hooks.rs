@@ -35,16 +35,34 @@ fn flatten_panic<T>(asked: Result<Result<T>, String>) -> Result<T> {
     })
 }
 
-async fn into_content(asked: impl Future<Output = Result<Option<Said>>>) -> Result<Option<Content>> {
+async fn into_content(
+    asked: impl Future<Output = Result<Option<Said>>>,
+) -> Result<Option<Content>> {
     Ok(asked.await?.map(|said| said.0))
 }
 
-pub(crate) async fn before_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first_answer!(cx, &own.before, |hook| hook.agent_begins(cx), into_content(hook(cx)))
+pub(crate) async fn before_agent(
+    own: &AgentCallbacks,
+    cx: &mut CallbackContext,
+) -> Result<Option<Content>> {
+    first_answer!(
+        cx,
+        &own.before,
+        |hook| hook.agent_begins(cx),
+        into_content(hook(cx))
+    )
 }
 
-pub(crate) async fn after_agent(own: &AgentCallbacks, cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first_answer!(cx, &own.after, |hook| hook.agent_ended(cx), into_content(hook(cx)))
+pub(crate) async fn after_agent(
+    own: &AgentCallbacks,
+    cx: &mut CallbackContext,
+) -> Result<Option<Content>> {
+    first_answer!(
+        cx,
+        &own.after,
+        |hook| hook.agent_ended(cx),
+        into_content(hook(cx))
+    )
 }
 
 pub(crate) async fn before_model(
@@ -52,7 +70,12 @@ pub(crate) async fn before_model(
     cx: &mut CallbackContext,
     request: &mut ModelRequest,
 ) -> Result<Option<ModelResponse>> {
-    first_answer!(cx, &own.before, |hook| hook.model_begins(cx, request), hook(cx, request))
+    first_answer!(
+        cx,
+        &own.before,
+        |hook| hook.model_begins(cx, request),
+        hook(cx, request)
+    )
 }
 
 pub(crate) async fn after_model(
@@ -60,7 +83,12 @@ pub(crate) async fn after_model(
     cx: &mut CallbackContext,
     response: &mut ModelResponse,
 ) -> Result<Option<ModelResponse>> {
-    first_answer!(cx, &own.after, |hook| hook.model_ended(cx, response), hook(cx, response))
+    first_answer!(
+        cx,
+        &own.after,
+        |hook| hook.model_ended(cx, response),
+        hook(cx, response)
+    )
 }
 
 pub(crate) async fn on_model_error(
@@ -69,7 +97,12 @@ pub(crate) async fn on_model_error(
     request: &ModelRequest,
     error: &Error,
 ) -> Result<Option<ModelResponse>> {
-    first_answer!(cx, &own.on_error, |hook| hook.model_failed(cx, request, error), hook(cx, request, error))
+    first_answer!(
+        cx,
+        &own.on_error,
+        |hook| hook.model_failed(cx, request, error),
+        hook(cx, request, error)
+    )
 }
 
 pub(crate) async fn before_tool(
@@ -77,7 +110,12 @@ pub(crate) async fn before_tool(
     cx: &mut CallbackContext,
     call: &mut FunctionCall,
 ) -> Result<Option<Value>> {
-    first_answer!(cx, &own.before, |hook| hook.tool_begins(cx, call), hook(cx, call))
+    first_answer!(
+        cx,
+        &own.before,
+        |hook| hook.tool_begins(cx, call),
+        hook(cx, call)
+    )
 }
 
 pub(crate) async fn after_tool(
@@ -86,7 +124,12 @@ pub(crate) async fn after_tool(
     call: &FunctionCall,
     result: &mut Value,
 ) -> Result<Option<Value>> {
-    first_answer!(cx, &own.after, |hook| hook.tool_ended(cx, call, result), hook(cx, call, result))
+    first_answer!(
+        cx,
+        &own.after,
+        |hook| hook.tool_ended(cx, call, result),
+        hook(cx, call, result)
+    )
 }
 
 pub(crate) async fn on_tool_error(
@@ -95,7 +138,12 @@ pub(crate) async fn on_tool_error(
     call: &FunctionCall,
     error: &Error,
 ) -> Result<Option<Value>> {
-    first_answer!(cx, &own.on_error, |hook| hook.tool_failed(cx, call, error), hook(cx, call, error))
+    first_answer!(
+        cx,
+        &own.on_error,
+        |hook| hook.tool_failed(cx, call, error),
+        hook(cx, call, error)
+    )
 }
 
 /// Notifies the plugins that an agent or a block has failed. Errors of the plugins are dropped,
@@ -111,13 +159,26 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
 }
 
 /// Calls the plugins with the message of the user. Returns the message that replaces it.
-pub(crate) async fn on_user_message(cx: &mut CallbackContext, message: &Content) -> Result<Option<Content>> {
-    first_answer!(cx, &NO_CALLBACKS, |hook| hook.user_message(cx, message), no_answer(hook))
+pub(crate) async fn on_user_message(
+    cx: &mut CallbackContext,
+    message: &Content,
+) -> Result<Option<Content>> {
+    first_answer!(
+        cx,
+        &NO_CALLBACKS,
+        |hook| hook.user_message(cx, message),
+        no_answer(hook)
+    )
 }
 
 /// Calls the plugins before the first agent. Returns the answer that replaces all agents.
 pub(crate) async fn before_run(cx: &mut CallbackContext) -> Result<Option<Content>> {
-    first_answer!(cx, &NO_CALLBACKS, |hook| hook.run_begins(cx), no_answer(hook))
+    first_answer!(
+        cx,
+        &NO_CALLBACKS,
+        |hook| hook.run_begins(cx),
+        no_answer(hook)
+    )
 }
 
 /// Notifies the plugins that the run has ended.

@@ -12,13 +12,18 @@ use std::fmt;
 use std::sync::Arc;
 
 type CallbackFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
-type ContextCallback<T> = Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> CallbackFuture<'a, T> + Send + Sync>;
+type ContextCallback<T> =
+    Arc<dyn for<'a> Fn(&'a mut CallbackContext) -> CallbackFuture<'a, T> + Send + Sync>;
 type MutCallback<A, T> =
     Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a mut A) -> CallbackFuture<'a, T> + Send + Sync>;
-type RefCallback<A, B, T> =
-    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> CallbackFuture<'a, T> + Send + Sync>;
-type ResultCallback<A, B, T> =
-    Arc<dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> CallbackFuture<'a, T> + Send + Sync>;
+type RefCallback<A, B, T> = Arc<
+    dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a B) -> CallbackFuture<'a, T> + Send + Sync,
+>;
+type ResultCallback<A, B, T> = Arc<
+    dyn for<'a> Fn(&'a mut CallbackContext, &'a A, &'a mut B) -> CallbackFuture<'a, T>
+        + Send
+        + Sync,
+>;
 
 /// Callbacks before and after an agent or a block.
 ///
@@ -89,21 +94,25 @@ impl ModelCallbacks {
     /// response, the response replaces the call: the call is not made and not counted, and
     /// [`after`](Self::after) is not called.
     pub fn before<M>(&mut self, callback: impl BeforeModel<M>) -> &mut Self {
-        self.before.push(Arc::new(move |cx, request| callback(cx, request).asked()));
+        self.before
+            .push(Arc::new(move |cx, request| callback(cx, request).asked()));
         self
     }
 
     /// Adds a callback for each response of the model. The callback may change or replace the
     /// response. While a reply streams, the callback does not receive its pieces, only the whole.
     pub fn after<M>(&mut self, callback: impl AfterModel<M>) -> &mut Self {
-        self.after.push(Arc::new(move |cx, response| callback(cx, response).asked()));
+        self.after
+            .push(Arc::new(move |cx, response| callback(cx, response).asked()));
         self
     }
 
     /// Adds a callback for a call that has finally failed. If it returns a response, the response
     /// replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnModelError<M>) -> &mut Self {
-        self.on_error.push(Arc::new(move |cx, request, error| callback(cx, request, error).asked()));
+        self.on_error.push(Arc::new(move |cx, request, error| {
+            callback(cx, request, error).asked()
+        }));
         self
     }
 }
@@ -121,28 +130,38 @@ impl ToolCallbacks {
     /// a result, the result replaces the call of the tool; [`after`](Self::after) is called
     /// nevertheless.
     pub fn before<M>(&mut self, callback: impl BeforeTool<M>) -> &mut Self {
-        self.before.push(Arc::new(move |cx, call| callback(cx, call).asked()));
+        self.before
+            .push(Arc::new(move |cx, call| callback(cx, call).asked()));
         self
     }
 
     /// Adds a callback for each result that the model receives, including error results. The
     /// callback may change or replace the result.
     pub fn after<M>(&mut self, callback: impl AfterTool<M>) -> &mut Self {
-        self.after.push(Arc::new(move |cx, call, result| callback(cx, call, result).asked()));
+        self.after.push(Arc::new(move |cx, call, result| {
+            callback(cx, call, result).asked()
+        }));
         self
     }
 
     /// Adds a callback for a tool that has failed or does not exist. If it returns a result, the
     /// result replaces the error.
     pub fn on_error<M>(&mut self, callback: impl OnToolError<M>) -> &mut Self {
-        self.on_error.push(Arc::new(move |cx, call, error| callback(cx, call, error).asked()));
+        self.on_error.push(Arc::new(move |cx, call, error| {
+            callback(cx, call, error).asked()
+        }));
         self
     }
 }
 
 impl fmt::Debug for AgentCallbacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "AgentCallbacks({} before, {} after)", self.before.len(), self.after.len())
+        write!(
+            f,
+            "AgentCallbacks({} before, {} after)",
+            self.before.len(),
+            self.after.len()
+        )
     }
 }
 
@@ -178,9 +197,17 @@ macro_rules! impl_error_lists {
 
         impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let Self { before, after, on_error } = self;
+                let Self {
+                    before,
+                    after,
+                    on_error,
+                } = self;
                 let (before, after, failed) = (before.len(), after.len(), on_error.len());
-                write!(f, "{}({before} before, {after} after, {failed} on error)", stringify!($name))
+                write!(
+                    f,
+                    "{}({before} before, {after} after, {failed} on error)",
+                    stringify!($name)
+                )
             }
         }
     };

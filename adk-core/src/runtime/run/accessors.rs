@@ -36,7 +36,11 @@ macro_rules! accessors {
             /// [`ErrorKind::ResourceMissing`](crate::ErrorKind::ResourceMissing) when the runner
             /// has none.
             pub fn resource<T: Send + Sync + 'static>(&self) -> crate::Result<&T> {
-                self.run.services.resources.get().map_err(|error| error.at(self.path()))
+                self.run
+                    .services
+                    .resources
+                    .get()
+                    .map_err(|error| error.at(self.path()))
             }
         }
     };

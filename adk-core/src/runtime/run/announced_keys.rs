@@ -31,7 +31,10 @@ impl AnnouncedKeys {
     /// Returns the announced keys of a description.
     pub fn of(meta: &AgentMeta<'_>) -> Self {
         let keys = meta.writes.iter().map(Key::from_spec).collect();
-        Self(KeySource::Copied(Arc::new(CopiedKeys { kind: meta.kind, keys })))
+        Self(KeySource::Copied(Arc::new(CopiedKeys {
+            kind: meta.kind,
+            keys,
+        })))
     }
 
     /// Returns the announced keys of a constant description.
@@ -69,8 +72,15 @@ impl AnnouncedKeys {
 
     /// Checks that an event writes only announced keys.
     pub(crate) fn check_event(&self, event: &Event, path: &Path) -> Result<()> {
-        let writer = Writer { by: WriterKind::Agent(self), path };
-        event.actions.state_delta.iter().try_for_each(|(name, value)| writer.check(name, value))
+        let writer = Writer {
+            by: WriterKind::Agent(self),
+            path,
+        };
+        event
+            .actions
+            .state_delta
+            .iter()
+            .try_for_each(|(name, value)| writer.check(name, value))
     }
 }
 
@@ -87,7 +97,14 @@ pub(crate) struct WriteRules {
 impl WriteRules {
     /// Returns the writer for a callback or a plugin at that path.
     pub(crate) fn callback<'a>(&'a self, path: &'a Path) -> Writer<'a> {
-        Writer { by: if self.is_checked { WriterKind::Callback(self) } else { WriterKind::Anyone }, path }
+        Writer {
+            by: if self.is_checked {
+                WriterKind::Callback(self)
+            } else {
+                WriterKind::Anyone
+            },
+            path,
+        }
     }
 
     /// Checks the writes that the event of a plugin adds to the writes `before` it. The keys of the
@@ -100,9 +117,15 @@ impl WriteRules {
         path: &Path,
     ) -> Result<()> {
         let writer = self.callback(path);
-        let changed = event.actions.state_delta.iter().filter(|(key, value)| before.get(key) != Some(*value));
+        let changed = event
+            .actions
+            .state_delta
+            .iter()
+            .filter(|(key, value)| before.get(key) != Some(*value));
         for (key, value) in changed {
-            let known = writer.keys().find(|known| *stored_key(scope, known.name) == **key);
+            let known = writer
+                .keys()
+                .find(|known| *stored_key(scope, known.name) == **key);
             if known.is_some() || before.get(key).is_none() {
                 writer.check(known.map_or(key, |known| known.name), value)?;
             }
@@ -141,7 +164,8 @@ impl UpdatedType {
 
 fn check_type(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
     accepts(value).map_err(|why| {
-        let message = format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
+        let message =
+            format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
         Error::new(ErrorKind::KeyType, message)
             .with_help("write a value of that type, or announce the key with the type that it has")
     })
@@ -156,7 +180,10 @@ impl<'a> Writer<'a> {
             WriterKind::Callback(rules) => (&[], rules.announced.as_ref(), rules.states.as_deref()),
         };
         let announced = announced.into_iter().flat_map(AnnouncedKeys::keys);
-        tool.iter().copied().chain(announced).chain(states.unwrap_or_default().iter().map(Key::spec))
+        tool.iter()
+            .copied()
+            .chain(announced)
+            .chain(states.unwrap_or_default().iter().map(Key::spec))
     }
 
     fn key(&self, name: &str) -> Option<KeySpec<'a>> {
@@ -185,18 +212,31 @@ impl<'a> Writer<'a> {
     /// Checks that a value may be written to a key.
     pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(()) } else { Err(self.unannounced_error(name, Some(value))) };
+            return if self.is_free(name) {
+                Ok(())
+            } else {
+                Err(self.unannounced_error(name, Some(value)))
+            };
         };
-        let Some(accepts) = type_check(&key) else { return Ok(()) };
+        let Some(accepts) = type_check(&key) else {
+            return Ok(());
+        };
         check_type(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
     }
 
     /// Returns the announced type of a key that may be updated.
     pub(crate) fn updated_type(&self, name: &str) -> Result<Option<UpdatedType>> {
         let Some(key) = self.key(name) else {
-            return if self.is_free(name) { Ok(None) } else { Err(self.unannounced_error(name, None)) };
+            return if self.is_free(name) {
+                Ok(None)
+            } else {
+                Err(self.unannounced_error(name, None))
+            };
         };
-        Ok(type_check(&key).map(|accepts| UpdatedType { accepts, ty: key.ty.to_owned() }))
+        Ok(type_check(&key).map(|accepts| UpdatedType {
+            accepts,
+            ty: key.ty.to_owned(),
+        }))
     }
 
     #[cold]
@@ -208,7 +248,10 @@ impl<'a> Writer<'a> {
         };
         let (fact, announce) = match self.by {
             WriterKind::Tool(tool) => (
-                format!("tool `{}` writes state key `{name}`, which it has not announced", tool.name),
+                format!(
+                    "tool `{}` writes state key `{name}`, which it has not announced",
+                    tool.name
+                ),
                 format!(
                     "{out} as a parameter, or `#[tool(writes({name}: {ty}))]`; a `FunctionTool` says `.writes::<{ty}>({name:?})`"
                 ),
@@ -223,7 +266,9 @@ impl<'a> Writer<'a> {
             ),
             WriterKind::Agent(announced) if announced.kind() == Some(AgentKind::Function) => (
                 format!("it writes state key `{name}`, which it has not announced"),
-                format!("return it, as `#[agent(writes = {name})]` says, or take {out} as a parameter"),
+                format!(
+                    "return it, as `#[agent(writes = {name})]` says, or take {out} as a parameter"
+                ),
             ),
             _ => (
                 format!("it writes state key `{name}`, which it has not announced"),
@@ -234,7 +279,9 @@ impl<'a> Writer<'a> {
             Some(near) => format!("did you mean `{near}`? Otherwise announce it: {announce}"),
             None => format!("announce it: {announce}"),
         };
-        Error::new(ErrorKind::KeyUnannounced, fact).with_help(help).at(self.path)
+        Error::new(ErrorKind::KeyUnannounced, fact)
+            .with_help(help)
+            .at(self.path)
     }
 }
 

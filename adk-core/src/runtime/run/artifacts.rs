@@ -37,7 +37,12 @@ pub trait ArtifactStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the store fails.
-    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>>;
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        part: Part,
+    ) -> BoxFuture<'a, Result<u32>>;
 
     /// Returns a version of a file, the latest for `None`.
     ///
@@ -60,7 +65,11 @@ pub trait ArtifactStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the store fails.
-    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>>;
+    fn versions<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u32>>>;
 
     /// Deletes all versions of a file.
     ///
@@ -97,7 +106,12 @@ impl MemoryArtifacts {
 }
 
 impl ArtifactStore for MemoryArtifacts {
-    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        part: Part,
+    ) -> BoxFuture<'a, Result<u32>> {
         let mut files = lock(&self.files);
         let versions = files.entry(Self::place(session, name)).or_default();
         versions.push(part);
@@ -112,24 +126,35 @@ impl ArtifactStore for MemoryArtifacts {
         version: Option<u32>,
     ) -> BoxFuture<'a, Result<Option<Part>>> {
         let files = lock(&self.files);
-        let found = files.get(&Self::place(session, name)).and_then(|versions| match version {
-            Some(version) => versions.get(version as usize),
-            None => versions.last(),
-        });
+        let found = files
+            .get(&Self::place(session, name))
+            .and_then(|versions| match version {
+                Some(version) => versions.get(version as usize),
+                None => versions.last(),
+            });
         Box::pin(ready(Ok(found.cloned())))
     }
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
         let files = lock(&self.files);
         let own = |key: &SessionKey, name: &str| *key == Self::place(session, name).0;
-        let mut names: Vec<_> =
-            files.keys().filter(|(key, name)| own(key, name)).map(|(_, name)| name.clone()).collect();
+        let mut names: Vec<_> = files
+            .keys()
+            .filter(|(key, name)| own(key, name))
+            .map(|(_, name)| name.clone())
+            .collect();
         names.sort();
         Box::pin(ready(Ok(names)))
     }
 
-    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
-        let count = lock(&self.files).get(&Self::place(session, name)).map_or(0, Vec::len);
+    fn versions<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u32>>> {
+        let count = lock(&self.files)
+            .get(&Self::place(session, name))
+            .map_or(0, Vec::len);
         Box::pin(ready(Ok((0..).take(count).collect())))
     }
 
@@ -148,8 +173,9 @@ pub struct NoArtifacts;
 impl NoArtifacts {
     fn error(_: &str, name: &str) -> Error {
         let message = format!("artifact `{name}` is requested, but this runner keeps no artifacts");
-        Error::new(ErrorKind::NoArtifactStore, message)
-            .with_help("give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`")
+        Error::new(ErrorKind::NoArtifactStore, message).with_help(
+            "give it a store: `Runner::builder().artifact_store(MemoryArtifacts::new())`",
+        )
     }
 }
 
@@ -215,7 +241,12 @@ macro_rules! in_arc {
     };
 }
 
-in_arc!(MemoryArtifacts, NoArtifacts, MissingArtifactStore, FolderArtifacts);
+in_arc!(
+    MemoryArtifacts,
+    NoArtifacts,
+    MissingArtifactStore,
+    FolderArtifacts
+);
 
 /// The artifacts of the session of an agent or a tool. The next event names the saved versions.
 pub struct Artifacts<'a> {
@@ -242,9 +273,17 @@ impl Artifacts<'_> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let saved = name.clone();
         let work = async move { services.artifacts.save(&key, &saved, part).await };
-        let version =
-            self.record_step(CallKind::SaveArtifact, name.clone(), CallInputs::default(), work).await?;
-        self.overlay.artifact_delta.retain(|(other, _)| *other != name);
+        let version = self
+            .record_step(
+                CallKind::SaveArtifact,
+                name.clone(),
+                CallInputs::default(),
+                work,
+            )
+            .await?;
+        self.overlay
+            .artifact_delta
+            .retain(|(other, _)| *other != name);
         self.overlay.artifact_delta.push((name, version));
         Ok(version)
     }
@@ -254,7 +293,11 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load(&self, name: &str) -> Result<Option<Part>> {
-        self.run.services.artifacts.load(self.run.session().key(), name, None).await
+        self.run
+            .services
+            .artifacts
+            .load(self.run.session().key(), name, None)
+            .await
     }
 
     /// Returns a version of a file.
@@ -262,7 +305,11 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn load_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
-        self.run.services.artifacts.load(self.run.session().key(), name, Some(version)).await
+        self.run
+            .services
+            .artifacts
+            .load(self.run.session().key(), name, Some(version))
+            .await
     }
 
     /// Returns the names of all files of the session and its user.
@@ -270,15 +317,24 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn list(&self) -> Result<Vec<String>> {
-        self.run.services.artifacts.list(self.run.session().key()).await
+        self.run
+            .services
+            .artifacts
+            .list(self.run.session().key())
+            .await
     }
 
     /// Returns the names of all files, as a recorded step.
     pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let work = async move { services.artifacts.list(&key).await };
-        self.record_step(CallKind::ListArtifacts, Name::literal("artifacts"), CallInputs::default(), work)
-            .await
+        self.record_step(
+            CallKind::ListArtifacts,
+            Name::literal("artifacts"),
+            CallInputs::default(),
+            work,
+        )
+        .await
     }
 
     /// Returns the numbers of the versions of a file, in ascending order.
@@ -286,7 +342,11 @@ impl Artifacts<'_> {
     /// # Errors
     /// When the store fails.
     pub async fn versions(&self, name: &str) -> Result<Vec<u32>> {
-        self.run.services.artifacts.versions(self.run.session().key(), name).await
+        self.run
+            .services
+            .artifacts
+            .versions(self.run.session().key(), name)
+            .await
     }
 
     async fn record_step<T, W>(
@@ -300,7 +360,9 @@ impl Artifacts<'_> {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Some((path, calls)) = &mut self.calls else { return work.await };
+        let Some((path, calls)) = &mut self.calls else {
+            return work.await;
+        };
         let index = calls.take(kind, &name);
         let key = StepKey::new(self.run.id, (*path).clone(), kind, name, index);
         perform(self.run.clone(), key, inputs, depth::check, work).await
@@ -320,8 +382,10 @@ fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
     let message = format!(
         "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of `max_artifact_bytes`"
     );
-    Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
-        .with_help("save less, or keep it elsewhere and save its address as `Part::file_data`"))
+    Err(
+        Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)
+            .with_help("save less, or keep it elsewhere and save its address as `Part::file_data`"),
+    )
 }
 
 impl fmt::Debug for Artifacts<'_> {

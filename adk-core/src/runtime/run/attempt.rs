@@ -43,6 +43,10 @@ impl Event {
 
     /// Returns the name of the branch that has won a `parallel(first)`, if this event reports one.
     pub fn winner(&self) -> Option<&str> {
-        self.details.as_ref()?.custom_metadata.get(WINNER_KEY)?.as_str()
+        self.details
+            .as_ref()?
+            .custom_metadata
+            .get(WINNER_KEY)?
+            .as_str()
     }
 }

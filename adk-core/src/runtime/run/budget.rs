@@ -34,7 +34,12 @@ pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
 
 impl BudgetAccount {
     pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
-        Self { budget, owner, state: Mutex::default(), freed: Notify::new() }
+        Self {
+            budget,
+            owner,
+            state: Mutex::default(),
+            freed: Notify::new(),
+        }
     }
 
     fn most(&self) -> u64 {
@@ -57,7 +62,9 @@ impl BudgetAccount {
 
     pub(super) fn error(&self) -> Error {
         let (budget, owner) = (&self.budget, &self.owner);
-        let owner = owner.as_ref().map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
+        let owner = owner
+            .as_ref()
+            .map_or_else(|| "the run".to_owned(), |owner| format!("`{owner}`"));
         let message = format!("{owner} would use more than its budget of {budget}");
         let help = match self.budget {
             Budget::Money(..) => {
@@ -118,8 +125,10 @@ impl Context {
     /// Adds the budget of the run to its root context.
     pub(crate) fn with_budget(mut self) -> Self {
         if let Some(budget) = self.config().budget {
-            self.meter =
-                Some(Arc::new(Meter::for_budget(BudgetAccount::new(budget, None), self.meter.take())));
+            self.meter = Some(Arc::new(Meter::for_budget(
+                BudgetAccount::new(budget, None),
+                self.meter.take(),
+            )));
         }
         self
     }
@@ -135,11 +144,17 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::BudgetExceeded`] when a budget has too little left; [`ErrorKind::Config`] when
     /// the largest usage of the call is unknown.
-    pub(crate) async fn reserve(&self, models: &ModelChain, request: &ModelRequest) -> Result<Reservation> {
+    pub(crate) async fn reserve(
+        &self,
+        models: &ModelChain,
+        request: &ModelRequest,
+    ) -> Result<Reservation> {
         let mut held = Reservation::default();
         let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
-            let Some(account) = &meter.account else { continue };
+            let Some(account) = &meter.account else {
+                continue;
+            };
             let prices = self.run.services.prices.as_deref();
             if let Budget::Money(..) = account.budget {
                 check_prices(models, request, prices, account.budget)?;
@@ -166,7 +181,9 @@ fn largest_usage(
     let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
         let price = prices.and_then(|prices| prices.of(model.name()));
-        let output = own.or(price.and_then(Price::longest_answer)).unwrap_or_default();
+        let output = own
+            .or(price.and_then(Price::longest_answer))
+            .unwrap_or_default();
         match budget {
             Budget::Tokens(_) => input.saturating_add(output),
             Budget::Money(..) => price.map_or(0, |price| price.of(input, 0, output).parts()),
@@ -182,29 +199,43 @@ fn check_prices(
     prices: Option<&Prices>,
     budget: Budget,
 ) -> Result<()> {
-    let error = |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
+    let error =
+        |message: String, help: &str| Err(Error::new(ErrorKind::Config, message).with_help(help));
     let Some(prices) = prices else {
         let message = format!("there is a budget of {budget}, and the runner has no prices");
-        return error(message, "give it some, `Runner::builder().prices(Prices::published())`");
+        return error(
+            message,
+            "give it some, `Runner::builder().prices(Prices::published())`",
+        );
     };
     if let Budget::Money(_, currency) = budget
         && currency != prices.currency()
     {
-        let message = format!("there is a budget of {budget}, and the prices are in {}", prices.currency());
+        let message = format!(
+            "there is a budget of {budget}, and the prices are in {}",
+            prices.currency()
+        );
         return error(message, "write the budget in the currency of the prices");
     }
     for model in models.iter() {
         let name = model.name();
         match prices.of(name) {
             None => {
-                let message = format!("there is a budget of {budget}, and no price for the model `{name}`");
+                let message =
+                    format!("there is a budget of {budget}, and no price for the model `{name}`");
                 return error(message, "give one with `Prices::model`");
             }
-            Some(price) if request.config.max_output_tokens.is_none() && price.longest_answer().is_none() => {
+            Some(price)
+                if request.config.max_output_tokens.is_none()
+                    && price.longest_answer().is_none() =>
+            {
                 let message = format!(
                     "there is a budget of {budget}, and it is not known how long an answer of `{name}` may be"
                 );
-                return error(message, "give the agent `max_output_tokens`, or the price `Price::longest`");
+                return error(
+                    message,
+                    "give the agent `max_output_tokens`, or the price `Price::longest`",
+                );
             }
             Some(_) => {}
         }

@@ -31,7 +31,11 @@ impl CallCounts {
             (CallKind::Function, _) => self.functions,
             (_, None) => 0,
             (_, Some(named)) if named.is_first(kind, name) => named.count,
-            (_, Some(named)) => named.others.get(&(kind, name.clone())).copied().unwrap_or_default(),
+            (_, Some(named)) => named
+                .others
+                .get(&(kind, name.clone()))
+                .copied()
+                .unwrap_or_default(),
         }
     }
 
@@ -56,7 +60,11 @@ impl CallCounts {
         }
         let named = self.named.get_or_insert_with(|| {
             let (first, others) = ((kind, name.clone()), BTreeMap::new());
-            Box::new(NamedCounts { first, count: 0, others })
+            Box::new(NamedCounts {
+                first,
+                count: 0,
+                others,
+            })
         });
         if named.is_first(kind, name) {
             &mut named.count

@@ -2,8 +2,8 @@
 
 use super::memory::MemoryEntry;
 use super::{
-    Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State, ToolActions,
-    UpdatedKeys, Updates, WriteRules, accessors, perform,
+    Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State,
+    ToolActions, UpdatedKeys, Updates, WriteRules, accessors, perform,
 };
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::{Content, Event, Name, Path, Result, depth};
@@ -121,13 +121,23 @@ impl CallbackContext {
 
     /// Returns the state.
     pub fn state(&mut self) -> State<'_> {
-        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
+        let by = Caller {
+            agent: &self.agent,
+            path: &self.path,
+            branch: &self.branch,
+        };
         let updates = match &mut self.steps {
             CallbackSteps::Unslotted(_, why) => Updates::Refused(why),
-            CallbackSteps::Numbered(calls) => {
-                Updates::Agent { by, calls, written: UpdatedKeys::ByCallback(&mut self.updated) }
-            }
-            CallbackSteps::Within(step) => Updates::Call { by, step, updated: &mut self.updated },
+            CallbackSteps::Numbered(calls) => Updates::Agent {
+                by,
+                calls,
+                written: UpdatedKeys::ByCallback(&mut self.updated),
+            },
+            CallbackSteps::Within(step) => Updates::Call {
+                by,
+                step,
+                updated: &mut self.updated,
+            },
         };
         State {
             run: &self.run,
@@ -142,10 +152,16 @@ impl CallbackContext {
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
         let calls = match &mut self.steps {
-            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => Some((&self.path, calls)),
+            CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {
+                Some((&self.path, calls))
+            }
             CallbackSteps::Within(_) => None,
         };
-        Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
+        Artifacts {
+            run: &self.run,
+            overlay: &mut self.overlay,
+            calls,
+        }
     }
 
     /// Searches earlier sessions of the user for content that matches a query, best first: ADK's
@@ -156,16 +172,28 @@ impl CallbackContext {
     /// fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        self.record_step(CallKind::Memory, Name::literal("memory"), CallInputs::new(&query), work).await
+        self.record_step(
+            CallKind::Memory,
+            Name::literal("memory"),
+            CallInputs::new(&query),
+            work,
+        )
+        .await
     }
 
     /// Returns the last message of the user with text in this run: ADK's `user_content`. `None` if
     /// the run has no such message.
     pub fn user_content(&self) -> Option<Content> {
         let history = History::new(self.run.session().clone(), self.branch.clone());
-        let said = |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
-        let mut said = history.iter().rev().filter(said).filter_map(|event| event.content.as_ref());
-        said.find(|content| !content.text().trim().is_empty()).cloned()
+        let said =
+            |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
+        let mut said = history
+            .iter()
+            .rev()
+            .filter(said)
+            .filter_map(|event| event.content.as_ref());
+        said.find(|content| !content.text().trim().is_empty())
+            .cloned()
     }
 
     /// Does a side effect once, and records its result. When the run is resumed, the record answers
@@ -179,7 +207,8 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        self.record_step(CallKind::Callback, name.into(), CallInputs::default(), work).await
+        self.record_step(CallKind::Callback, name.into(), CallInputs::default(), work)
+            .await
     }
 
     async fn record_step<T, W>(
@@ -193,7 +222,8 @@ impl CallbackContext {
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let (CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _)) = &mut self.steps else {
+        let (CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _)) = &mut self.steps
+        else {
             return work.await;
         };
         let index = calls.take(kind, &name);

@@ -31,8 +31,8 @@ pub enum SessionTurns {
 #[serde(default)]
 #[non_exhaustive]
 pub struct RunConfig {
-    /// The highest number of model calls of the whole run, over all agents and branches; 0 disables
-    /// the limit. Default 500, as in ADK.
+    /// The highest number of model calls of the whole run, over all agents and branches; 0
+    /// disables the limit. Default 500, as in ADK.
     pub max_llm_calls: u32,
     /// The longest time from the first start of the run to its end. Resumes, the time of the
     /// consumer, and the time of waits count. `None` disables the limit. Default `None`.
@@ -49,9 +49,9 @@ pub struct RunConfig {
     pub trace_contents: bool,
     /// Whether an escalate ends every enclosing loop, while the sequences in between continue, and
     /// cancels the siblings of a direct child of a parallel block. Default `false`: an escalate
-    /// ends the innermost loop, like a `break`. The checker assumes the default. With this setting,
-    /// keys that the checker knows after an outer loop may be missing, which is an error of the
-    /// run.
+    /// ends the innermost loop, like a `break`. The checker assumes the default. With this
+    /// setting, keys that the checker knows after an outer loop may be missing, which is an
+    /// error of the run.
     pub escalate_ends_all_loops: bool,
     /// Whether a tool's error ends the run. Default `false`: the model receives it as an error
     /// result.
@@ -91,9 +91,9 @@ pub struct RunConfig {
     /// the limit. Default `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tool_result: Option<u32>,
-    /// The limit of the run in money or in tokens. A run that exceeds it ends with an error of kind
-    /// [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and its committed events stay.
-    /// Default: no limit.
+    /// The limit of the run in money or in tokens. A run that exceeds it ends with an error of
+    /// kind [`BudgetExceeded`](crate::ErrorKind::BudgetExceeded), and its committed events
+    /// stay. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// The highest number of bytes of an artifact version that an agent, a tool or a callback

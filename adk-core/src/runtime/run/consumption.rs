@@ -48,19 +48,29 @@ impl Run {
             outermost = outer;
         }
         let rounds = meter.map_or(0, |meter| meter.used(Cost::Rounds));
-        Consumption { usage: self.usage(), calls: outermost.llm_calls.load(Relaxed), rounds }
+        Consumption {
+            usage: self.usage(),
+            calls: outermost.llm_calls.load(Relaxed),
+            rounds,
+        }
     }
 }
 
 impl Context {
     /// Skips recorded work at the matching paths that is not executed again, and counts its usage.
     /// Returns the keys that it wrote.
-    pub(crate) fn skip_recorded(&self, spent: &Consumption, is_match: impl Fn(&Path) -> bool) -> Vec<Name> {
+    pub(crate) fn skip_recorded(
+        &self,
+        spent: &Consumption,
+        is_match: impl Fn(&Path) -> bool,
+    ) -> Vec<Name> {
         self.run.add_usage(spent.usage);
         self.run.count_earlier_calls(spent.calls);
         self.count_replayed(&spent.usage, spent.rounds);
         let replay = self.run.replay.as_ref();
-        replay.map(|replay| replay.skip(&self.run, is_match)).unwrap_or_default()
+        replay
+            .map(|replay| replay.skip(&self.run, is_match))
+            .unwrap_or_default()
     }
 }
 
@@ -73,16 +83,35 @@ impl Consumption {
 
     /// Adds the difference between two measurements.
     fn add(&mut self, before: Self, after: Self) {
-        self.rounds = self.rounds.saturating_add(after.rounds.saturating_sub(before.rounds));
-        self.calls = self.calls.saturating_add(after.calls.saturating_sub(before.calls));
+        self.rounds = self
+            .rounds
+            .saturating_add(after.rounds.saturating_sub(before.rounds));
+        self.calls = self
+            .calls
+            .saturating_add(after.calls.saturating_sub(before.calls));
         self.usage += Usage {
-            input_tokens: after.usage.input_tokens.saturating_sub(before.usage.input_tokens),
-            output_tokens: after.usage.output_tokens.saturating_sub(before.usage.output_tokens),
-            cached_tokens: after.usage.cached_tokens.saturating_sub(before.usage.cached_tokens),
-            thought_tokens: after.usage.thought_tokens.saturating_sub(before.usage.thought_tokens),
+            input_tokens: after
+                .usage
+                .input_tokens
+                .saturating_sub(before.usage.input_tokens),
+            output_tokens: after
+                .usage
+                .output_tokens
+                .saturating_sub(before.usage.output_tokens),
+            cached_tokens: after
+                .usage
+                .cached_tokens
+                .saturating_sub(before.usage.cached_tokens),
+            thought_tokens: after
+                .usage
+                .thought_tokens
+                .saturating_sub(before.usage.thought_tokens),
             cost: after.usage.cost.without(before.usage.cost),
             calls: after.usage.calls.saturating_sub(before.usage.calls),
-            tool_calls: after.usage.tool_calls.saturating_sub(before.usage.tool_calls),
+            tool_calls: after
+                .usage
+                .tool_calls
+                .saturating_sub(before.usage.tool_calls),
         };
     }
 }

@@ -14,9 +14,9 @@ pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::memory::MemoryEntry;
 use super::{
-    AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History, Inherited,
-    KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
-    WriteRules, Writer, WriterKind, accessors,
+    AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History,
+    Inherited, KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan,
+    UpdatedKeys, Updates, WriteRules, Writer, WriterKind, accessors,
 };
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
@@ -124,7 +124,10 @@ impl Context {
         if let Some(calls) = cx.take_calls() {
             self.frame.calls = calls;
         }
-        let mut written = UpdatedKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        let mut written = UpdatedKeys::InTurn {
+            keys: &mut self.written,
+            first: self.frame.first_written,
+        };
         cx.updated.iter().for_each(|(key, _)| written.add(key));
         self.overlay = cx.overlay;
         cx.actions
@@ -153,13 +156,20 @@ impl Context {
     /// Returns the rules for writes by callbacks.
     pub(crate) fn write_rules(&self) -> WriteRules {
         let (announced, states) = (self.frame.announced.clone(), self.states.clone());
-        WriteRules { is_checked: self.checks_writes(), announced, states }
+        WriteRules {
+            is_checked: self.checks_writes(),
+            announced,
+            states,
+        }
     }
 
     /// Returns the keys that an event of a hand-written agent may write; `None` for other agents,
     /// whose events the library makes.
     pub(crate) fn event_rules(&self) -> Option<&AnnouncedKeys> {
-        self.frame.announced.as_ref().filter(|announced| announced.is_by_hand() && self.checks_writes())
+        self.frame
+            .announced
+            .as_ref()
+            .filter(|announced| announced.is_by_hand() && self.checks_writes())
     }
 
     /// Returns the name of the current agent, which is the author of its events. Inside of an
@@ -170,7 +180,10 @@ impl Context {
     }
 
     pub(crate) fn author(&self) -> &Name {
-        self.frame.author.as_ref().unwrap_or_else(|| self.frame.path.name())
+        self.frame
+            .author
+            .as_ref()
+            .unwrap_or_else(|| self.frame.path.name())
     }
 
     /// Returns the path of the agent in the tree, with rounds.
@@ -186,7 +199,10 @@ impl Context {
     /// Marks keys as written that a tool call has updated, now or in the execution that recorded
     /// the call.
     pub(crate) fn mark_updated(&mut self, updated: &[(Name, Value)]) {
-        let mut written = UpdatedKeys::InTurn { keys: &mut self.written, first: self.frame.first_written };
+        let mut written = UpdatedKeys::InTurn {
+            keys: &mut self.written,
+            first: self.frame.first_written,
+        };
         for (key, _) in updated {
             written.add(key);
             if let Some(scope) = &self.scope {
@@ -217,19 +233,36 @@ impl Context {
     /// Returns the state. Writes are committed with the next event, or when the agent ends.
     pub fn state(&mut self) -> State<'_> {
         let is_checked = self.checks_writes();
-        let Frame { path, author, calls, first_written, announced, .. } = &mut self.frame;
+        let Frame {
+            path,
+            author,
+            calls,
+            first_written,
+            announced,
+            ..
+        } = &mut self.frame;
         let agent = author.as_ref().unwrap_or_else(|| path.name());
         State {
             run: &self.run,
             scope: self.scope.as_deref(),
             overlay: &mut self.overlay,
             updates: Updates::Agent {
-                by: Caller { agent, path, branch: &self.branch },
+                by: Caller {
+                    agent,
+                    path,
+                    branch: &self.branch,
+                },
                 calls,
-                written: UpdatedKeys::InTurn { keys: &mut self.written, first: *first_written },
+                written: UpdatedKeys::InTurn {
+                    keys: &mut self.written,
+                    first: *first_written,
+                },
             },
             writer: Writer {
-                by: announced.as_ref().filter(|_| is_checked).map_or(WriterKind::Anyone, WriterKind::Agent),
+                by: announced
+                    .as_ref()
+                    .filter(|_| is_checked)
+                    .map_or(WriterKind::Anyone, WriterKind::Agent),
                 path,
             },
             refused: None,
@@ -244,13 +277,19 @@ impl Context {
     /// Returns the name in the enclosing workflow that is read as `key` here. An instance may map
     /// keys to other names.
     pub(crate) fn name_around<'a>(&'a self, key: &'a str) -> &'a str {
-        self.scope.as_deref().map_or(key, |scope| scope.name_around(key))
+        self.scope
+            .as_deref()
+            .map_or(key, |scope| scope.name_around(key))
     }
 
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
         let calls = Some((&self.frame.path, &mut self.frame.calls));
-        Artifacts { run: &self.run, overlay: &mut self.overlay, calls }
+        Artifacts {
+            run: &self.run,
+            overlay: &mut self.overlay,
+            calls,
+        }
     }
 
     /// Searches earlier sessions of the user for content that matches a query, best first: ADK's
@@ -261,7 +300,10 @@ impl Context {
     /// fails.
     pub async fn search_memory(&mut self, query: &str) -> crate::Result<Vec<MemoryEntry>> {
         let work = self.run.search_memory(query);
-        let (name, inputs) = (Name::literal("memory"), self.inputs(|| CallInputs::new(&query)));
+        let (name, inputs) = (
+            Name::literal("memory"),
+            self.inputs(|| CallInputs::new(&query)),
+        );
         let key = self.call_key(CallKind::Memory, name);
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }

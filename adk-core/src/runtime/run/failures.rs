@@ -26,7 +26,9 @@ impl Failures {
             return Vec::new();
         }
         let mut calls = lock(&self.calls);
-        let taken = calls.extract_if(.., |(key, _)| is_match(&key.path)).collect();
+        let taken = calls
+            .extract_if(.., |(key, _)| is_match(&key.path))
+            .collect();
         self.any.store(!calls.is_empty(), Release);
         taken
     }
@@ -46,7 +48,9 @@ impl Run {
     /// Returns whether failed calls or lost waits must be settled before an agent continues.
     pub(crate) fn is_unsettled(&self) -> bool {
         let own = || self.failures.any.load(Acquire) || !self.lost_waits.is_empty();
-        self.outer.as_ref().map_or_else(own, |outer| outer.is_unsettled())
+        self.outer
+            .as_ref()
+            .map_or_else(own, |outer| outer.is_unsettled())
     }
 
     /// Settles failed calls and lost waits before the agent at this path continues. The errors of
@@ -66,9 +70,15 @@ impl Run {
         Some(Box::pin(async move {
             for (key, failure) in settled {
                 let result = record::settle(failure);
-                self.engine.step(self.claim, key, Box::pin(async { Ok(result) })).await?;
+                self.engine
+                    .step(self.claim, key, Box::pin(async { Ok(result) }))
+                    .await?;
             }
-            if has_lost { self.withdraw_lost().await } else { Ok(()) }
+            if has_lost {
+                self.withdraw_lost().await
+            } else {
+                Ok(())
+            }
         }))
     }
 

@@ -22,7 +22,11 @@ pub struct History {
 
 impl History {
     pub(crate) fn new(session: Arc<Session>, branch: Option<Arc<str>>) -> Self {
-        Self { len: session.len(), session, branch }
+        Self {
+            len: session.len(),
+            session,
+            branch,
+        }
     }
 
     /// Loads all events. If the store is outside of the process, a session holds in memory only the
@@ -42,7 +46,9 @@ impl History {
         if self.session.is_loaded() {
             return Ok(());
         }
-        self.session.load(self.len.saturating_sub(events)..self.len).await
+        self.session
+            .load(self.len.saturating_sub(events)..self.len)
+            .await
     }
 
     /// Returns the number of events in the log, visible or not.
@@ -75,7 +81,9 @@ impl History {
         for place in (from..self.len).rev() {
             if self.session.event(place).is_none() {
                 let end = place + 1;
-                self.session.load(end.saturating_sub(step).max(from)..end).await?;
+                self.session
+                    .load(end.saturating_sub(step).max(from)..end)
+                    .await?;
                 step = PAGE.min(2 * step);
             }
             let event = self.session.event(place).filter(|event| self.sees(event));
@@ -97,7 +105,11 @@ impl History {
         let mut found = None;
         let next = |_, event| {
             found = find(event);
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if found.is_some() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         self.walk_back(0, next).await?;
         Ok(found)
@@ -125,9 +137,9 @@ impl History {
 fn is_visible(event: Option<&str>, own: Option<&str>) -> bool {
     match (event, own) {
         (None, _) | (_, None) => true,
-        (Some(event), Some(own)) => {
-            own.strip_prefix(event).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        }
+        (Some(event), Some(own)) => own
+            .strip_prefix(event)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
     }
 }
 
@@ -138,7 +150,13 @@ mod tests {
     #[test]
     fn a_branch_sees_its_own_events_and_those_of_enclosing_branches() {
         assert!(is_visible(None, Some("par.a")) && is_visible(Some("par.b"), None));
-        assert!(is_visible(Some("par.a"), Some("par.a")) && is_visible(Some("par.a"), Some("par.a.q.x")));
-        assert!(!is_visible(Some("par.a"), Some("par.ab")) && !is_visible(Some("par.a.q.x"), Some("par.a")));
+        assert!(
+            is_visible(Some("par.a"), Some("par.a"))
+                && is_visible(Some("par.a"), Some("par.a.q.x"))
+        );
+        assert!(
+            !is_visible(Some("par.a"), Some("par.ab"))
+                && !is_visible(Some("par.a.q.x"), Some("par.a"))
+        );
     }
 }

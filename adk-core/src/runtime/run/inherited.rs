@@ -20,11 +20,20 @@ pub(crate) struct Inherited {
 impl Context {
     /// Enters a workflow. `Some(true)` is a tree whose root is a block; `Some(false)` is a closed
     /// workflow, whose content is hidden. Returns the previous value, if this changes it.
-    pub(crate) fn settle_global(&mut self, is_settled: Option<bool>) -> Option<Option<Arc<Inherited>>> {
-        let before = self.inherited.as_ref().is_some_and(|inherited| inherited.is_settled);
+    pub(crate) fn settle_global(
+        &mut self,
+        is_settled: Option<bool>,
+    ) -> Option<Option<Arc<Inherited>>> {
+        let before = self
+            .inherited
+            .as_ref()
+            .is_some_and(|inherited| inherited.is_settled);
         let is_settled = is_settled.filter(|now| *now != before)?;
         let own = self.inherited.as_deref().cloned().unwrap_or_default();
-        Some(self.inherited.replace(Arc::new(Inherited { is_settled, ..own })))
+        Some(
+            self.inherited
+                .replace(Arc::new(Inherited { is_settled, ..own })),
+        )
     }
 }
 

@@ -38,7 +38,11 @@ pub struct Lifecycle {
 
 /// The start or the end of an agent or block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "phase", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "phase",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase"
+)]
 #[non_exhaustive]
 pub enum LifecyclePhase {
     /// The start. Nothing of the agent or block has run yet, including its callbacks.
@@ -116,7 +120,13 @@ impl LifecycleReporter {
             ..Event::new()
         };
         let (run, since) = (cx.run.clone(), Instant::now());
-        let watch = Box::new(Self { run, event, kind, since, ended: false });
+        let watch = Box::new(Self {
+            run,
+            event,
+            kind,
+            since,
+            ended: false,
+        });
         let ticket = watch.send(LifecyclePhase::Started);
         watch.run.outbox().until_taken(ticket).await;
         Some(watch)
@@ -125,7 +135,10 @@ impl LifecycleReporter {
     /// Reports the end.
     pub(crate) async fn end(mut self: Box<Self>, outcome: LifecycleOutcome) {
         self.ended = true;
-        let ticket = self.send(LifecyclePhase::Finished { duration: self.since.elapsed(), outcome });
+        let ticket = self.send(LifecyclePhase::Finished {
+            duration: self.since.elapsed(),
+            outcome,
+        });
         self.run.outbox().until_taken(ticket).await;
     }
 
@@ -133,8 +146,15 @@ impl LifecycleReporter {
     /// and ends themselves.
     fn send(&self, phase: LifecyclePhase) -> u64 {
         let mut event = self.event.clone();
-        let word = if phase == LifecyclePhase::Started { "start" } else { "finish" };
-        let lifecycle = to_json(&Lifecycle { kind: self.kind, phase });
+        let word = if phase == LifecyclePhase::Started {
+            "start"
+        } else {
+            "finish"
+        };
+        let lifecycle = to_json(&Lifecycle {
+            kind: self.kind,
+            phase,
+        });
         let metadata = &mut event.details_mut().custom_metadata;
         metadata.insert(AGENT_LIFECYCLE_KEY.into(), Value::from(word));
         metadata.insert(LIFECYCLE_KEY.into(), lifecycle.unwrap_or_default());
@@ -167,7 +187,9 @@ impl fmt::Display for Lifecycle {
         };
         match outcome {
             LifecycleOutcome::Completed => write!(f, "{kind} finished"),
-            LifecycleOutcome::LoopEnded { rounds, .. } => write!(f, "{kind} finished in round {rounds}"),
+            LifecycleOutcome::LoopEnded { rounds, .. } => {
+                write!(f, "{kind} finished in round {rounds}")
+            }
             LifecycleOutcome::Exited => write!(f, "{kind} finished and ended a loop"),
             LifecycleOutcome::Skipped => write!(f, "{kind} skipped by a callback"),
             LifecycleOutcome::Failed { error } => {
@@ -184,11 +206,16 @@ mod micros {
     use serde::{Deserialize as _, Deserializer, Serializer};
     use std::time::Duration;
 
-    pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(
+        duration: &Duration,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
         serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Duration, D::Error> {
         u64::deserialize(deserializer).map(Duration::from_micros)
     }
 }

@@ -33,7 +33,11 @@ pub(crate) struct OpenWait {
 
 impl OpenWait {
     pub(crate) fn new(run: &Arc<Run>, key: StepKey, waiting: Waiting) -> Self {
-        Self { run: run.clone(), waiting, key: Some(key) }
+        Self {
+            run: run.clone(),
+            waiting,
+            key: Some(key),
+        }
     }
 
     /// Marks the wait as settled: its answer has come, or will not be read.
@@ -90,7 +94,10 @@ impl LostWaits {
             return false;
         }
         self.change(|waits| {
-            waits.iter_mut().filter(|wait| is_match(&wait.key.path)).for_each(|wait| wait.is_final = true);
+            waits
+                .iter_mut()
+                .filter(|wait| is_match(&wait.key.path))
+                .for_each(|wait| wait.is_final = true);
             waits.iter().any(|wait| wait.is_open || wait.is_final)
         })
     }
@@ -101,16 +108,28 @@ impl Run {
     /// loss is written, also when the writing future is dropped.
     fn lose_wait(&self, key: StepKey) {
         if self.engine.waits().is_some() {
-            self.lost_waits.change(|waits| waits.push(LostWait { key, is_open: true, is_final: false }));
+            self.lost_waits.change(|waits| {
+                waits.push(LostWait {
+                    key,
+                    is_open: true,
+                    is_final: false,
+                })
+            });
         }
     }
 
     /// Waits for answers and never returns: with the answers the run is executed again.
     pub(crate) async fn park(&self, open: Vec<OpenWait>) -> Infallible {
         let asked = open.iter().filter(|wait| wait.key.is_some());
-        let waits: Vec<_> = asked.map(|wait| self.add_waiting(wait.waiting.clone())).collect();
+        let waits: Vec<_> = asked
+            .map(|wait| self.add_waiting(wait.waiting.clone()))
+            .collect();
         // Withdrawn waits get no answer: their records prove that the enclosing block ends.
-        let counter = if waits.is_empty() { &self.outbox().held } else { &self.outbox().parked };
+        let counter = if waits.is_empty() {
+            &self.outbox().held
+        } else {
+            &self.outbox().parked
+        };
         let _counted = CountGuard::new(counter);
         std::future::pending().await
     }
@@ -123,27 +142,39 @@ impl Run {
         block: &Path,
         is_over: bool,
     ) -> Option<BoxFuture<'a, Result<()>>> {
-        let settled = self.lost_waits.settle(|path| is_over && is_in_block(block, path));
+        let settled = self
+            .lost_waits
+            .settle(|path| is_over && is_in_block(block, path));
         settled.then(|| -> BoxFuture<'a, _> { Box::pin(self.withdraw_lost()) })
     }
 
     /// Writes the lost waits. The store forgets them before they are recorded, so it refuses an
     /// answer in between.
     pub(super) async fn withdraw_lost(&self) -> Result<()> {
-        let Some(registry) = self.engine.waits() else { return Ok(()) };
+        let Some(registry) = self.engine.waits() else {
+            return Ok(());
+        };
         let lost = self.lost_waits.change(|waits| waits.clone());
-        let open: Vec<_> = lost.iter().filter(|wait| wait.is_open).map(|wait| wait.key.id()).collect();
+        let open: Vec<_> = lost
+            .iter()
+            .filter(|wait| wait.is_open)
+            .map(|wait| wait.key.id())
+            .collect();
         if !open.is_empty() {
             registry.withdraw(self.claim, open).await?;
             let is_written = |key: &StepKey| lost.iter().any(|wait| wait.key == *key);
             self.lost_waits.change(|waits| {
-                waits.iter_mut().filter(|wait| is_written(&wait.key)).for_each(|wait| wait.is_open = false);
+                waits
+                    .iter_mut()
+                    .filter(|wait| is_written(&wait.key))
+                    .for_each(|wait| wait.is_open = false);
             });
         }
         for LostWait { key, .. } in lost.into_iter().filter(|wait| wait.is_final) {
             let withdrawn = Box::pin(async { Ok(record::withdrawal()) });
             self.engine.step(self.claim, key.clone(), withdrawn).await?;
-            self.lost_waits.change(|waits| waits.retain(|wait| wait.key != key));
+            self.lost_waits
+                .change(|waits| waits.retain(|wait| wait.key != key));
         }
         Ok(())
     }

@@ -38,28 +38,42 @@ pub struct MemoryEntry {
     pub content: Content,
     /// The author: `user`, or the name of an agent. Empty when the author is unknown.
     pub author: String,
-    /// The time in UTC by ISO 8601, such as `2026-11-26T11:36:27Z`. Empty when the time is unknown.
+    /// The time in UTC by ISO 8601, such as `2026-11-26T11:36:27Z`. Empty when the time is
+    /// unknown.
     pub timestamp: String,
 }
 
 impl MemoryEntry {
     /// Creates an entry with an id and a content, but without author and time.
     pub fn new(id: impl Into<String>, content: Content) -> Self {
-        Self { id: id.into(), content, ..Self::default() }
+        Self {
+            id: id.into(),
+            content,
+            ..Self::default()
+        }
     }
 
     /// Creates the entry of an event; `None` if the event has no text. Calls of tools, their
     /// results, thoughts, files and state are not part of memory.
     pub fn of_event(event: &Event) -> Option<Self> {
         let content = event.content.as_ref()?;
-        let parts: Vec<_> =
-            content.parts.iter().filter(|part| matches!(part, Part::Text(_))).cloned().collect();
+        let parts: Vec<_> = content
+            .parts
+            .iter()
+            .filter(|part| matches!(part, Part::Text(_)))
+            .cloned()
+            .collect();
         let content = Content::new(content.role, parts);
         if content.text().trim().is_empty() {
             return None;
         }
         let (id, author) = (event.id.to_string(), event.author.to_string());
-        Some(Self { id, content, author, timestamp: iso(event.timestamp) })
+        Some(Self {
+            id,
+            content,
+            author,
+            timestamp: iso(event.timestamp),
+        })
     }
 }
 
@@ -83,7 +97,10 @@ pub trait MemoryService: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the service fails.
-    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>>;
+    fn added_until<'a>(
+        &'a self,
+        session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<MemoryMark>>>;
 
     /// Adds entries of a session and the new position together, or neither. Entries with existing
     /// ids are not changed.
@@ -127,9 +144,14 @@ pub trait MemoryService: Send + Sync + 'static {
                 // same.
                 let first = mark.events.saturating_sub(1);
                 let filter = EventFilter::new().places(first..first.saturating_add(PAGE));
-                let page = sessions.read(session, &filter).await?.ok_or_else(|| session.missing())?;
-                let (end, is_last) =
-                    (page.first + page.events.len(), page.first + page.events.len() >= page.len);
+                let page = sessions
+                    .read(session, &filter)
+                    .await?
+                    .ok_or_else(|| session.missing())?;
+                let (end, is_last) = (
+                    page.first + page.events.len(),
+                    page.first + page.events.len() >= page.len,
+                );
                 let mut new = &page.events[..];
                 if mark.events > 0 {
                     match new.split_first() {
@@ -140,10 +162,19 @@ pub trait MemoryService: Send + Sync + 'static {
                         }
                     }
                 }
-                let Some(last) = new.last() else { return Ok(()) };
-                mark = MemoryMark { events: end, last: last.id.to_string() };
-                let entries = new.iter().filter_map(|event| MemoryEntry::of_event(event)).collect();
-                self.add_events_to_memory(session, entries, mark.clone()).await?;
+                let Some(last) = new.last() else {
+                    return Ok(());
+                };
+                mark = MemoryMark {
+                    events: end,
+                    last: last.id.to_string(),
+                };
+                let entries = new
+                    .iter()
+                    .filter_map(|event| MemoryEntry::of_event(event))
+                    .collect();
+                self.add_events_to_memory(session, entries, mark.clone())
+                    .await?;
                 if is_last {
                     return Ok(());
                 }
@@ -162,7 +193,10 @@ pub trait MemoryService: Send + Sync + 'static {
 /// ```
 pub fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {
+    for run in text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|run| !run.is_empty())
+    {
         for word in run.split_inclusive(is_own_word) {
             let (word, own) = match word.char_indices().next_back() {
                 Some((at, last)) if is_own_word(last) => word.split_at(at),
@@ -172,7 +206,12 @@ pub fn words(text: &str) -> BTreeSet<String> {
                 if words.len() == MOST_WORDS {
                     return words;
                 }
-                words.insert(word.chars().flat_map(char::to_lowercase).take(LONGEST_WORD).collect());
+                words.insert(
+                    word.chars()
+                        .flat_map(char::to_lowercase)
+                        .take(LONGEST_WORD)
+                        .collect(),
+                );
             }
         }
     }
@@ -226,7 +265,10 @@ impl InMemoryMemoryService {
 }
 
 impl MemoryService for InMemoryMemoryService {
-    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+    fn added_until<'a>(
+        &'a self,
+        session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
         let users = lock(&self.users);
         let user = users.get(&(session.app.clone(), session.user.clone()));
         let mark = user.and_then(|user| user.marks.get(&session.id)).cloned();
@@ -240,7 +282,9 @@ impl MemoryService for InMemoryMemoryService {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
         let mut users = lock(&self.users);
-        let user = users.entry((session.app.clone(), session.user.clone())).or_default();
+        let user = users
+            .entry((session.app.clone(), session.user.clone()))
+            .or_default();
         for entry in entries {
             if user.ids.insert((session.id.clone(), entry.id.clone())) {
                 user.entries.push((words(&entry.content.text()), entry));
@@ -258,12 +302,18 @@ impl MemoryService for InMemoryMemoryService {
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
         let wanted = words(query);
         let users = lock(&self.users);
-        let entries =
-            users.get(&(app.to_owned(), user.to_owned())).into_iter().flat_map(|user| &user.entries);
+        let entries = users
+            .get(&(app.to_owned(), user.to_owned()))
+            .into_iter()
+            .flat_map(|user| &user.entries);
         let ranked = entries.map(|(words, entry)| (words.intersection(&wanted).count(), entry));
         let mut found: Vec<_> = ranked.filter(|(count, _)| *count > 0).collect();
         found.sort_by_key(|(count, entry)| Reverse((*count, &entry.timestamp)));
-        let found = found.into_iter().take(MAX_MEMORIES).map(|(_, entry)| entry.clone()).collect();
+        let found = found
+            .into_iter()
+            .take(MAX_MEMORIES)
+            .map(|(_, entry)| entry.clone())
+            .collect();
         Box::pin(ready(Ok(found)))
     }
 }
@@ -305,8 +355,16 @@ mod tests {
     #[test]
     fn a_time_is_the_date_of_its_day() {
         let day = 86_400_000_000;
-        let dates = [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (11_017, "2000-03-01")];
-        for (days, date) in dates.into_iter().chain([(20_783, "2026-11-26"), (47_540, "2100-02-28")]) {
+        let dates = [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (11_017, "2000-03-01"),
+        ];
+        for (days, date) in dates
+            .into_iter()
+            .chain([(20_783, "2026-11-26"), (47_540, "2100-02-28")])
+        {
             assert_eq!(iso(days * day), format!("{date}T00:00:00Z"));
             assert_eq!(iso((days + 1) * day - 1), format!("{date}T23:59:59Z"));
         }
@@ -316,7 +374,11 @@ mod tests {
     #[test]
     fn words_fit_into_an_index() {
         let long = "ß".repeat(1_000);
-        assert!(words(&long).iter().all(|word| word.chars().count() == LONGEST_WORD));
+        assert!(
+            words(&long)
+                .iter()
+                .all(|word| word.chars().count() == LONGEST_WORD)
+        );
         let many: String = (0..10_000).map(|n| format!("{n} ")).collect();
         assert_eq!(words(&many).len(), MOST_WORDS);
         assert!(words("?! -- \0 \u{1F408}").is_empty());

@@ -39,18 +39,32 @@ pub(crate) struct Meter {
 impl Meter {
     fn new(workflow: Name, limits: Limits, outer: Option<Arc<Self>>) -> Self {
         let (used, exceeded) = (Default::default(), OnceLock::new());
-        Self { workflow, limits, used, account: None, exceeded, outer, is_tool: false }
+        Self {
+            workflow,
+            limits,
+            used,
+            account: None,
+            exceeded,
+            outer,
+            is_tool: false,
+        }
     }
 
     /// Creates the meter of a part with a budget.
     pub(super) fn for_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
-        Self { account: Some(account), ..Self::new(Name::default(), Limits::NONE, outer) }
+        Self {
+            account: Some(account),
+            ..Self::new(Name::default(), Limits::NONE, outer)
+        }
     }
 
     /// Creates the meter of an agent that is used as a tool.
     pub(crate) fn for_tool(outer: &Arc<Self>) -> Arc<Self> {
         let own = Self::new(Name::default(), Limits::NONE, Some(outer.clone()));
-        Arc::new(Self { is_tool: true, ..own })
+        Arc::new(Self {
+            is_tool: true,
+            ..own
+        })
     }
 
     /// Returns this meter and the enclosing meters for which the cost counts.
@@ -69,7 +83,9 @@ impl Meter {
 
     /// Adds usage, and returns whether the total exceeds the limit.
     fn add(&self, cost: Cost, more: u64) -> bool {
-        let used = self.used[cost as usize].fetch_add(more, Relaxed).saturating_add(more);
+        let used = self.used[cost as usize]
+            .fetch_add(more, Relaxed)
+            .saturating_add(more);
         cost.allowed(&self.limits).is_some_and(|most| used > most)
     }
 
@@ -110,14 +126,17 @@ impl Meter {
                 )
             }
         };
-        Error::new(ErrorKind::BoundsExceeded, message)
-            .with_help(format!("raise `{word}`, or find the cause in the events of the run"))
+        Error::new(ErrorKind::BoundsExceeded, message).with_help(format!(
+            "raise `{word}`, or find the cause in the events of the run"
+        ))
     }
 
     /// Returns the error of the exceeded limit. The run of the workflow has failed then, even if an
     /// agent has handled the error.
     pub(crate) fn exceeded_error(&self) -> Option<Error> {
-        self.exceeded.get().map(|(cost, path)| self.error(*cost).at(path))
+        self.exceeded
+            .get()
+            .map(|(cost, path)| self.error(*cost).at(path))
     }
 }
 
@@ -138,8 +157,15 @@ impl Context {
     ///
     /// # Errors
     /// [`ErrorKind::BoundsExceeded`] when the action exceeds one of the limits.
-    pub(crate) fn count(&self, cost: Cost, more: u64, is_recorded: impl Fn() -> bool) -> Result<()> {
-        let Some(meter) = &self.meter else { return Ok(()) };
+    pub(crate) fn count(
+        &self,
+        cost: Cost,
+        more: u64,
+        is_recorded: impl Fn() -> bool,
+    ) -> Result<()> {
+        let Some(meter) = &self.meter else {
+            return Ok(());
+        };
         meter.counting_meters(cost).try_for_each(|meter| {
             if meter.add(cost, more) && !is_recorded() {
                 Err(meter.exceed(cost, self.path()))
@@ -155,17 +181,26 @@ impl Context {
     /// When the usage exceeds an enclosing limit or budget.
     pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
         self.count(Cost::Tokens, usage.total_tokens(), || false)?;
-        let Some(meter) = &self.meter else { return Ok(()) };
-        meter.counting_meters(Cost::Tokens).try_for_each(|meter| meter.spend(usage, self.path()))
+        let Some(meter) = &self.meter else {
+            return Ok(());
+        };
+        meter
+            .counting_meters(Cost::Tokens)
+            .try_for_each(|meter| meter.spend(usage, self.path()))
     }
 
     /// Counts a model call before it is made or read from its record. A call that is made fails if
     /// no tokens are left.
     pub(crate) fn count_call(&self, is_recorded: bool) -> Result<()> {
         self.count(Cost::ModelCalls, 1, || is_recorded)?;
-        let Some(meter) = self.meter.as_ref().filter(|_| !is_recorded) else { return Ok(()) };
+        let Some(meter) = self.meter.as_ref().filter(|_| !is_recorded) else {
+            return Ok(());
+        };
         let is_spent = |meter: &&Meter| {
-            meter.limits.tokens.is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
+            meter
+                .limits
+                .tokens
+                .is_some_and(|most| meter.used[Cost::Tokens as usize].load(Relaxed) >= most)
         };
         meter
             .counting_meters(Cost::Tokens)
@@ -184,7 +219,10 @@ impl Context {
     /// # Errors
     /// The first error of an exceeded limit.
     pub(crate) fn check_limits(&self) -> Result<()> {
-        let mut around = self.meter.iter().flat_map(|meter| meter.counting_meters(Cost::Time));
+        let mut around = self
+            .meter
+            .iter()
+            .flat_map(|meter| meter.counting_meters(Cost::Time));
         around.find_map(Meter::exceeded_error).map_or(Ok(()), Err)
     }
 
@@ -196,10 +234,20 @@ impl Context {
 
     /// Returns the deadline of a time limit that starts here. The start is recorded, so that a
     /// resumed run has only the rest of the time.
-    pub(crate) async fn start_time_limit(&mut self, longest: Duration) -> Result<Option<(StepKey, Instant)>> {
+    pub(crate) async fn start_time_limit(
+        &mut self,
+        longest: Duration,
+    ) -> Result<Option<(StepKey, Instant)>> {
         let key = self.call_key(CallKind::Block, Name::literal("bounds"));
         let work = async { Ok(now_micros()) };
-        let start = perform(self.run.clone(), key, CallInputs::default(), depth::check, work).await?;
+        let start = perform(
+            self.run.clone(),
+            key,
+            CallInputs::default(),
+            depth::check,
+            work,
+        )
+        .await?;
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
         // A deadline that overflows the clock counts as no deadline.
         let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
@@ -210,8 +258,13 @@ impl Context {
 
     /// Returns the error for the exceeded time of the workflow at that path.
     pub(crate) fn time_error(&self, path: &Path) -> Error {
-        let own = self.meter.as_ref().map(|meter| meter.exceed(Cost::Time, path));
-        own.unwrap_or_else(|| Error::new(ErrorKind::BoundsExceeded, "the workflow takes too long").at(path))
+        let own = self
+            .meter
+            .as_ref()
+            .map(|meter| meter.exceed(Cost::Time, path));
+        own.unwrap_or_else(|| {
+            Error::new(ErrorKind::BoundsExceeded, "the workflow takes too long").at(path)
+        })
     }
 }
 
@@ -226,11 +279,16 @@ pub(crate) fn count_replayed(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: 
     ];
     for (cost, more) in costs {
         // The next call reports an exceeded limit, or else the end of the workflow does.
-        for meter in meter.counting_meters(cost).filter(|meter| meter.add(cost, more)) {
+        for meter in meter
+            .counting_meters(cost)
+            .filter(|meter| meter.add(cost, more))
+        {
             meter.exceed(cost, path);
         }
     }
-    meter.counting_meters(Cost::Tokens).for_each(|meter| drop(meter.spend(usage, path)));
+    meter
+        .counting_meters(Cost::Tokens)
+        .for_each(|meter| drop(meter.spend(usage, path)));
 }
 
 impl Run {
@@ -238,6 +296,10 @@ impl Run {
     /// of its run.
     fn calls_before(&self, path: &Path) -> u64 {
         let calls = self.llm_calls.load(Relaxed);
-        if self.is_branch && path.parent().is_none() { calls.into() } else { 0 }
+        if self.is_branch && path.parent().is_none() {
+            calls.into()
+        } else {
+            0
+        }
     }
 }

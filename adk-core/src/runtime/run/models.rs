@@ -28,27 +28,48 @@ pub(crate) struct ModelChain {
 impl Models {
     pub(crate) fn new(provider: Arc<dyn ModelProvider>) -> Self {
         let (named, gates) = Default::default();
-        Self { provider, default: None, fallback: Vec::new(), named, gates }
+        Self {
+            provider,
+            default: None,
+            fallback: Vec::new(),
+            named,
+            gates,
+        }
     }
 
     /// Sets the models of agents without their own.
-    pub(crate) fn set_default(&mut self, model: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<()> {
+    pub(crate) fn set_default(
+        &mut self,
+        model: Option<&ModelRef>,
+        fallback: &[ModelRef],
+    ) -> Result<()> {
         self.default = model.map(|model| self.find(model)).transpose()?;
         self.fallback = self.find_all(fallback)?;
         Ok(())
     }
 
     pub(crate) fn set_limits(&mut self, limits: HashMap<String, RateLimit>) {
-        self.gates = limits.into_iter().map(|(provider, limit)| (provider, Gate::new(limit))).collect();
+        self.gates = limits
+            .into_iter()
+            .map(|(provider, limit)| (provider, Gate::new(limit)))
+            .collect();
     }
 
     /// Returns the models of an agent: its own, otherwise the runner's.
-    pub(crate) fn chain(&self, own: Option<&ModelRef>, fallback: &[ModelRef]) -> Result<Option<ModelChain>> {
+    pub(crate) fn chain(
+        &self,
+        own: Option<&ModelRef>,
+        fallback: &[ModelRef],
+    ) -> Result<Option<ModelChain>> {
         let first = match own {
             None => self.default.clone(),
             Some(own) => Some(self.find(own)?),
         };
-        let fallback = if fallback.is_empty() { self.fallback.clone() } else { self.find_all(fallback)? };
+        let fallback = if fallback.is_empty() {
+            self.fallback.clone()
+        } else {
+            self.find_all(fallback)?
+        };
         Ok(first.map(|first| ModelChain { first, fallback }))
     }
 
@@ -72,7 +93,9 @@ impl Models {
     /// Returns the gate where calls of a model wait for their turn.
     pub(crate) fn gate(&self, model: &dyn Model) -> Option<Arc<Gate>> {
         let provider = Some(model.provider()).filter(|provider| !provider.is_empty());
-        self.gates.get(provider.unwrap_or_else(|| model.name())).cloned()
+        self.gates
+            .get(provider.unwrap_or_else(|| model.name()))
+            .cloned()
     }
 }
 

@@ -60,7 +60,9 @@ pub(super) fn draft_event(
     let delta = &mut event.actions.state_delta;
     if let Some(scope) = scope {
         let keys = std::mem::take(delta).into_iter();
-        *delta = keys.map(|(key, value)| (scope.write(&key), value)).collect();
+        *delta = keys
+            .map(|(key, value)| (scope.write(&key), value))
+            .collect();
     }
     if !pending.is_empty() {
         pending.state_delta.extend(std::mem::take(delta));
@@ -79,7 +81,10 @@ pub(super) fn draft_event(
 pub(super) fn take_temp(delta: &mut StateDelta, path: &Path) -> StateDelta {
     let is_temp = |key: &str| Scope::of(key) == Scope::Temp;
     let mut temp = StateDelta::default();
-    if !delta.iter().any(|(key, value)| is_temp(key) || secret::has_secret(value)) {
+    if !delta
+        .iter()
+        .any(|(key, value)| is_temp(key) || secret::has_secret(value))
+    {
         return temp;
     }
     for (key, value) in std::mem::take(delta).into_iter() {

@@ -15,7 +15,17 @@ impl BranchReport {
     /// Creates the report of a branch that ran in this process, with its committed events.
     pub fn of(ended: Result<Outcome<BranchEnd>>, events: Vec<Stored>) -> Self {
         match ended {
-            Ok(Outcome { output, loops, usage, .. }) => Self { end: Ok(output), events, loops, usage },
+            Ok(Outcome {
+                output,
+                loops,
+                usage,
+                ..
+            }) => Self {
+                end: Ok(output),
+                events,
+                loops,
+                usage,
+            },
             Err(error) => Self::new(Err(error)).with_events(events),
         }
     }
@@ -53,7 +63,9 @@ impl<T> Outcome<T> {
     /// # Errors
     /// When the value is not of that type.
     pub fn get<V: DeserializeOwned>(&self, key: &str) -> Result<Option<V>> {
-        let Some(value) = self.session.get(key) else { return Ok(None) };
+        let Some(value) = self.session.get(key) else {
+            return Ok(None);
+        };
         V::deserialize(&*value).map(Some).map_err(|error| {
             let message = format!("state key `{key}` holds a value of another type: {error}");
             Error::new(ErrorKind::KeyType, message)
@@ -65,7 +77,10 @@ impl<T> Outcome<T> {
     /// agent raises the limit.
     pub fn cut_off(&self) -> impl Iterator<Item = &Arc<Event>> {
         let is_cut_off = |event: &&Arc<Event>| {
-            let finish = event.details.as_deref().and_then(|details| details.finish_reason.as_ref());
+            let finish = event
+                .details
+                .as_deref()
+                .and_then(|details| details.finish_reason.as_ref());
             event.invocation_id == self.run_id && finish == Some(&FinishReason::MaxTokens)
         };
         self.session.events().filter(is_cut_off)
@@ -75,14 +90,27 @@ impl<T> Outcome<T> {
     /// Failed calls and agents that are used as tools are not included.
     pub fn cost_by_agent(&self) -> BTreeMap<Name, Usage> {
         let mut costs: BTreeMap<Name, Usage> = BTreeMap::new();
-        let own = self.session.events().filter(|event| event.invocation_id == self.run_id && !event.partial);
+        let own = self
+            .session
+            .events()
+            .filter(|event| event.invocation_id == self.run_id && !event.partial);
         for event in own {
-            let Some(details) = event.details.as_deref() else { continue };
+            let Some(details) = event.details.as_deref() else {
+                continue;
+            };
             let Some(usage) = details.usage else { continue };
-            let recorded = details.custom_metadata.get(COST_KEY).and_then(Value::as_str);
-            let cost =
-                recorded.and_then(|recorded| recorded.split(' ').next()?.parse().ok()).unwrap_or_default();
-            *costs.entry(event.author.clone()).or_default() += Usage { cost, calls: 1, ..usage };
+            let recorded = details
+                .custom_metadata
+                .get(COST_KEY)
+                .and_then(Value::as_str);
+            let cost = recorded
+                .and_then(|recorded| recorded.split(' ').next()?.parse().ok())
+                .unwrap_or_default();
+            *costs.entry(event.author.clone()).or_default() += Usage {
+                cost,
+                calls: 1,
+                ..usage
+            };
         }
         costs
     }

@@ -150,6 +150,8 @@ impl Plugins {
 
 impl fmt::Debug for Plugins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter().map(DynPlugin::name)).finish()
+        f.debug_list()
+            .entries(self.iter().map(DynPlugin::name))
+            .finish()
     }
 }

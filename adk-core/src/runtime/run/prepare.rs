@@ -67,8 +67,10 @@ impl<'a> Prepare<'a> {
         inherited: Option<Arc<Inherited>>,
         look: impl FnOnce(&mut Self),
     ) {
-        let (path, inherited) =
-            (std::mem::replace(&mut self.path, path), std::mem::replace(&mut self.inherited, inherited));
+        let (path, inherited) = (
+            std::mem::replace(&mut self.path, path),
+            std::mem::replace(&mut self.inherited, inherited),
+        );
         look(self);
         (self.path, self.inherited) = (path, inherited);
     }
@@ -84,7 +86,9 @@ impl<'a> Prepare<'a> {
     /// models exist.
     pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
         let inherited = self.inherited.clone();
-        let own = own.or(inherited.as_ref().and_then(|inherited| inherited.model.as_ref()));
+        let own = own.or(inherited
+            .as_ref()
+            .and_then(|inherited| inherited.model.as_ref()));
         match self.run.services.models.chain(own, fallback) {
             Ok(Some(_)) => {}
             Ok(None) => self.without_model.push(self.path.clone()),
@@ -143,7 +147,11 @@ impl<'a> Prepare<'a> {
                 Ok(())
             });
         }
-        let names: Vec<_> = self.without_model.iter().map(|path| format!("`{path}`")).collect();
+        let names: Vec<_> = self
+            .without_model
+            .iter()
+            .map(|path| format!("`{path}`"))
+            .collect();
         let message = format!("no model for {}", names.join(", "));
         Err(Error::new(ErrorKind::NoModel, message).with_help(
             "give one to the runner, `Runner::builder().model(...)`, or to the agent, `model: ...`",

@@ -25,7 +25,13 @@ impl Context {
     pub(crate) fn readonly(&mut self) -> ReadonlyContext {
         let (agent, path) = (self.author().clone(), self.path().clone());
         let overlay = self.state().overlay.clone();
-        ReadonlyContext { run: self.run.clone(), scope: self.scope.clone(), agent, path, overlay }
+        ReadonlyContext {
+            run: self.run.clone(),
+            scope: self.scope.clone(),
+            agent,
+            path,
+            overlay,
+        }
     }
 }
 

@@ -25,7 +25,10 @@ impl Run {
         let session = Arc::new(live.restored_at(&task.state, upto));
         let mut run = Self::new(session, engine, config, services);
         run.id = task.run_id;
-        run.claim = ClaimId { run_id: task.run_id, epoch: task.epoch };
+        run.claim = ClaimId {
+            run_id: task.run_id,
+            epoch: task.epoch,
+        };
         run.is_branch = true;
         run.trace_parent = task.trace.as_deref().map(Box::from);
         run.places = task.upto.into();
@@ -53,7 +56,11 @@ impl Run {
             state: state.into_iter().collect(),
             temp: read(&self.delivery.temp).clone().into_iter().collect(),
             written: Vec::new(),
-            upto: self.places.load(Relaxed).max(if self.is_branch { 0 } else { session.len() as u64 }),
+            upto: self.places.load(Relaxed).max(if self.is_branch {
+                0
+            } else {
+                session.len() as u64
+            }),
             calls: self.llm_calls.load(Relaxed),
             config: to_json(&self.config).unwrap_or_default(),
             trace: None,
@@ -76,7 +83,10 @@ impl Run {
     /// Applies an event that the driving process committed before this process followed the run.
     pub(crate) fn apply_committed(&self, stored: Stored) {
         self.session().append_stored(stored.event);
-        stored.temp.into_iter().for_each(|(key, value)| self.set_temp(key, value));
+        stored
+            .temp
+            .into_iter()
+            .for_each(|(key, value)| self.set_temp(key, value));
     }
 
     /// Keeps the report of a remote branch whose block was dropped first.
@@ -92,9 +102,12 @@ impl Run {
     /// Adds an event that a remote branch has committed to this session, and returns its place in
     /// the outbox.
     pub(crate) fn join_event(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
-        let Stored { place, event, temp, .. } = stored;
+        let Stored {
+            place, event, temp, ..
+        } = stored;
         self.note_place(place);
-        self.delivery.note(&event, &temp, self.session(), self.own_keys());
+        self.delivery
+            .note(&event, &temp, self.session(), self.own_keys());
         self.session().append_stored(event.clone());
         self.delivery.record(&event);
         for (key, _) in event.actions.state_delta.iter().chain(temp.iter()) {

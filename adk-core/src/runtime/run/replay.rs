@@ -70,28 +70,55 @@ struct Cursor {
 impl Replay {
     /// Creates the replay of a claimed run. `live` is the current session.
     pub(crate) fn new(claimed: ClaimedRun, live: &Arc<Session>) -> (Self, Claim) {
-        let ClaimedRun { claim, record, events, temp, steps, done, waits, starts_over: _ } = claimed;
+        let ClaimedRun {
+            claim,
+            record,
+            events,
+            temp,
+            steps,
+            done,
+            waits,
+            starts_over: _,
+        } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.restored_at(&record.state, before));
         let (mut counts, mut slots) = (HashMap::<String, u32>::new(), HashMap::new());
         let recorded = events.into_iter().enumerate().map(|(index, event)| {
             if event.invocation_id != record.run_id {
-                return RecordedEvent { event, own: None, is_update: false, call: None };
+                return RecordedEvent {
+                    event,
+                    own: None,
+                    is_update: false,
+                    call: None,
+                };
             }
             let path = event.path.to_string();
             if is_update(&event) {
                 let (slot, call) = update_slot(&event, &path);
                 slots.insert(slot.clone(), index);
-                return RecordedEvent { event, own: Some((slot, path)), is_update: true, call };
+                return RecordedEvent {
+                    event,
+                    own: Some((slot, path)),
+                    is_update: true,
+                    call,
+                };
             }
             let nth = counts.entry(path.clone()).or_default();
             let slot = format!("{path}!{nth}");
             *nth += 1;
             slots.insert(slot.clone(), index);
-            RecordedEvent { event, own: Some((slot, path)), is_update: false, call: None }
+            RecordedEvent {
+                event,
+                own: Some((slot, path)),
+                is_update: false,
+                call: None,
+            }
         });
         let events: Vec<_> = recorded.collect();
-        let done = done.into_iter().map(|done| (done.path.to_string(), done)).collect();
+        let done = done
+            .into_iter()
+            .map(|done| (done.path.to_string(), done))
+            .collect();
         let is_over = AtomicBool::new(events.is_empty());
         let (begins, seen, cursor) = (record.begins, Mutex::default(), Mutex::default());
         (
@@ -123,7 +150,10 @@ impl Replay {
         let mut seen = lock(&self.seen);
         let nth = seen.entry(path.clone()).or_default();
         let first = *nth;
-        while self.event(&path, *nth).is_some_and(|event| is_summary(event)) {
+        while self
+            .event(&path, *nth)
+            .is_some_and(|event| is_summary(event))
+        {
             *nth += 1;
         }
         first..*nth
@@ -141,7 +171,8 @@ impl Replay {
     pub(crate) fn continues_with_summary(&self, path: &Path) -> bool {
         let path = path.to_string();
         let nth = lock(&self.seen).get(&path).copied().unwrap_or_default();
-        self.event(&path, nth).is_some_and(|event| is_summary(event))
+        self.event(&path, nth)
+            .is_some_and(|event| is_summary(event))
     }
 
     fn event(&self, path: &str, nth: u32) -> Option<&Arc<Event>> {
@@ -185,8 +216,11 @@ impl Replay {
     /// element of a block.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
         let path = path.to_string();
-        let is_inside =
-            |place: &str| place.strip_prefix(&*path).is_some_and(|rest| rest.starts_with(['/', ':', '!']));
+        let is_inside = |place: &str| {
+            place
+                .strip_prefix(&*path)
+                .is_some_and(|rest| rest.starts_with(['/', ':', '!']))
+        };
         self.keys().any(|key| key == path || is_inside(key))
     }
 
@@ -195,15 +229,27 @@ impl Replay {
         let block = format!("{block}#");
         let number = |key: &str| {
             let rest = key.strip_prefix(&*block)?;
-            rest[..rest.find(|found: char| !found.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
+            rest[..rest
+                .find(|found: char| !found.is_ascii_digit())
+                .unwrap_or(rest.len())]
+                .parse()
+                .ok()
         };
         self.keys().filter_map(number).max().unwrap_or_default()
     }
 
     /// Returns the slots, calls, marks and waits of the run. Each begins with its path.
     fn keys(&self) -> impl Iterator<Item = &str> {
-        let keys = self.slots.keys().chain(self.steps.keys()).chain(self.temp.keys()).chain(self.done.keys());
-        let waits = self.waits.iter().filter_map(|id| Some(id.split_once('/')?.1));
+        let keys = self
+            .slots
+            .keys()
+            .chain(self.steps.keys())
+            .chain(self.temp.keys())
+            .chain(self.done.keys());
+        let waits = self
+            .waits
+            .iter()
+            .filter_map(|id| Some(id.split_once('/')?.1));
         keys.map(String::as_str).chain(waits)
     }
 
@@ -212,10 +258,16 @@ impl Replay {
     pub(crate) fn parts_begun(&self, block: &Path) -> HashSet<String> {
         let block = block.to_string();
         let part = |key: &str| {
-            let inside = key.strip_prefix(&*block).filter(|rest| rest.starts_with(['/', '[']))?;
+            let inside = key
+                .strip_prefix(&*block)
+                .filter(|rest| rest.starts_with(['/', '[']))?;
             let inside = inside.strip_prefix('/').unwrap_or(inside);
-            let is_end = |(at, found): (usize, char)| (at > 0 && "/#[:!@".contains(found)).then_some(at);
-            let end = inside.char_indices().find_map(is_end).unwrap_or(inside.len());
+            let is_end =
+                |(at, found): (usize, char)| (at > 0 && "/#[:!@".contains(found)).then_some(at);
+            let end = inside
+                .char_indices()
+                .find_map(is_end)
+                .unwrap_or(inside.len());
             Some(inside[..end].to_owned())
         };
         self.keys().filter_map(part).collect()
@@ -225,13 +277,25 @@ impl Replay {
     /// length; `None` if the journal does not contain its start.
     pub(crate) fn elements(&self, each: &Path, length: usize) -> Option<usize> {
         let path = each.to_string();
-        let own = self.events.iter().filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
+        let own = self
+            .events
+            .iter()
+            .filter(|event| event.own.as_ref().is_some_and(|own| own.1 == path));
         let mut cut = own.filter_map(|event| {
-            let left_out = event.event.details.as_ref()?.custom_metadata.get(LEFT_OUT_KEY)?;
+            let left_out = event
+                .event
+                .details
+                .as_ref()?
+                .custom_metadata
+                .get(LEFT_OUT_KEY)?;
             usize::try_from(left_out.get("max")?.as_u64()?).ok()
         });
         let block = format!("{path}[");
-        cut.next().or_else(|| self.keys().any(|key| key.starts_with(&block)).then_some(length))
+        cut.next().or_else(|| {
+            self.keys()
+                .any(|key| key.starts_with(&block))
+                .then_some(length)
+        })
     }
 
     /// Returns the record of a call.
@@ -242,12 +306,17 @@ impl Replay {
     /// Returns the slot of the next recorded event, which no agent has emitted.
     pub(crate) fn next_unemitted(&self) -> Option<String> {
         let at = lock(&self.cursor).at;
-        self.events[at.min(self.events.len())..].iter().find_map(|event| Some(event.own.as_ref()?.0.clone()))
+        self.events[at.min(self.events.len())..]
+            .iter()
+            .find_map(|event| Some(event.own.as_ref()?.0.clone()))
     }
 
     /// Returns whether the agent at this path or an enclosing agent has finished.
     fn has_finished(&self, path: &str) -> bool {
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let ends = path
+            .match_indices('/')
+            .map(|(at, _)| at)
+            .chain([path.len()]);
         let is_done = |end: usize| {
             self.done.contains_key(&path[..end]) || self.done.contains_key(first_turn(&path[..end]))
         };
@@ -276,9 +345,16 @@ impl Replay {
     /// agent or a later step, because an earlier block must read the state of its own time.
     fn advance(&self, run: &Run, cursor: &mut Cursor) {
         let from = cursor.at;
-        let wanted = cursor.waiting.iter().map(|(wanted, _)| *wanted).filter(|wanted| *wanted != ALL);
+        let wanted = cursor
+            .waiting
+            .iter()
+            .map(|(wanted, _)| *wanted)
+            .filter(|wanted| *wanted != ALL);
         let wanted = wanted.max().unwrap_or_default();
-        while let Some(RecordedEvent { event, own, call, .. }) = self.events.get(cursor.at) {
+        while let Some(RecordedEvent {
+            event, own, call, ..
+        }) = self.events.get(cursor.at)
+        {
             if let Some((slot, path)) = own {
                 let is_gone = cursor.gone.iter().any(|gone| path.starts_with(gone))
                     || call.as_ref().is_some_and(|call| self.is_recorded(call))
@@ -300,13 +376,22 @@ impl Replay {
     fn apply(&self, run: &Run, event: &Arc<Event>, slot: Option<&str>) {
         if let Some(slot) = slot {
             let none = StateDelta::default();
-            run.delivery.note(event, self.temp.get(slot).unwrap_or(&none), &self.session, self.own.get());
+            run.delivery.note(
+                event,
+                self.temp.get(slot).unwrap_or(&none),
+                &self.session,
+                self.own.get(),
+            );
         }
         self.session.append_stored(event.clone());
         if let Some(own) = self.own.get().filter(|_| slot.is_some()) {
             own.record_event(event);
         }
-        for (key, value) in slot.and_then(|slot| self.temp.get(slot)).iter().flat_map(|temp| temp.iter()) {
+        for (key, value) in slot
+            .and_then(|slot| self.temp.get(slot))
+            .iter()
+            .flat_map(|temp| temp.iter())
+        {
             run.set_temp(key.clone(), value.clone());
         }
     }
@@ -330,7 +415,9 @@ impl Replay {
 
     /// Returns whether a call is answered from its record.
     fn is_recorded(&self, call: &str) -> bool {
-        self.steps.get(call).is_some_and(|record| !is_failure(record))
+        self.steps
+            .get(call)
+            .is_some_and(|record| !is_failure(record))
     }
 
     /// Returns the recorded update of a tool call. A repeated call may make other updates, so an
@@ -356,9 +443,16 @@ impl Replay {
             return;
         }
         let mut cursor = lock(&self.cursor);
-        let calls =
-            self.events.iter().enumerate().filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
-        cursor.released.extend(calls.filter(|(at, call)| is_match(*at, call)).map(|(at, _)| at));
+        let calls = self
+            .events
+            .iter()
+            .enumerate()
+            .filter_map(|(at, event)| Some((at, event.call.as_deref()?)));
+        cursor.released.extend(
+            calls
+                .filter(|(at, call)| is_match(*at, call))
+                .map(|(at, _)| at),
+        );
         self.advance(run, &mut cursor);
     }
 
@@ -366,7 +460,10 @@ impl Replay {
     pub(crate) fn count_recorded(&self, path: &Path) -> u32 {
         let path = path.to_string();
         let is_own = |event: &RecordedEvent| event.own.as_ref().is_some_and(|own| own.1 == path);
-        let own = self.events.iter().filter(|event| !event.is_update && is_own(event));
+        let own = self
+            .events
+            .iter()
+            .filter(|event| !event.is_update && is_own(event));
         own.fold(0, |count, _| count.saturating_add(1))
     }
 
@@ -387,19 +484,25 @@ impl Replay {
         let is_around = |event: &Event| match (event.branch.as_deref(), branch) {
             (None, _) => true,
             (Some(_), None) => false,
-            (Some(outer), Some(own)) => {
-                own.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            }
+            (Some(outer), Some(own)) => own
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.')),
         };
-        let own =
-            self.events.iter().filter_map(|RecordedEvent { event, own, .. }| Some((event, &own.as_ref()?.1)));
+        let own = self
+            .events
+            .iter()
+            .filter_map(|RecordedEvent { event, own, .. }| Some((event, &own.as_ref()?.1)));
         let mut after = own.skip_while(|(_, path)| !is_inside(path));
         after.any(|(event, path)| !is_inside(path) && is_around(event))
     }
 
     /// Returns the end of a finished agent and the keys that it wrote, after all of its events are
     /// applied.
-    pub(crate) async fn replay_finished(&self, run: &Run, path: &Path) -> Option<(Done, Vec<Name>)> {
+    pub(crate) async fn replay_finished(
+        &self,
+        run: &Run,
+        path: &Path,
+    ) -> Option<(Done, Vec<Name>)> {
         if self.done.is_empty() {
             return None;
         }
@@ -409,7 +512,9 @@ impl Replay {
         let mut keys = Vec::new();
         let mut end = 0;
         for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
-            let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else { continue };
+            let Some((slot, _)) = own.as_ref().filter(|own| is_inside(own)) else {
+                continue;
+            };
             end = index + 1;
             self.collect_keys(event, slot, &mut keys);
         }
@@ -423,7 +528,9 @@ impl Replay {
         let mut cursor = lock(&self.cursor);
         let mut keys = Vec::new();
         for (index, RecordedEvent { event, own, .. }) in self.events.iter().enumerate() {
-            let Some((slot, _)) = own.as_ref().filter(|_| is_match(&event.path)) else { continue };
+            let Some((slot, _)) = own.as_ref().filter(|_| is_match(&event.path)) else {
+                continue;
+            };
             cursor.released.insert(index);
             self.collect_keys(event, slot, &mut keys);
         }
@@ -434,7 +541,14 @@ impl Replay {
     /// Adds the keys that an event wrote.
     fn collect_keys(&self, event: &Event, slot: &str, keys: &mut Vec<Name>) {
         let temp = self.temp.get(slot).into_iter().flat_map(StateDelta::iter);
-        keys.extend(event.actions.state_delta.iter().chain(temp).map(|(key, _)| key.clone()));
+        keys.extend(
+            event
+                .actions
+                .state_delta
+                .iter()
+                .chain(temp)
+                .map(|(key, _)| key.clone()),
+        );
         let unwritten = event.unwritten();
         if !unwritten.is_empty() {
             keys.retain(|key| !unwritten.contains(&key.as_str()));
@@ -452,7 +566,8 @@ impl Replay {
         let index = self.slots.get(slot).copied();
         let target = index.unwrap_or(ALL);
         self.wait_until(run, target).await;
-        let Some(RecordedEvent { event, own, .. }) = index.and_then(|index| self.events.get(index)) else {
+        let Some(RecordedEvent { event, own, .. }) = index.and_then(|index| self.events.get(index))
+        else {
             return Ok(None);
         };
         check(event)?;
@@ -465,7 +580,11 @@ impl Replay {
             self.wake(&mut cursor);
         }
         let temp = self.temp.get(slot).cloned().unwrap_or_default();
-        Ok(Some(Stored::earlier(self.begins + target as u64, event.clone(), temp)))
+        Ok(Some(Stored::earlier(
+            self.begins + target as u64,
+            event.clone(),
+            temp,
+        )))
     }
 }
 
@@ -475,11 +594,17 @@ fn is_summary(event: &Event) -> bool {
 
 /// Returns the slot of an update, and the key of the tool call that made it.
 fn update_slot(event: &Event, path: &str) -> (String, Option<String>) {
-    let metadata = event.details.as_ref().and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
+    let metadata = event
+        .details
+        .as_ref()
+        .and_then(|details| details.custom_metadata.get(STATE_UPDATE_KEY));
     let field = |key: &str| metadata.and_then(|metadata| metadata.get(key)?.as_str());
     let update = field("update").unwrap_or_default();
     match field("call") {
-        Some(call) => (format!("{path}!{call}/{update}"), Some(format!("{path}:{call}"))),
+        Some(call) => (
+            format!("{path}!{call}/{update}"),
+            Some(format!("{path}:{call}")),
+        ),
         None => (format!("{path}!update/{update}"), None),
     }
 }
@@ -494,7 +619,9 @@ fn first_turn(path: &str) -> &str {
 /// Returns whether `path` belongs to the agent at `own`: the path itself, a later turn, or a path
 /// below one of them.
 fn is_of_agent(own: &str, path: &str) -> bool {
-    let Some(rest) = path.strip_prefix(own) else { return false };
+    let Some(rest) = path.strip_prefix(own) else {
+        return false;
+    };
     match rest.as_bytes().first() {
         None | Some(b'/') => true,
         Some(b'@') => own == first_turn(own),
@@ -511,7 +638,9 @@ pub(super) async fn commit(
     passed: Range<u32>,
     body: Body,
 ) -> Result<Stored> {
-    let Some(replay) = &run.replay else { return commit_new(&run, path, nth, body).await };
+    let Some(replay) = &run.replay else {
+        return commit_new(&run, path, nth, body).await;
+    };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
         Body::Call(_) | Body::Update(_) => None,
@@ -519,13 +648,23 @@ pub(super) async fn commit(
     let check = |event: &Event| now.map_or(Ok(()), |now| check_same(now, event, &path));
     let slot = replay.take_slot(&path);
     for summary in passed {
-        replay.replay_event(&run, &format!("{path}!{summary}"), |_| Ok(())).await?;
+        replay
+            .replay_event(&run, &format!("{path}!{summary}"), |_| Ok(()))
+            .await?;
     }
-    let Some(stored) = replay.replay_event(&run, &slot, check).await.map_err(|error| error.at(&path))? else {
+    let Some(stored) = replay
+        .replay_event(&run, &slot, check)
+        .await
+        .map_err(|error| error.at(&path))?
+    else {
         return commit_new(&run, path, nth, body).await;
     };
     // Rounds of one turn have different paths, but one count of events.
-    let temp = replay.temp.get(&format!("{path}!{nth}")).cloned().unwrap_or_default();
+    let temp = replay
+        .temp
+        .get(&format!("{path}!{nth}"))
+        .cloned()
+        .unwrap_or_default();
     Ok(Stored { temp, ..stored })
 }
 
@@ -543,10 +682,16 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
     }
     let (now, then) = (parts(now), parts(then));
     let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
-    let changed: Vec<_> = names.into_iter().filter(|name| now.get(*name) != then.get(*name)).collect();
-    let Some(first) = changed.first() else { return Ok(()) };
-    let show =
-        |part: Option<&Value>| part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()));
+    let changed: Vec<_> = names
+        .into_iter()
+        .filter(|name| now.get(*name) != then.get(*name))
+        .collect();
+    let Some(first) = changed.first() else {
+        return Ok(());
+    };
+    let show = |part: Option<&Value>| {
+        part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()))
+    };
     let message = format!(
         "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
         show(now.get(*first)),
@@ -565,15 +710,29 @@ fn parts(event: &Event) -> BTreeMap<String, Value> {
     let mut json = to_json(event).unwrap_or_default();
     let mut parts = BTreeMap::new();
     for part in ["author", "content"] {
-        if let Some(value) = json.get_mut(part).map(Value::take).filter(|value| !value.is_null()) {
+        if let Some(value) = json
+            .get_mut(part)
+            .map(Value::take)
+            .filter(|value| !value.is_null())
+        {
             parts.insert(format!("its {part}"), value);
         }
     }
-    let Some(Value::Object(mut actions)) = json.get_mut("actions").map(Value::take) else { return parts };
+    let Some(Value::Object(mut actions)) = json.get_mut("actions").map(Value::take) else {
+        return parts;
+    };
     if let Some(Value::Object(delta)) = actions.remove("stateDelta") {
-        parts.extend(delta.into_iter().map(|(key, value)| (format!("state key `{key}`"), value)));
+        parts.extend(
+            delta
+                .into_iter()
+                .map(|(key, value)| (format!("state key `{key}`"), value)),
+        );
     }
-    parts.extend(actions.into_iter().map(|(action, value)| (format!("its action `{action}`"), value)));
+    parts.extend(
+        actions
+            .into_iter()
+            .map(|(action, value)| (format!("its action `{action}`"), value)),
+    );
     parts
 }
 

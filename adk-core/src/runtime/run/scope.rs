@@ -61,21 +61,44 @@ enum KeyTarget<'a> {
 impl KeyScope {
     /// Creates a scope where every name without a mapping is an own key, stored as `PLACE/name`.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
-        let kind = ScopeKind::Closed(Prefix { name: place, item: None, text: OnceLock::new() });
-        Self { outer, kind, names: Vec::new(), written: None }
+        let kind = ScopeKind::Closed(Prefix {
+            name: place,
+            item: None,
+            text: OnceLock::new(),
+        });
+        Self {
+            outer,
+            kind,
+            names: Vec::new(),
+            written: None,
+        }
     }
 
     /// Creates the scope of an element. Names are those of the enclosing scope, except own keys,
     /// which are stored as `EACH[item]/name`. A key with that prefix has no value before this scope
     /// writes it.
     pub(crate) fn element(outer: Option<Arc<KeyScope>>, each: Name, item: u32) -> Self {
-        let kind = ScopeKind::Element(Prefix { name: each, item: Some(item), text: OnceLock::new() });
-        Self { outer, kind, names: Vec::new(), written: Some(RwLock::default()) }
+        let kind = ScopeKind::Element(Prefix {
+            name: each,
+            item: Some(item),
+            text: OnceLock::new(),
+        });
+        Self {
+            outer,
+            kind,
+            names: Vec::new(),
+            written: Some(RwLock::default()),
+        }
     }
 
     /// Creates a scope where names without a mapping are those of the enclosing scope.
     pub(crate) fn renames(outer: Option<Arc<KeyScope>>) -> Self {
-        Self { outer, kind: ScopeKind::Renames, names: Vec::new(), written: Some(RwLock::default()) }
+        Self {
+            outer,
+            kind: ScopeKind::Renames,
+            names: Vec::new(),
+            written: Some(RwLock::default()),
+        }
     }
 
     /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
@@ -83,7 +106,11 @@ impl KeyScope {
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
         let key = Name::from(format!("{}{place}/{name}", outer_prefix(outer.as_ref())));
         let mut scope = Self::renames(outer);
-        scope.insert(MappedName { name, key, read: None });
+        scope.insert(MappedName {
+            name,
+            key,
+            read: None,
+        });
         scope
     }
 
@@ -94,22 +121,37 @@ impl KeyScope {
             Some(outer) => outer.write(write),
             None => write.clone(),
         };
-        self.insert(MappedName { name, key, read: Some(read) });
+        self.insert(MappedName {
+            name,
+            key,
+            read: Some(read),
+        });
     }
 
     /// Makes a name an own key.
     pub(crate) fn map_to_own(&mut self, name: Name) {
         let key = Name::from([self.prefix(), &*name].concat());
-        self.insert(MappedName { name, key, read: None });
+        self.insert(MappedName {
+            name,
+            key,
+            read: None,
+        });
     }
 
     /// Maps a name to the key of the session with the same name.
     pub(crate) fn map_to_session(&mut self, name: Name) {
-        self.insert(MappedName { key: name.clone(), name, read: None });
+        self.insert(MappedName {
+            key: name.clone(),
+            name,
+            read: None,
+        });
     }
 
     fn insert(&mut self, mapped: MappedName) {
-        match self.names.binary_search_by(|other| other.name.cmp(&mapped.name)) {
+        match self
+            .names
+            .binary_search_by(|other| other.name.cmp(&mapped.name))
+        {
             Ok(at) => self.names[at] = mapped,
             Err(at) => self.names.insert(at, mapped),
         }
@@ -125,7 +167,10 @@ impl KeyScope {
             outer: self.outer.as_ref().map(Self::fork),
             kind: self.kind.clone(),
             names: self.names.clone(),
-            written: self.written.as_ref().map(|written| RwLock::new(read(written).clone())),
+            written: self
+                .written
+                .as_ref()
+                .map(|written| RwLock::new(read(written).clone())),
         })
     }
 
@@ -153,12 +198,17 @@ impl KeyScope {
     }
 
     fn find(&self, name: &str) -> Option<&MappedName> {
-        let at = self.names.binary_search_by(|mapped| mapped.name.as_str().cmp(name)).ok()?;
+        let at = self
+            .names
+            .binary_search_by(|mapped| mapped.name.as_str().cmp(name))
+            .ok()?;
         self.names.get(at)
     }
 
     fn has_written(&self, key: &str) -> bool {
-        self.written.as_ref().is_some_and(|written| read(written).contains(key))
+        self.written
+            .as_ref()
+            .is_some_and(|written| read(written).contains(key))
     }
 
     fn place(&self, name: &str) -> KeyTarget<'_> {
@@ -196,7 +246,9 @@ impl KeyScope {
     /// Returns the stored key for reads of a name; `None` if no scope in reach has written it.
     pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
         let (scope, key) = self.source(name);
-        scope.is_none_or(|scope| scope.is_current(&key)).then_some(key)
+        scope
+            .is_none_or(|scope| scope.is_current(&key))
+            .then_some(key)
     }
 
     /// Returns the stored key for reads of a name, also before any write.
@@ -208,13 +260,22 @@ impl KeyScope {
     fn source<'a>(&'a self, mut name: &'a str) -> (Option<&'a Self>, Cow<'a, str>) {
         for scope in self.outward() {
             let key = match (scope.find(name), &scope.kind) {
-                (Some(MappedName { key, read: Some(other), .. }), _) if !scope.has_written(key) => {
+                (
+                    Some(MappedName {
+                        key,
+                        read: Some(other),
+                        ..
+                    }),
+                    _,
+                ) if !scope.has_written(key) => {
                     name = other;
                     continue;
                 }
                 (Some(mapped), _) => Cow::Borrowed(mapped.key.as_str()),
                 (None, ScopeKind::Closed(_)) if Scope::of(name) != Scope::Session => break,
-                (None, ScopeKind::Closed(prefix)) => Cow::Owned([scope.text(prefix), name].concat()),
+                (None, ScopeKind::Closed(prefix)) => {
+                    Cow::Owned([scope.text(prefix), name].concat())
+                }
                 (None, _) => continue,
             };
             return (Some(scope), key);
@@ -242,13 +303,17 @@ impl KeyScope {
     /// Returns the name in the enclosing scope that is read as `name` here. An instance with other
     /// keys maps it.
     pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
-        self.find(name).and_then(|mapped| mapped.read.as_deref()).unwrap_or(name)
+        self.find(name)
+            .and_then(|mapped| mapped.read.as_deref())
+            .unwrap_or(name)
     }
 
     /// Returns the keys that were written in this scope and the enclosing scopes, innermost first.
     pub(crate) fn written_keys(&self) -> Vec<Vec<Name>> {
         let keys = |written: &RwLock<BTreeSet<Name>>| read(written).iter().cloned().collect();
-        self.outward().map(|scope| scope.written.as_ref().map_or_else(Vec::new, keys)).collect()
+        self.outward()
+            .map(|scope| scope.written.as_ref().map_or_else(Vec::new, keys))
+            .collect()
     }
 
     /// Marks the same keys as written, in scopes that another process built for the same place.
@@ -277,7 +342,8 @@ impl KeyScope {
 
 impl BlockScope for KeyScope {
     fn is_of_element_inside(&self, key: &str) -> bool {
-        key.strip_prefix(self.prefix()).is_some_and(|own| own.contains('['))
+        key.strip_prefix(self.prefix())
+            .is_some_and(|own| own.contains('['))
     }
 
     fn is_current(&self, key: &str) -> bool {
@@ -304,8 +370,15 @@ mod tests {
         scope.map("draft".into(), "essay".into(), &"essay_2".into());
         assert_eq!(found(&scope, "draft").as_deref(), Some("essay"));
         assert_eq!(scope.write(&"draft".into()), "essay_2");
-        assert_eq!((scope.name_around("draft"), scope.name_around("tone")), ("essay", "tone"));
-        assert_eq!(scope.read_key_of("essay_2").as_deref(), Some("essay"), "what both tools of a turn saw");
+        assert_eq!(
+            (scope.name_around("draft"), scope.name_around("tone")),
+            ("essay", "tone")
+        );
+        assert_eq!(
+            scope.read_key_of("essay_2").as_deref(),
+            Some("essay"),
+            "what both tools of a turn saw"
+        );
         scope.mark_written(&"essay_2".into());
         assert_eq!(found(&scope, "draft").as_deref(), Some("essay_2"));
         assert_eq!(found(&scope, "tone").as_deref(), Some("tone"));
@@ -327,7 +400,10 @@ mod tests {
             ("name", "user:name", "out"),
         ] {
             assert_eq!(found(&second, name).as_deref(), Some(from));
-            assert_eq!((&*second.write(&name.into()), &*second.written_key(name)), (to, to));
+            assert_eq!(
+                (&*second.write(&name.into()), &*second.written_key(name)),
+                (to, to)
+            );
         }
         second.mark_written(&"out".into());
         assert_eq!(found(&second, "name").as_deref(), Some("out"));
@@ -366,10 +442,20 @@ mod tests {
         let element = Arc::new(element);
         let inner = KeyScope::closed(Some(element.clone()), "inner".into());
         assert_eq!(inner.write(&"note".into()), "step/each_1[3]/inner/note");
-        assert_eq!(found(&inner, "note"), None, "a nested workflow has no values either");
+        assert_eq!(
+            found(&inner, "note"),
+            None,
+            "a nested workflow has no values either"
+        );
         inner.mark_written(&"step/each_1[3]/note".into());
-        assert_eq!(found(&element, "note").as_deref(), Some("step/each_1[3]/note"));
+        assert_eq!(
+            found(&element, "note").as_deref(),
+            Some("step/each_1[3]/note")
+        );
         inner.mark_written(&"step/each_1[3]/inner/note".into());
-        assert_eq!(found(&inner, "note").as_deref(), Some("step/each_1[3]/inner/note"));
+        assert_eq!(
+            found(&inner, "note").as_deref(),
+            Some("step/each_1[3]/inner/note")
+        );
     }
 }

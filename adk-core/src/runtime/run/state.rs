@@ -57,7 +57,12 @@ impl State<'_> {
 
     /// Returns the JSON value of a key, shared.
     pub fn value(&self, key: &str) -> Option<Arc<Value>> {
-        value(self.run, self.scope, (self.overlay, self.updates.seen_keys()), key)
+        value(
+            self.run,
+            self.scope,
+            (self.overlay, self.updates.seen_keys()),
+            key,
+        )
     }
 
     /// Sets a key that the agent or tool has announced to write, to a value of its type. `temp:`
@@ -102,7 +107,11 @@ impl State<'_> {
 
 impl fmt::Debug for State<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "State({:?}, not committed: {:?})", self.run, self.overlay)
+        write!(
+            f,
+            "State({:?}, not committed: {:?})",
+            self.run, self.overlay
+        )
     }
 }
 
@@ -118,11 +127,17 @@ pub(super) fn value(
         let value = overlay.state_delta.get(key).or_else(|| seen?.get(key))?;
         match secret::kept_name(key, value) {
             // A plugin that sees an event has the secrets of the event in the overlay.
-            Some(name) => overlay.state_delta.get(name).cloned().or_else(|| run.secret(name)),
+            Some(name) => overlay
+                .state_delta
+                .get(name)
+                .cloned()
+                .or_else(|| run.secret(name)),
             None => Some(value.clone()),
         }
     };
-    let Some(scope) = scope else { return own(key).or_else(|| run.get(key)) };
+    let Some(scope) = scope else {
+        return own(key).or_else(|| run.get(key));
+    };
     if !(overlay.state_delta.is_empty() && seen.is_none())
         && let Some(value) = own(&scope.written_key(key)).or_else(|| own(&scope.source_key(key)))
     {
@@ -160,6 +175,7 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {
     let value = to_json(&value)
         .map_err(|error| error.into_error(ErrorKind::NotJson, format_args!("state key `{key}`")))?;
-    depth::check(&value).map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
+    depth::check(&value)
+        .map_err(|deep| deep.error(format_args!("the value for state key `{key}`")))?;
     Ok(Arc::new(value))
 }

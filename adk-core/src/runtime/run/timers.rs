@@ -27,7 +27,11 @@ impl Run {
     ) -> Option<T> {
         let left = deadline.saturating_duration_since(Instant::now());
         let Some(timers) = self.engine.timers() else {
-            return if left.is_zero() { None } else { timeout_at(deadline, work).await.ok() };
+            return if left.is_zero() {
+                None
+            } else {
+                timeout_at(deadline, work).await.ok()
+            };
         };
         match select(pin!(work), timers.sleep(key, left, TimerKind::Limit)).await {
             Either::Left((done, _)) => Some(done),

@@ -88,18 +88,34 @@ impl TraceSpan {
         Some(Arc::new(first))
     }
 
-    fn of_agent(meta: &AgentMeta<'_>, run: Arc<Run>, path: Path, parent: Option<Arc<Self>>) -> Self {
+    fn of_agent(
+        meta: &AgentMeta<'_>,
+        run: Arc<Run>,
+        path: Path,
+        parent: Option<Arc<Self>>,
+    ) -> Self {
         let agent = TracedAgent {
             kind: meta.kind,
             name: Name::shared(meta.name),
             description: meta.description.into(),
         };
         let (span, is_ended) = (OnceLock::new(), AtomicBool::new(false));
-        Self { parent, run, path, agent: Some(agent), span, is_ended }
+        Self {
+            parent,
+            run,
+            path,
+            agent: Some(agent),
+            span,
+            is_ended,
+        }
     }
 
     /// Creates a span below this one, at the place of its agent. `make` gets the id of the parent.
-    pub(crate) fn child(self: &Arc<Self>, path: &Path, make: impl FnOnce(Option<Id>) -> Span) -> Arc<Self> {
+    pub(crate) fn child(
+        self: &Arc<Self>,
+        path: &Path,
+        make: impl FnOnce(Option<Id>) -> Span,
+    ) -> Arc<Self> {
         Arc::new(Self {
             parent: Some(self.clone()),
             run: self.run.clone(),
@@ -118,12 +134,18 @@ impl TraceSpan {
                 None if self.run.trace_parent.is_some() => None,
                 None => Span::current().id(),
             };
-            self.agent.as_ref().map_or_else(Span::none, |agent| self.invoke(agent, parent))
+            self.agent
+                .as_ref()
+                .map_or_else(Span::none, |agent| self.invoke(agent, parent))
         })
     }
 
     fn invoke(&self, agent: &TracedAgent, parent: Option<Id>) -> Span {
-        let TracedAgent { kind, name, description } = agent;
+        let TracedAgent {
+            kind,
+            name,
+            description,
+        } = agent;
         let description = Some(&**description).filter(|text| !text.is_empty());
         match kind {
             AgentKind::Workflow => gen_ai_span!(
@@ -151,7 +173,9 @@ impl TraceSpan {
 
     /// Returns whether the agent opens its span by a new call or a new agent inside of it.
     fn has_calls(&self) -> bool {
-        self.agent.as_ref().is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm))
+        self.agent
+            .as_ref()
+            .is_some_and(|agent| matches!(agent.kind, AgentKind::Workflow | AgentKind::Llm))
     }
 
     /// Returns the id of the session.
@@ -181,7 +205,10 @@ impl TraceSpan {
     /// Records the message of the user, on the first span.
     pub(crate) fn record_message(&self, message: &Content) {
         if self.has_contents() {
-            self.record("gen_ai.input.messages", &*messages(std::slice::from_ref(message), None));
+            self.record(
+                "gen_ai.input.messages",
+                &*messages(std::slice::from_ref(message), None),
+            );
         }
     }
 
@@ -236,7 +263,9 @@ impl Context {
     /// Enters the span of the agent that begins at this place. Returns whether there is a span to
     /// leave.
     pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
-        let Some(around) = &self.trace else { return false };
+        let Some(around) = &self.trace else {
+            return false;
+        };
         // The first span is that of the root.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
             return false;
@@ -258,7 +287,11 @@ impl Context {
     /// Leaves the span of an agent.
     pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
         let Some(own) = self.trace.take() else { return };
-        let is_over = own.run.replay.as_ref().is_none_or(|replay| replay.is_over());
+        let is_over = own
+            .run
+            .replay
+            .as_ref()
+            .is_none_or(|replay| replay.is_over());
         if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
             own.open();
         }
@@ -272,7 +305,9 @@ pub(crate) fn error_type(kind: ErrorKind) -> String {
     match to_json(&kind) {
         Ok(Value::String(kind)) => kind,
         Ok(Value::Object(kind)) => {
-            let parts = kind.iter().filter_map(|(kind, detail)| Some(format!("{kind}.{}", detail.as_str()?)));
+            let parts = kind
+                .iter()
+                .filter_map(|(kind, detail)| Some(format!("{kind}.{}", detail.as_str()?)));
             parts.collect()
         }
         _ => "_OTHER".to_owned(),
@@ -297,7 +332,13 @@ mod tests {
     #[test]
     fn an_error_has_one_word() {
         assert_eq!(error_type(ErrorKind::KeyMissing), "key_missing");
-        assert_eq!(error_type(ErrorKind::Model(ModelErrorKind::RateLimited)), "model.rate_limited");
-        assert_eq!(error_type(ErrorKind::NoAnswer(NoAnswerKind::Safety)), "no_answer.safety");
+        assert_eq!(
+            error_type(ErrorKind::Model(ModelErrorKind::RateLimited)),
+            "model.rate_limited"
+        );
+        assert_eq!(
+            error_type(ErrorKind::NoAnswer(NoAnswerKind::Safety)),
+            "no_answer.safety"
+        );
     }
 }

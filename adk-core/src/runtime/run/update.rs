@@ -9,9 +9,12 @@
 
 use super::origin::EventOrigin;
 use super::record::{self, RecordSubject};
-use super::{CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state};
+use super::{
+    CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state,
+};
 use crate::store::engine::{
-    Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update, is_failure,
+    Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update,
+    is_failure,
 };
 use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
 use crate::store::session::Scope;
@@ -28,9 +31,17 @@ use std::sync::atomic::Ordering::Relaxed;
 /// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
     /// Events of the agent.
-    Agent { by: Caller<'a>, calls: &'a mut CallCounts, written: UpdatedKeys<'a> },
+    Agent {
+        by: Caller<'a>,
+        calls: &'a mut CallCounts,
+        written: UpdatedKeys<'a>,
+    },
     /// Records under a tool call.
-    Call { by: Caller<'a>, step: &'a CallStep, updated: &'a mut Vec<(Name, Value)> },
+    Call {
+        by: Caller<'a>,
+        step: &'a CallStep,
+        updated: &'a mut Vec<(Name, Value)>,
+    },
     /// No record: updates are refused for this reason.
     Refused(&'static str),
 }
@@ -46,7 +57,10 @@ pub(crate) struct Caller<'a> {
 /// The list that collects the written stored keys.
 pub(crate) enum UpdatedKeys<'a> {
     /// The keys of all open turns; the keys of this turn begin at `first`.
-    InTurn { keys: &'a mut Vec<Name>, first: usize },
+    InTurn {
+        keys: &'a mut Vec<Name>,
+        first: usize,
+    },
     /// The keys of a callback, which its agent takes over when the callback ends.
     ByCallback(&'a mut Vec<(Name, Value)>),
 }
@@ -90,11 +104,23 @@ pub(crate) struct CallStep {
 
 impl CallStep {
     /// Returns the next call of that kind and name by the current agent.
-    pub(crate) fn next(cx: &Context, kind: CallKind, name: &Name, seen: Option<&StateDelta>) -> Arc<Self> {
+    pub(crate) fn next(
+        cx: &Context,
+        kind: CallKind,
+        name: &Name,
+        seen: Option<&StateDelta>,
+    ) -> Arc<Self> {
         let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
         let seen = seen.cloned().unwrap_or_default();
         let index = cx.frame.calls.next(kind, name);
-        Arc::new(Self { kind, name: name.clone(), index, meter, seen, is_made })
+        Arc::new(Self {
+            kind,
+            name: name.clone(),
+            index,
+            meter,
+            seen,
+            is_made,
+        })
     }
 
     /// Executes the call, and marks it as made.
@@ -110,8 +136,16 @@ impl CallStep {
 
 impl fmt::Display for CallStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, name, index, .. } = self;
-        CallLabel { within: None, kind: *kind, name, index: *index }.fmt(f)
+        let Self {
+            kind, name, index, ..
+        } = self;
+        CallLabel {
+            within: None,
+            kind: *kind,
+            name,
+            index: *index,
+        }
+        .fmt(f)
     }
 }
 
@@ -202,16 +236,31 @@ impl State<'_> {
         let change: Change = Box::new(move |current| {
             let current = state::get(&updated, current)?;
             let value = encode(&updated, f(current))?;
-            ty.as_ref().map_or(Ok(()), |ty| ty.check(&updated, &value))?;
-            if secret::has_secret(&value) { Err(secret_error(&updated)) } else { Ok(value) }
+            ty.as_ref()
+                .map_or(Ok(()), |ty| ty.check(&updated, &value))?;
+            if secret::has_secret(&value) {
+                Err(secret_error(&updated))
+            } else {
+                Ok(value)
+            }
         });
         let value = self.change(&name, change).await?;
         decode(&name, &value)
     }
 
     /// Makes an update, and returns the new value.
-    fn change<'a>(&'a mut self, name: &'a Name, change: Change) -> BoxFuture<'a, Result<Arc<Value>>> {
-        let Self { run, scope, overlay, updates, .. } = self;
+    fn change<'a>(
+        &'a mut self,
+        name: &'a Name,
+        change: Change,
+    ) -> BoxFuture<'a, Result<Arc<Value>>> {
+        let Self {
+            run,
+            scope,
+            overlay,
+            updates,
+            ..
+        } = self;
         let key = match scope {
             Some(scope) => scope.write(name),
             None => name.clone(),
@@ -220,16 +269,28 @@ impl State<'_> {
             Updates::Refused(why) => {
                 let message = format!("state key `{name}` cannot be updated {why}");
                 let help = "update it in a callback of an agent, or in the agent";
-                Box::pin(ready(Err(Error::new(ErrorKind::Config, message).with_help(help))))
+                Box::pin(ready(Err(
+                    Error::new(ErrorKind::Config, message).with_help(help)
+                )))
             }
             Updates::Agent { by, calls, written } => {
-                let update = AgentUpdate { run, scope: *scope, by: *by, name, key };
+                let update = AgentUpdate {
+                    run,
+                    scope: *scope,
+                    by: *by,
+                    name,
+                    key,
+                };
                 Box::pin(update.make(overlay, calls, written, change))
             }
             Updates::Call { by, step, updated } => {
                 let nth = updated.iter().filter(|(other, _)| *other == key).count();
                 let (run, call, update) = (*run, step.to_string(), format!("{key}@{nth}"));
-                let is_set = overlay.state_delta.get(&key).or_else(|| step.seen.get(&key)).is_some();
+                let is_set = overlay
+                    .state_delta
+                    .get(&key)
+                    .or_else(|| step.seen.get(&key))
+                    .is_some();
                 if is_set || run.has_set(&key) {
                     return Box::pin(ready(Err(set_before_error(name))));
                 }
@@ -237,8 +298,16 @@ impl State<'_> {
                 Box::pin(async move {
                     let draft = call_draft(run, by, &call, &update);
                     let text = Name::from(format!("{call}/{update}"));
-                    let at = UpdateSlot { path: by.path.clone(), text, is_in_call: true };
-                    let update = NamedUpdate { name, scope, update: Update::new(key.clone(), draft, change) };
+                    let at = UpdateSlot {
+                        path: by.path.clone(),
+                        text,
+                        is_in_call: true,
+                    };
+                    let update = NamedUpdate {
+                        name,
+                        scope,
+                        update: Update::new(key.clone(), draft, change),
+                    };
                     let stored = run.commit_update(at, update).await?;
                     let value = updated_value(&stored, &key)?;
                     updated.push((key, Value::clone(&value)));
@@ -266,15 +335,30 @@ impl AgentUpdate<'_> {
         written: &mut UpdatedKeys<'_>,
         change: Change,
     ) -> Result<Arc<Value>> {
-        let Self { run, scope, by, name, key } = self;
+        let Self {
+            run,
+            scope,
+            by,
+            name,
+            key,
+        } = self;
         if let Some(settled) = run.settle(by.path) {
             settled.await?;
         }
         let index = calls.take(CallKind::Update, &key);
-        let step = StepKey::new(run.id, by.path.clone(), CallKind::Update, key.clone(), index);
+        let step = StepKey::new(
+            run.id,
+            by.path.clone(),
+            CallKind::Update,
+            key.clone(),
+            index,
+        );
         // Only a failed update has a record under this key. The record is the result once the agent
         // has continued after the error.
-        if let Some(failed) = run.recorded_result(&step).filter(|record| !is_failure(record)) {
+        if let Some(failed) = run
+            .recorded_result(&step)
+            .filter(|record| !is_failure(record))
+        {
             return record::read(failed, RecordSubject::Step(&step.name));
         }
         let is_in_call = run.is_shared_with_call(&key);
@@ -283,7 +367,11 @@ impl AgentUpdate<'_> {
         }
         // The tool call writes the keys that an agent inside of it sets, so they are not written
         // here.
-        let pending = if is_in_call { Overlay::default() } else { std::mem::take(overlay) };
+        let pending = if is_in_call {
+            Overlay::default()
+        } else {
+            std::mem::take(overlay)
+        };
         let base = pending.state_delta.get(&key).cloned();
         let before = pending.clone();
         let event = update_event(json!({"update": format!("{key}@{}", step.index)}));
@@ -293,10 +381,29 @@ impl AgentUpdate<'_> {
             update.set_base(base);
         }
         let text = Name::from(step.call().to_string());
-        let at = UpdateSlot { path: by.path.clone(), text, is_in_call: false };
-        match run.commit_update(at, NamedUpdate { name, scope, update }).await {
+        let at = UpdateSlot {
+            path: by.path.clone(),
+            text,
+            is_in_call: false,
+        };
+        match run
+            .commit_update(
+                at,
+                NamedUpdate {
+                    name,
+                    scope,
+                    update,
+                },
+            )
+            .await
+        {
             Ok(stored) => {
-                let keys = stored.event.actions.state_delta.iter().chain(stored.temp.iter());
+                let keys = stored
+                    .event
+                    .actions
+                    .state_delta
+                    .iter()
+                    .chain(stored.temp.iter());
                 keys.for_each(|(key, _)| written.add(key));
                 let value = updated_value(&stored, &key);
                 if let Some(ticket) = stored.ticket {
@@ -338,8 +445,11 @@ impl Run {
     /// Returns whether the tool call of this run has set a key. The store does not have that value
     /// yet.
     fn has_set(&self, key: &str) -> bool {
-        let Some(call) = &self.within_call else { return false };
-        let sets = |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
+        let Some(call) = &self.within_call else {
+            return false;
+        };
+        let sets =
+            |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
         call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
     }
 
@@ -349,33 +459,67 @@ impl Run {
         named: NamedUpdate<'a>,
     ) -> BoxFuture<'a, Result<Stored>> {
         Box::pin(async move {
-            let NamedUpdate { name, scope, update } = named;
+            let NamedUpdate {
+                name,
+                scope,
+                update,
+            } = named;
             let key = update.key().clone();
             if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
                 && self.is_shared_with_call(&key)
             {
                 let (tool, own) = (call.step.to_string(), at.to_string());
-                let by = Caller { agent: &call.agent, path: &call.path, branch: &call.branch };
+                let by = Caller {
+                    agent: &call.agent,
+                    path: &call.path,
+                    branch: &call.branch,
+                };
                 let text = Name::from(format!("{tool}/{own}"));
-                let around = UpdateSlot { path: call.path.clone(), text, is_in_call: true };
+                let around = UpdateSlot {
+                    path: call.path.clone(),
+                    text,
+                    is_in_call: true,
+                };
                 let (mut draft, update) = update.replace_draft(call_draft(outer, by, &tool, &own));
-                let stored = outer.commit_update(around, NamedUpdate { name, scope, update }).await?;
+                let stored = outer
+                    .commit_update(
+                        around,
+                        NamedUpdate {
+                            name,
+                            scope,
+                            update,
+                        },
+                    )
+                    .await?;
                 // The nested run and its tool call see the new value as well.
                 let value = updated_value(&stored, &key)?;
-                Arc::make_mut(&mut draft.event).actions.state_delta.insert(key.clone(), value);
+                Arc::make_mut(&mut draft.event)
+                    .actions
+                    .state_delta
+                    .insert(key.clone(), value);
                 let stored = commit(self, at, Body::Ready(draft)).await?;
                 return Ok(self.apply_update(scope, stored));
             }
             if let Some(stored) = self.replay_update(&at).await? {
                 return Ok(self.apply_update(scope, stored));
             }
-            self.make_update(at, NamedUpdate { name, scope, update }).await
+            self.make_update(
+                at,
+                NamedUpdate {
+                    name,
+                    scope,
+                    update,
+                },
+            )
+            .await
         })
     }
 
     /// Returns the recorded event of an update.
     async fn replay_update(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
-        let Some(replay) = &self.replay else { return Ok(None) };
+        let Some(replay) = &self.replay else {
+            return Ok(None);
+        };
         if at.is_in_call {
             return Ok(replay.replay_update(self, &at.to_string()));
         }
@@ -388,23 +532,40 @@ impl Run {
     }
 
     /// Makes an update that is not in the journal.
-    async fn make_update(self: &Arc<Self>, at: UpdateSlot, named: NamedUpdate<'_>) -> Result<Stored> {
-        let NamedUpdate { name, scope, mut update } = named;
+    async fn make_update(
+        self: &Arc<Self>,
+        at: UpdateSlot,
+        named: NamedUpdate<'_>,
+    ) -> Result<Stored> {
+        let NamedUpdate {
+            name,
+            scope,
+            mut update,
+        } = named;
         let key = update.key().clone();
         let is_temp = Scope::of(&key) == Scope::Temp;
-        let is_read_elsewhere = || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
+        let is_read_elsewhere =
+            || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
         // No store isolates these keys, so a lock in this process does. All branches that share
         // them are in this process.
         let own = self.live_own_keys().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
-        let _alone = if is_here { Some(self.updating.lock().await) } else { None };
+        let _alone = if is_here {
+            Some(self.updating.lock().await)
+        } else {
+            None
+        };
         if !update.has_base() && is_here {
             // The scope reads the name from another key until it writes its own, so the update
             // starts from the value of the name.
             let own = own.filter(|_| !is_read_elsewhere());
             update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
-        let body = if is_temp { Body::Ready(update.apply(None)?) } else { Body::Update(Box::new(update)) };
+        let body = if is_temp {
+            Body::Ready(update.apply(None)?)
+        } else {
+            Body::Update(Box::new(update))
+        };
         let stored = commit(self, at, body).await?;
         Ok(self.apply_update(scope, stored))
     }
@@ -422,14 +583,33 @@ impl Run {
             return Ok(());
         }
         for (at, (key, value)) in updated.iter().enumerate() {
-            let nth = updated[..at].iter().filter(|(other, _)| other == key).count();
+            let nth = updated[..at]
+                .iter()
+                .filter(|(other, _)| other == key)
+                .count();
             let (value, update) = (Arc::new(value.clone()), format!("{key}@{nth}"));
-            let by = Caller { agent: path.name(), path, branch: &None };
+            let by = Caller {
+                agent: path.name(),
+                path,
+                branch: &None,
+            };
             let draft = call_draft(self, by, call, &update);
             let text = Name::from(format!("{call}/{update}"));
             let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
-            let at = UpdateSlot { path: path.clone(), text, is_in_call: true };
-            self.commit_update(at, NamedUpdate { name: key, scope: None, update }).await?;
+            let at = UpdateSlot {
+                path: path.clone(),
+                text,
+                is_in_call: true,
+            };
+            self.commit_update(
+                at,
+                NamedUpdate {
+                    name: key,
+                    scope: None,
+                    update,
+                },
+            )
+            .await?;
         }
         Ok(())
     }
@@ -437,7 +617,13 @@ impl Run {
     /// Applies a stored update to the run and its scope.
     fn apply_update(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
         self.note_place(stored.place);
-        for (key, _) in stored.event.actions.state_delta.iter().chain(stored.temp.iter()) {
+        for (key, _) in stored
+            .event
+            .actions
+            .state_delta
+            .iter()
+            .chain(stored.temp.iter())
+        {
             if let Some(scope) = scope {
                 scope.mark_written(key);
             }
@@ -480,7 +666,10 @@ fn update_event(update: Value) -> Event {
 
 /// Returns whether an event is an update of state.
 pub(crate) fn is_update(event: &Event) -> bool {
-    event.details.as_ref().is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
+    event
+        .details
+        .as_ref()
+        .is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
 }
 
 /// Returns the new value of an updated key.
@@ -499,12 +688,14 @@ fn diverged_error(key: &str) -> Error {
 }
 
 fn secret_error(name: &str) -> Error {
-    let message = format!("state key `{name}` is updated to a secret, which its store does not keep");
+    let message =
+        format!("state key `{name}` is updated to a secret, which its store does not keep");
     Error::new(ErrorKind::Config, message).with_help("read the key and set it")
 }
 
 fn set_before_error(name: &str) -> Error {
-    let message = format!("state key `{name}` was set in this tool call, and is written with its response");
+    let message =
+        format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
         .with_help("use `update` for the key in the whole call, and `set` for others")
 }

@@ -21,10 +21,11 @@ impl RunnerShared {
                 .with_help(format!("{}; the wait is still open", depth::HELP))
                 .at(&waiting.path)
         })?;
-        let by_type =
-            self.find_workflow(workflow_name(waiting)).and_then(|known| known.accepts(&waiting.path));
-        let by_type =
-            by_type.filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
+        let by_type = self
+            .find_workflow(workflow_name(waiting))
+            .and_then(|known| known.accepts(&waiting.path));
+        let by_type = by_type
+            .filter(|(_, own)| own.is_none_or(|own| own.hash() == schema::hash(&waiting.schema)));
         let fits = decode::settle(&mut value, &waiting.schema, &|value| match by_type {
             Some((check, _)) => check(value),
             None => decode::check(value, &waiting.schema),
@@ -32,7 +33,9 @@ impl RunnerShared {
         fits.map(|()| value).map_err(|why| {
             let message = format!("the answer to `{}` is of another type: {why}", waiting.id);
             Error::new(ErrorKind::AnswerInvalid, message)
-                .with_help("answer with a value that fits `Waiting::schema`; the wait is still open")
+                .with_help(
+                    "answer with a value that fits `Waiting::schema`; the wait is still open",
+                )
                 .at(&waiting.path)
         })
     }

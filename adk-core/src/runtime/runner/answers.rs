@@ -17,8 +17,16 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
         // Ids may repeat, so the nearest earlier call counts.
         let mut before = Vec::new();
         let call = history.find_back(|event| {
-            before.extend(event.function_responses().filter(|other| other.id == id).map(|_| &event.author));
-            event.function_calls().any(|call| call.id == *id).then_some(event)
+            before.extend(
+                event
+                    .function_responses()
+                    .filter(|other| other.id == id)
+                    .map(|_| &event.author),
+            );
+            event
+                .function_calls()
+                .any(|call| call.id == *id)
+                .then_some(event)
         });
         let Some(call) = call.await? else {
             let message = format!(
@@ -34,9 +42,14 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
             || answers[..at].iter().any(|other| other.id == id)
         {
             let message = format!("the call `{id}` of `{}` was answered before", answer.name);
-            return Err(Error::new(ErrorKind::Answered, message).with_help("the first answer counts"));
+            return Err(
+                Error::new(ErrorKind::Answered, message).with_help("the first answer counts")
+            );
         }
-        let called = call.function_calls().find(|call| call.id == *id).map_or("", |call| &*call.name);
+        let called = call
+            .function_calls()
+            .find(|call| call.id == *id)
+            .map_or("", |call| &*call.name);
         if !answer.name.is_empty() && answer.name != called {
             let message = format!(
                 "the message answers the call `{id}` in the name of `{}`, but it is a call of `{called}`",

@@ -195,7 +195,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// runs the workflow itself, pass it in an `Arc`.
     #[must_use]
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
-        self.workflows.push(recover::named_workflow(Arc::new(workflow)));
+        self.workflows
+            .push(recover::named_workflow(Arc::new(workflow)));
         self
     }
 
@@ -220,9 +221,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     pub fn build(self) -> Result<Runner<P, R>> {
         if self.app.is_empty() || self.app == "user" {
             let message = format!("`{}` cannot be the name of an app", self.app);
-            return Err(
-                Error::new(ErrorKind::Config, message).with_help("choose another with `.app_name(...)`")
-            );
+            return Err(Error::new(ErrorKind::Config, message)
+                .with_help("choose another with `.app_name(...)`"));
         }
         check_id("app name", &self.app)?;
         if let Some(name) = self.plugins.repeated_name() {
@@ -252,7 +252,10 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
             workflows: self.workflows,
             driven: Arc::new(DrivenRuns::default()),
         };
-        Ok(Runner { shared: Arc::new(shared), types: PhantomData })
+        Ok(Runner {
+            shared: Arc::new(shared),
+            types: PhantomData,
+        })
     }
 }
 

@@ -70,7 +70,11 @@ impl KnownWorkflow {
     /// Returns the complete input of a run: the input of a request with the values of
     /// [`with_inputs`](Self::with_inputs).
     pub fn complete(&self, input: Value) -> Value {
-        let fixed = || self.fixed_inputs.iter().map(|(key, value)| (key.clone(), value.clone()));
+        let fixed = || {
+            self.fixed_inputs
+                .iter()
+                .map(|(key, value)| (key.clone(), value.clone()))
+        };
         match input {
             Value::Object(mut fields) => {
                 fields.extend(fixed());
@@ -84,24 +88,31 @@ impl KnownWorkflow {
     /// Returns the inputs and outputs with their JSON schemas, without the inputs of
     /// [`with_inputs`](Self::with_inputs).
     pub fn form(&self) -> Form {
-        self.known.form().without_inputs(|key| self.gives_input(key))
+        self.known
+            .form()
+            .without_inputs(|key| self.gives_input(key))
     }
 
     /// Returns the questions that the workflow asks users: each `await`, in the order of the tree.
     pub fn questions(&self) -> Vec<KnownQuestion> {
         let spec = self.spec();
         let nodes = spec.nodes();
-        let questions = nodes.iter().filter(|node| node.kind == NodeKind::Await).map(|node| {
-            let mut names = accept::node_names(&nodes, node);
-            names.reverse();
-            let schema = node.schema.and_then(|schema| serde_json::from_str(&schema.text()?).ok());
-            KnownQuestion {
-                path: names.join("/"),
-                question: node.prompts.first().copied().unwrap_or_default().to_owned(),
-                schema: schema.unwrap_or_default(),
-                by: node.by.map(AnsweredBy::from),
-            }
-        });
+        let questions = nodes
+            .iter()
+            .filter(|node| node.kind == NodeKind::Await)
+            .map(|node| {
+                let mut names = accept::node_names(&nodes, node);
+                names.reverse();
+                let schema = node
+                    .schema
+                    .and_then(|schema| serde_json::from_str(&schema.text()?).ok());
+                KnownQuestion {
+                    path: names.join("/"),
+                    question: node.prompts.first().copied().unwrap_or_default().to_owned(),
+                    schema: schema.unwrap_or_default(),
+                    by: node.by.map(AnsweredBy::from),
+                }
+            });
         questions.collect()
     }
 
@@ -118,9 +129,16 @@ impl KnownWorkflow {
         if self.fixed_inputs.is_empty() {
             return self.known.check(input);
         }
-        let named = input.as_object().into_iter().flat_map(Map::keys).filter(|key| self.gives_input(key));
-        let named = named.map(|key| FieldFault::new(key, "the server gives this input; leave it out"));
-        named.chain(self.known.check(&self.complete(input.clone()))).collect()
+        let named = input
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .filter(|key| self.gives_input(key));
+        let named =
+            named.map(|key| FieldFault::new(key, "the server gives this input; leave it out"));
+        named
+            .chain(self.known.check(&self.complete(input.clone())))
+            .collect()
     }
 
     /// Returns the input that a message contains. A text is the value of the only required input,
@@ -128,7 +146,11 @@ impl KnownWorkflow {
     /// them. A workflow without inputs accepts any message.
     pub fn input_of(&self, message: &Content) -> Value {
         let (form, text) = (self.form(), message.text());
-        let required: Vec<_> = form.inputs().iter().filter(|input| input.is_required).collect();
+        let required: Vec<_> = form
+            .inputs()
+            .iter()
+            .filter(|input| input.is_required)
+            .collect();
         let one = match (&required[..], form.inputs()) {
             ([one], _) => one,
             ([], []) => return Value::Null,
@@ -153,8 +175,8 @@ impl KnownWorkflow {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KnownQuestion {
-    /// Names in the path of the step, without rounds: `review/decision`. The path of a wait has the
-    /// same names.
+    /// Names in the path of the step, without rounds: `review/decision`. The path of a wait has
+    /// the same names.
     pub path: String,
     /// Text of the question, with its placeholders.
     pub question: String,
@@ -175,7 +197,10 @@ impl<P, R> Runner<P, R> {
     /// order in which they were added.
     pub fn workflows(&self) -> impl Iterator<Item = KnownWorkflow> + '_ {
         let known = self.shared.workflows.iter().cloned();
-        known.map(|known| KnownWorkflow { known, fixed_inputs: Arc::default() })
+        known.map(|known| KnownWorkflow {
+            known,
+            fixed_inputs: Arc::default(),
+        })
     }
 
     /// Returns the settings of runs that do not set their own.
@@ -189,9 +214,14 @@ impl<P, R> Runner<P, R> {
     pub fn with_workflow<W: Workflow + Needs<R> + 'static>(&self, workflow: W) -> Self {
         let mut shared = RunnerShared::clone(&self.shared);
         let known = recover::named_workflow(Arc::new(workflow));
-        shared.workflows.retain(|other| other.workflow().meta().name != known.workflow().meta().name);
+        shared
+            .workflows
+            .retain(|other| other.workflow().meta().name != known.workflow().meta().name);
         shared.workflows.push(known);
-        Self { shared: Arc::new(shared), types: PhantomData }
+        Self {
+            shared: Arc::new(shared),
+            types: PhantomData,
+        }
     }
 
     /// Returns the same runner for callers that know its workflows only by name. If its engine does
@@ -202,9 +232,15 @@ impl<P, R> Runner<P, R> {
         let mut shared = self.shared.clone();
         if !shared.engine.records() {
             let engine = Arc::new(MemoryJournal::new());
-            shared = Arc::new(RunnerShared { engine, ..RunnerShared::clone(&shared) });
+            shared = Arc::new(RunnerShared {
+                engine,
+                ..RunnerShared::clone(&shared)
+            });
         }
-        Runner { shared, types: PhantomData }
+        Runner {
+            shared,
+            types: PhantomData,
+        }
     }
 
     /// Returns the same runner for another app, a tenant, with its own sessions, runs and state.
@@ -212,7 +248,10 @@ impl<P, R> Runner<P, R> {
     /// runner also resume the runs of the tenant.
     #[must_use]
     pub fn for_app(&self, name: impl Into<String>) -> Self {
-        Self { shared: Arc::new(self.shared.for_app(name)), types: PhantomData }
+        Self {
+            shared: Arc::new(self.shared.for_app(name)),
+            types: PhantomData,
+        }
     }
 
     /// Returns the same runner on another engine and other sessions. An [`Engine`] that wraps the
@@ -223,8 +262,15 @@ impl<P, R> Runner<P, R> {
         engine: Arc<dyn Engine>,
         sessions: Arc<dyn SessionStore>,
     ) -> Runner<NoProvider, NoResources> {
-        let shared = RunnerShared { engine, sessions, ..RunnerShared::clone(&self.shared) };
-        Runner { shared: Arc::new(shared), types: PhantomData }
+        let shared = RunnerShared {
+            engine,
+            sessions,
+            ..RunnerShared::clone(&self.shared)
+        };
+        Runner {
+            shared: Arc::new(shared),
+            types: PhantomData,
+        }
     }
 
     /// Returns the engine, which keeps the runs.
@@ -265,7 +311,10 @@ impl<P, R> Runner<P, R> {
     /// Fails when the runner does not know the workflow. Awaiting or streaming the request fails as
     /// [`resume`](Self::resume) does.
     pub fn resume_by_name(&self, run: &RunInfo) -> Result<RunRequest<'static, Value>> {
-        Ok(self.shared.require_workflow(&run.workflow)?.resume(self.shared.clone(), run.run_id))
+        Ok(self
+            .shared
+            .require_workflow(&run.workflow)?
+            .resume(self.shared.clone(), run.run_id))
     }
 }
 
@@ -287,7 +336,8 @@ impl<R> SessionHandle<R> {
 
 impl RunnerShared {
     fn require_workflow(&self, workflow: &str) -> Result<&Arc<dyn NamedWorkflow>> {
-        self.find_workflow(workflow).ok_or_else(|| self.unknown_workflow(workflow))
+        self.find_workflow(workflow)
+            .ok_or_else(|| self.unknown_workflow(workflow))
     }
 }
 
@@ -300,7 +350,11 @@ pub(super) struct JsonWorkflow<W: Workflow> {
 impl<W: Workflow> JsonWorkflow<W> {
     pub(super) fn new(workflow: Arc<W>) -> Self {
         let form = describe(&*workflow);
-        let outputs = form.outputs().iter().map(|output| output.key.clone()).collect();
+        let outputs = form
+            .outputs()
+            .iter()
+            .map(|output| output.key.clone())
+            .collect();
         Self { workflow, outputs }
     }
 }
@@ -327,7 +381,11 @@ impl<W: Workflow> Workflow for JsonWorkflow<W> {
         Ok(match &*self.outputs {
             [] => Value::Null,
             [one] => value(one),
-            all => Value::Object(all.iter().map(|key| (key.to_string(), value(key))).collect()),
+            all => Value::Object(
+                all.iter()
+                    .map(|key| (key.to_string(), value(key)))
+                    .collect(),
+            ),
         })
     }
 
@@ -344,7 +402,10 @@ pub(super) fn describe<W: Workflow + ?Sized>(workflow: &W) -> Form {
 }
 
 /// Reads the input of a workflow, or returns its mistakes.
-pub(super) fn read<W: Workflow + ?Sized>(workflow: &W, input: Value) -> Result<W::Input, Vec<FieldFault>> {
+pub(super) fn read<W: Workflow + ?Sized>(
+    workflow: &W,
+    input: Value,
+) -> Result<W::Input, Vec<FieldFault>> {
     let mut form = describe(workflow).with_input(input);
     let read = workflow.form(&mut form);
     let faults = form.faults();

@@ -37,13 +37,24 @@ impl DriveGuard {
 
     /// Lists a run that waits for its turn and is cancelled by this notification. No claim has the
     /// number of this entry.
-    pub(super) fn for_queued(shared: &Arc<RunnerShared>, run: RunId, cancelled: Arc<Notify>) -> Self {
-        Self::insert(shared, ClaimId::chosen(run), CancelTarget::Queued(cancelled))
+    pub(super) fn for_queued(
+        shared: &Arc<RunnerShared>,
+        run: RunId,
+        cancelled: Arc<Notify>,
+    ) -> Self {
+        Self::insert(
+            shared,
+            ClaimId::chosen(run),
+            CancelTarget::Queued(cancelled),
+        )
     }
 
     fn insert(shared: &Arc<RunnerShared>, claim: ClaimId, target: CancelTarget) -> Self {
         lock(&shared.driven.0).insert(claim, target);
-        Self { shared: shared.clone(), claim }
+        Self {
+            shared: shared.clone(),
+            claim,
+        }
     }
 }
 
@@ -81,7 +92,10 @@ impl<P, R> Runner<P, R> {
     /// Fails with [`ErrorKind::UnknownRun`], with [`ErrorKind::Config`] when the engine does not
     /// keep runs, or when the store fails.
     pub async fn cancel(&self, run: RunId) -> Result<RunStatus> {
-        let registry = self.shared.engine.registry_for(|| format!("cancel run `{run}`"))?;
+        let registry = self
+            .shared
+            .engine
+            .registry_for(|| format!("cancel run `{run}`"))?;
         let status = registry.cancel(&self.shared.app, run).await?;
         if status == RunStatus::Cancelled {
             let claim = |epoch| ClaimId { run_id: run, epoch };
@@ -126,11 +140,18 @@ pub(super) async fn explain_fenced(run: &Run, error: Error) -> Error {
     if run.is_unknown() {
         return refuse::run_exists(run.id);
     }
-    let Some(registry) = run.engine.registry() else { return error };
-    match registry.runs(&run.session().key().app, &RunFilter::of_run(run.id)).await {
+    let Some(registry) = run.engine.registry() else {
+        return error;
+    };
+    match registry
+        .runs(&run.session().key().app, &RunFilter::of_run(run.id))
+        .await
+    {
         Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => {
             // The store refuses this end because the claim is gone, but adds the usage.
-            let _ = registry.close(run.claim, RunStatus::Cancelled, run.usage()).await;
+            let _ = registry
+                .close(run.claim, RunStatus::Cancelled, run.usage())
+                .await;
             refuse::cancelled(run.id)
         }
         _ => error,

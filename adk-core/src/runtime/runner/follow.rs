@@ -4,7 +4,9 @@
 use super::RunnerShared;
 use super::open::find_session;
 use crate::runtime::run::Run;
-use crate::store::engine::{DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse};
+use crate::store::engine::{
+    DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse,
+};
 use crate::store::outbox::CountGuard;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use std::future::pending;
@@ -37,7 +39,11 @@ pub(super) async fn hand_over(
     task: RunTask,
 ) -> Result<(DrivenRun, FollowedRun)> {
     let id = task.run_id;
-    let mut followed = FollowedRun { driver_report: Some(driver.begin(task)), report: None, next: 0 };
+    let mut followed = FollowedRun {
+        driver_report: Some(driver.begin(task)),
+        report: None,
+        next: 0,
+    };
     let mut pause = PAUSE.0;
     loop {
         if let Some(driven) = driven_run(shared, id, u64::MAX).await? {
@@ -56,7 +62,9 @@ pub(super) async fn from_first(
     let (id, mut pause) = (run.record.run_id, PAUSE.0);
     while run.status == RunStatus::Queued {
         followed.wait_for_begin(id, &mut pause).await?;
-        run = driven_run(shared, id, u64::MAX).await?.ok_or_else(|| refuse::unknown_run(id))?;
+        run = driven_run(shared, id, u64::MAX)
+            .await?
+            .ok_or_else(|| refuse::unknown_run(id))?;
     }
     let run = run_at_start(shared, run).await?;
     followed.next = run.began;
@@ -71,7 +79,9 @@ pub(super) async fn resume(
 ) -> Result<(Run, FollowedRun)> {
     let mut pause = PAUSE.0;
     let driven = loop {
-        let Some(driven) = driven_run(shared, id, 0).await? else { return Err(refuse::unknown_run(id)) };
+        let Some(driven) = driven_run(shared, id, 0).await? else {
+            return Err(refuse::unknown_run(id));
+        };
         check(&driven)?;
         if driven.status != RunStatus::Queued {
             break driven;
@@ -86,29 +96,45 @@ pub(super) async fn resume(
         next = stored.place + 1;
         run.apply_committed(stored);
     }
-    Ok((run, FollowedRun { driver_report: None, report: None, next }))
+    Ok((
+        run,
+        FollowedRun {
+            driver_report: None,
+            report: None,
+            next,
+        },
+    ))
 }
 
 async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Option<DrivenRun>> {
-    let registry = shared.engine.registry_for(|| format!("follow run `{id}`"))?;
+    let registry = shared
+        .engine
+        .registry_for(|| format!("follow run `{id}`"))?;
     registry.driven(id, from).await
 }
 
 /// Returns the run with the session as it was when the run began.
 async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
     let record = driven.record;
-    let config = serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    let config =
+        serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = find_session(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let session = Arc::new(session.restored_at(&record.state, begins));
-    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+    let mut run = Run::new(
+        session,
+        shared.engine.clone(),
+        config,
+        shared.services.clone(),
+    );
     run.follow(&record);
     Ok(run)
 }
 
 fn lost_run(run: RunId) -> Error {
     let message = format!("run `{run}` has ended, but the store does not contain it");
-    Error::new(ErrorKind::Config, message).with_help("let this process and its workers share one store")
+    Error::new(ErrorKind::Config, message)
+        .with_help("let this process and its workers share one store")
 }
 
 impl FollowedRun {
@@ -156,7 +182,9 @@ pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<(
 }
 
 async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
-    let registry = run.engine.registry_for(|| format!("follow run `{}`", run.id))?;
+    let registry = run
+        .engine
+        .registry_for(|| format!("follow run `{}`", run.id))?;
     let mut pause = PAUSE.0;
     let (status, usage) = loop {
         let driven = registry.driven(run.id, followed.next).await?;
@@ -183,8 +211,10 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
         followed.driver_report = ask_driver(run).await?;
     }
     let report = followed.report().await;
-    let (end, loops, used) = report
-        .map_or((None, Vec::new(), None), |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)));
+    let (end, loops, used) = report.map_or(
+        (None, Vec::new(), None),
+        |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)),
+    );
     loops.into_iter().for_each(|end| run.end_loop(end));
     run.add_usage(used.or(usage).unwrap_or_default());
     match (end, status) {
@@ -196,7 +226,9 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
 
 /// Asks the driver for a report again.
 async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
-    let Some(driver) = run.engine.driver() else { return Ok(None) };
+    let Some(driver) = run.engine.driver() else {
+        return Ok(None);
+    };
     let filter = RunFilter::of_run(run.id);
     let found = run.engine.runs(&run.session().key().app, &filter).await?;
     Ok(found.into_iter().next().map(|info| driver.follow(info)))
@@ -205,11 +237,17 @@ async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
 /// Ends the stream as paused, unless the run has continued in the meantime.
 async fn park(run: &Run) -> Result<()> {
     let filter = RunFilter::of_run(run.id);
-    let open: Vec<Waiting> = run.engine.waiting(&run.session().key().app, &filter).await?;
+    let open: Vec<Waiting> = run
+        .engine
+        .waiting(&run.session().key().app, &filter)
+        .await?;
     if open.is_empty() {
         return Ok(());
     }
-    let _waits: Vec<_> = open.into_iter().map(|waiting| run.add_waiting(waiting)).collect();
+    let _waits: Vec<_> = open
+        .into_iter()
+        .map(|waiting| run.add_waiting(waiting))
+        .collect();
     let _parked = CountGuard::new(&run.outbox().parked);
     pending().await
 }

@@ -19,8 +19,15 @@ use std::time::Duration;
 /// Returns the run of a remote branch, in its state when the branch began.
 pub(super) async fn branch_run(shared: &RunnerShared, task: &BranchTask) -> Result<Run> {
     let session = find_session(shared, &task.session, task.run_id).await?;
-    let config = serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
-    Ok(Run::branch(task, &session, shared.engine.clone(), config, shared.services.clone()))
+    let config =
+        serde_json::from_value(task.config.clone()).unwrap_or_else(|_| shared.config.clone());
+    Ok(Run::branch(
+        task,
+        &session,
+        shared.engine.clone(),
+        config,
+        shared.services.clone(),
+    ))
 }
 
 pub(super) async fn find_session(
@@ -28,7 +35,11 @@ pub(super) async fn find_session(
     key: &SessionKey,
     run: RunId,
 ) -> Result<Arc<Session>> {
-    shared.sessions.get(key).await?.ok_or_else(|| missing_session(key, run))
+    shared
+        .sessions
+        .get(key)
+        .await?
+        .ok_or_else(|| missing_session(key, run))
 }
 
 pub(super) fn missing_session(key: &SessionKey, run: RunId) -> Error {
@@ -42,7 +53,9 @@ pub(super) async fn claim_run(
     id: RunId,
     shape: Option<(String, Topology)>,
 ) -> Result<OpenedRun> {
-    let registry = shared.engine.registry_for(|| format!("resume run `{id}`"))?;
+    let registry = shared
+        .engine
+        .registry_for(|| format!("resume run `{id}`"))?;
     let app = shared.app.clone();
     let check = move |record: &RunRecord| check_run(&app, shape.as_ref(), record);
     let wait = TurnWait::new(shared, id);
@@ -51,7 +64,11 @@ pub(super) async fn claim_run(
 }
 
 /// Checks that a run belongs to this app and this workflow, and that the shape still fits.
-pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &RunRecord) -> Result<()> {
+pub(super) fn check_run(
+    app: &str,
+    shape: Option<&(String, Topology)>,
+    record: &RunRecord,
+) -> Result<()> {
     // Another app may keep its runs in the same store. This app must not see them.
     if record.session.app != app {
         return Err(refuse::unknown_run(record.run_id));
@@ -61,8 +78,10 @@ pub(super) fn check_run(app: &str, shape: Option<&(String, Topology)>, record: &
         None => ("", &Topology::default()),
     };
     if record.workflow != *name {
-        let message =
-            format!("run `{}` belongs to workflow `{}`, not to `{name}`", record.run_id, record.workflow);
+        let message = format!(
+            "run `{}` belongs to workflow `{}`, not to `{name}`",
+            record.run_id, record.workflow
+        );
         return Err(Error::new(ErrorKind::TopologyChanged, message)
             .with_help("resume it with the workflow that it belongs to"));
     }
@@ -74,8 +93,10 @@ pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topolog
     if then.fits(now) {
         return Ok(());
     }
-    let message =
-        format!("`{name}` no longer has the shape with which run `{run}` began:\n{}", then.diff(now));
+    let message = format!(
+        "`{name}` no longer has the shape with which run `{run}` began:\n{}",
+        then.diff(now)
+    );
     Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
         "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
          tools and limits may change",
@@ -99,32 +120,63 @@ async fn resume_claimed(
     if record.is_queued {
         let ClaimedRun { claim, record, .. } = claimed;
         let (shared, trace) = (shared.clone(), record.trace.as_deref().map(Box::from));
-        let queued = QueuedRun { shared, session, claim, record, config, live: None, trace };
+        let queued = QueuedRun {
+            shared,
+            session,
+            claim,
+            record,
+            config,
+            live: None,
+            trace,
+        };
         return queued.begin(turn, wait).await;
     }
     if let Some(turn) = &turn {
         turn.set_holder(record.run_id);
     }
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
-    let start = Start { message: record.message.clone(), delta: record.delta.clone() };
+    let start = Start {
+        message: record.message.clone(),
+        delta: record.delta.clone(),
+    };
     // An engine that re-executes runs delivers the recorded events again, on top of the state that
     // the run began with.
-    let session =
-        if claimed.starts_over { Arc::new(session.restored_at(&record.state, begins)) } else { session };
-    let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
-    run.set_deadline(Duration::from_micros(now_micros().saturating_sub(claimed.record.time)));
+    let session = if claimed.starts_over {
+        Arc::new(session.restored_at(&record.state, begins))
+    } else {
+        session
+    };
+    let mut run = Run::new(
+        session,
+        shared.engine.clone(),
+        config,
+        shared.services.clone(),
+    );
+    run.set_deadline(Duration::from_micros(
+        now_micros().saturating_sub(claimed.record.time),
+    ));
     let claim = run.resume(claimed);
     let run = Arc::new(run);
     let guard = Some(DriveGuard::new(shared, &run));
     wait.pass_on(&run);
-    Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
+    Ok(OpenedRun {
+        run,
+        claim: Some(claim),
+        turn,
+        guard,
+        execution: Execution::Local(start),
+    })
 }
 
 pub(super) async fn open_session(shared: &RunnerShared, key: &SessionKey) -> Result<Arc<Session>> {
     key.check()?;
     match shared.sessions.get(key).await? {
         Some(session) => Ok(session),
-        None => match shared.sessions.create(key.clone(), StateDelta::default()).await {
+        None => match shared
+            .sessions
+            .create(key.clone(), StateDelta::default())
+            .await
+        {
             Ok(session) => Ok(session),
             // Another run may have created the session in the meantime.
             Err(error) => shared.sessions.get(key).await?.ok_or(error),
@@ -154,7 +206,10 @@ pub(super) async fn open_in_turn(
                 let turn = turn.await;
                 // The store may contain newer events now, or another session with that key.
                 if Arc::ptr_eq(&session, &open_session(shared, key).await?) {
-                    return Ok(SessionPlace { session, place: Some(TurnPlace::Now(turn)) });
+                    return Ok(SessionPlace {
+                        session,
+                        place: Some(TurnPlace::Now(turn)),
+                    });
                 }
             }
             place => return Ok(SessionPlace { session, place }),
@@ -171,14 +226,23 @@ fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<Turn
         Ok(turn) => return Ok(Some(TurnPlace::Now(turn))),
         Err(holder) => holder,
     };
-    let place = if turns == SessionTurns::Queue { session.join_queue() } else { None };
-    place.map(Some).ok_or_else(|| session_busy(session.key(), holder, turns))
+    let place = if turns == SessionTurns::Queue {
+        session.join_queue()
+    } else {
+        None
+    };
+    place
+        .map(Some)
+        .ok_or_else(|| session_busy(session.key(), holder, turns))
 }
 
 /// Checks that no run of the session is active in the store, for a run that another process will
 /// drive and that must not wait.
 pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) -> Result<()> {
-    let open = shared.engine.runs(&shared.app, &RunFilter::unfinished().session(key)).await?;
+    let open = shared
+        .engine
+        .runs(&shared.app, &RunFilter::unfinished().session(key))
+        .await?;
     match open.iter().find(|run| run.status.is_active()) {
         Some(run) => Err(session_busy(key, Some(run.run_id), SessionTurns::Refuse)),
         None => Ok(()),
@@ -187,8 +251,15 @@ pub(super) async fn check_session_free(shared: &RunnerShared, key: &SessionKey) 
 
 /// Checks that no run in the store has the id of a run that another process will drive.
 pub(super) async fn check_run_new(shared: &RunnerShared, run: RunId) -> Result<()> {
-    let found = shared.engine.runs(&shared.app, &RunFilter::of_run(run)).await?;
-    if found.is_empty() { Ok(()) } else { Err(refuse::run_exists(run)) }
+    let found = shared
+        .engine
+        .runs(&shared.app, &RunFilter::of_run(run))
+        .await?;
+    if found.is_empty() {
+        Ok(())
+    } else {
+        Err(refuse::run_exists(run))
+    }
 }
 
 fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) -> Error {

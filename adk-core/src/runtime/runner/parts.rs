@@ -61,7 +61,9 @@ impl StoreParts {
     /// Fails with [`ErrorKind::Config`] when two parts do not [fit](StorePart::check_fit).
     pub(super) fn with_defaults(self, store: Self) -> Result<Stores> {
         let store_location = store.engine.as_ref().map(|engine| engine.location());
-        let (sessions, sessions_by) = choose(self.sessions, store.sessions, || Arc::new(MemoryStore::new()));
+        let (sessions, sessions_by) = choose(self.sessions, store.sessions, || {
+            Arc::new(MemoryStore::new())
+        });
         let (engine, engine_by) = choose(self.engine, store.engine, || Arc::new(MemoryEngine));
         let (artifacts, artifacts_by) = choose(self.artifacts, store.artifacts, || {
             // Artifacts in memory would be lost before the runs that saved them.
@@ -71,23 +73,50 @@ impl StoreParts {
                 Arc::new(MemoryArtifacts::new())
             }
         });
-        let memory_by = if self.memory.is_some() { Origin::Setter } else { Origin::Store };
+        let memory_by = if self.memory.is_some() {
+            Origin::Setter
+        } else {
+            Origin::Store
+        };
         let memory = self.memory.or(store.memory);
 
         // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
         // sessions.
-        let location_of = |by| if by == Origin::Store { store_location.clone() } else { None };
-        let artifacts_at = artifacts.session_location().or_else(|| location_of(artifacts_by));
+        let location_of = |by| {
+            if by == Origin::Store {
+                store_location.clone()
+            } else {
+                None
+            }
+        };
+        let artifacts_at = artifacts
+            .session_location()
+            .or_else(|| location_of(artifacts_by));
         let memory_at = memory.as_ref().and_then(|_| location_of(memory_by));
-        let part = |name, setter, origin, location| StorePart { name, setter, origin, location };
-        let held = part("sessions", ".session_store(...)", sessions_by, Some(sessions.location()));
+        let part = |name, setter, origin, location| StorePart {
+            name,
+            setter,
+            origin,
+            location,
+        };
+        let held = part(
+            "sessions",
+            ".session_store(...)",
+            sessions_by,
+            Some(sessions.location()),
+        );
         let rules = [
             (
                 part("runs", ".engine(...)", engine_by, Some(engine.location())),
                 "a session would lack the events of its runs",
             ),
             (
-                part("artifacts", ".artifact_store(...)", artifacts_by, artifacts_at),
+                part(
+                    "artifacts",
+                    ".artifact_store(...)",
+                    artifacts_by,
+                    artifacts_at,
+                ),
                 "a session could not keep its artifacts",
             ),
             (
@@ -95,8 +124,15 @@ impl StoreParts {
                 "sessions and what they add to memory would not last equally long",
             ),
         ];
-        rules.iter().try_for_each(|(part, loss)| held.check_fit(part, loss))?;
-        Ok(Stores { sessions, engine, artifacts, memory })
+        rules
+            .iter()
+            .try_for_each(|(part, loss)| held.check_fit(part, loss))?;
+        Ok(Stores {
+            sessions,
+            engine,
+            artifacts,
+            memory,
+        })
     }
 }
 
@@ -116,16 +152,31 @@ fn choose<T: ?Sized>(
 impl StorePart {
     /// Refuses parts in two locations. `loss` describes the consequence.
     fn check_fit(&self, other: &Self, loss: &str) -> Result<()> {
-        let (Some(own), Some(others)) = (&self.location, &other.location) else { return Ok(()) };
+        let (Some(own), Some(others)) = (&self.location, &other.location) else {
+            return Ok(());
+        };
         if own == others {
             return Ok(());
         }
-        let message = format!("{} are kept in {own}, but {} in {others}: {loss}", self.name, other.name);
-        let (missing, set) = if self.origin < other.origin { (self, other) } else { (other, self) };
-        let other_way = if missing.origin == set.origin {
-            format!("pass the same store to `{}` and `{}`", self.setter, other.setter)
+        let message = format!(
+            "{} are kept in {own}, but {} in {others}: {loss}",
+            self.name, other.name
+        );
+        let (missing, set) = if self.origin < other.origin {
+            (self, other)
         } else {
-            format!("add the missing `{}` with the store of the {}", missing.setter, set.name)
+            (other, self)
+        };
+        let other_way = if missing.origin == set.origin {
+            format!(
+                "pass the same store to `{}` and `{}`",
+                self.setter, other.setter
+            )
+        } else {
+            format!(
+                "add the missing `{}` with the store of the {}",
+                missing.setter, set.name
+            )
         };
         let help = format!("pass one store for all with `.store(...)`, or {other_way}");
         Err(Error::new(ErrorKind::Config, message).with_help(help))

@@ -32,31 +32,64 @@ pub(super) struct QueuedRun {
 
 impl QueuedRun {
     /// Begins the run in its turn, with the current state of the session.
-    pub(super) async fn begin(self, turn: Option<SessionTurn>, wait: TurnWait) -> Result<OpenedRun> {
+    pub(super) async fn begin(
+        self,
+        turn: Option<SessionTurn>,
+        wait: TurnWait,
+    ) -> Result<OpenedRun> {
         if let Err(error) = self.check().await {
             return Err(self.fail(error).await);
         }
-        let Self { shared, session, claim, record, config, live, trace } = self;
-        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        let Self {
+            shared,
+            session,
+            claim,
+            record,
+            config,
+            live,
+            trace,
+        } = self;
+        let mut run = Run::new(
+            session,
+            shared.engine.clone(),
+            config,
+            shared.services.clone(),
+        );
         (run.id, run.claim, run.is_registered) = (record.run_id, claim.id(), true);
         (run.live, run.trace_parent) = (live, trace);
         if let Some(turn) = &turn {
             turn.set_holder(run.id);
         }
         run.set_deadline(Duration::ZERO);
-        let start = Start { message: record.message.clone(), delta: record.delta.clone() };
-        run.attach_record(RunRecord { time: now_micros(), ..record });
+        let start = Start {
+            message: record.message.clone(),
+            delta: record.delta.clone(),
+        };
+        run.attach_record(RunRecord {
+            time: now_micros(),
+            ..record
+        });
         let run = Arc::new(run);
         let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);
-        Ok(OpenedRun { run, claim: Some(claim), turn, guard, execution: Execution::Local(start) })
+        Ok(OpenedRun {
+            run,
+            claim: Some(claim),
+            turn,
+            guard,
+            execution: Execution::Local(start),
+        })
     }
 
     /// Checks that the run is still queued and that its session still exists. Also reads events of
     /// other processes into the session.
     async fn check(&self) -> Result<()> {
         let (id, key) = (self.record.run_id, &self.record.session);
-        let runs = self.shared.engine.runs(&key.app, &RunFilter::of_run(id)).await?;
+        let runs = self
+            .shared
+            .engine
+            .runs(&key.app, &RunFilter::of_run(id))
+            .await?;
         match runs.first().map(|run| &run.status) {
             Some(RunStatus::Queued) => {}
             Some(RunStatus::Cancelled) => return Err(refuse::cancelled(id)),
@@ -65,7 +98,11 @@ impl QueuedRun {
         }
         let session = find_session(&self.shared, key, id).await?;
         // The turn belongs to the session that was open when the run was queued.
-        if Arc::ptr_eq(&session, &self.session) { Ok(()) } else { Err(missing_session(key, id)) }
+        if Arc::ptr_eq(&session, &self.session) {
+            Ok(())
+        } else {
+            Err(missing_session(key, id))
+        }
     }
 
     /// Stores the failure of a run that can never begin, because its session was deleted.
@@ -74,7 +111,11 @@ impl QueuedRun {
             && let Some(registry) = self.shared.engine.registry()
         {
             let status = RunStatus::Failed(error.to_string());
-            if registry.close(self.claim.id(), status, Usage::default()).await.is_ok() {
+            if registry
+                .close(self.claim.id(), status, Usage::default())
+                .await
+                .is_ok()
+            {
                 self.claim.close();
             }
         }
@@ -95,7 +136,11 @@ impl TurnWait {
     pub(super) fn new(shared: &Arc<RunnerShared>, run: RunId) -> Self {
         let cancelled = Arc::new(Notify::new());
         let guard = DriveGuard::for_queued(shared, run, cancelled.clone());
-        Self { run, cancelled, _guard: guard }
+        Self {
+            run,
+            cancelled,
+            _guard: guard,
+        }
     }
 
     pub(super) async fn until(&self, turn: BoxFuture<'static, SessionTurn>) -> Result<SessionTurn> {
@@ -139,6 +184,10 @@ pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
 
 /// Returns the first run of each line, unless it is queued in a busy session.
 pub(super) fn heads(runs: Vec<RunInfo>, busy: &HashSet<SessionKey>) -> Vec<RunInfo> {
-    let first = lines(runs).into_iter().filter_map(|line| line.into_iter().next());
-    first.filter(|run| run.status != RunStatus::Queued || !busy.contains(&run.session)).collect()
+    let first = lines(runs)
+        .into_iter()
+        .filter_map(|line| line.into_iter().next());
+    first
+        .filter(|run| run.status != RunStatus::Queued || !busy.contains(&run.session))
+        .collect()
 }

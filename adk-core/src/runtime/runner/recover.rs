@@ -53,8 +53,10 @@ pub(crate) trait NamedWorkflow: Send + Sync {
     fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest;
     fn resume(&self, shared: Arc<RunnerShared>, run: RunId) -> RunRequest<'static, Value>;
     /// Requests the execution of a run that was handed over to this process.
-    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>>;
-    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd>;
+    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask)
+    -> Result<RunRequest<'static, Value>>;
+    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask)
+    -> RunRequest<'static, BranchEnd>;
     /// Returns the check of the `await` at that path.
     fn accepts(&self, path: &Path) -> Option<accept::AnswerCheck>;
 }
@@ -78,7 +80,9 @@ impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
     }
 
     fn check(&self, input: &Value) -> Vec<FieldFault> {
-        by_name::read(&*self.0, input.clone()).err().unwrap_or_default()
+        by_name::read(&*self.0, input.clone())
+            .err()
+            .unwrap_or_default()
     }
 
     fn run(&self, shared: Arc<RunnerShared>, key: SessionKey, input: Value) -> CheckedRequest {
@@ -90,11 +94,19 @@ impl<W: Workflow + 'static> NamedWorkflow for NamedJsonWorkflow<W> {
         RunRequest::resume(shared, self.0.clone(), run)
     }
 
-    fn begin(&self, shared: Arc<RunnerShared>, task: RunTask) -> Result<RunRequest<'static, Value>> {
+    fn begin(
+        &self,
+        shared: Arc<RunnerShared>,
+        task: RunTask,
+    ) -> Result<RunRequest<'static, Value>> {
         RunRequest::from_task(shared, self.0.clone(), task)
     }
 
-    fn branch(&self, shared: Arc<RunnerShared>, task: BranchTask) -> RunRequest<'static, BranchEnd> {
+    fn branch(
+        &self,
+        shared: Arc<RunnerShared>,
+        task: BranchTask,
+    ) -> RunRequest<'static, BranchEnd> {
         RunRequest::branch(shared, self.0.clone(), task)
     }
 
@@ -159,13 +171,19 @@ impl<P, R> Runner<P, R> {
             filter = filter.after(last.run_id);
             ready.extend(page);
         }
-        let lines = lines(ready).into_iter().map(|line| self.shared.clone().drive_line(line));
+        let lines = lines(ready)
+            .into_iter()
+            .map(|line| self.shared.clone().drive_line(line));
         let mut driven: FuturesUnordered<_> = lines.collect();
         while let Some(line) = driven.next().await {
             all.extend(line);
         }
         // Another process has claimed these runs first.
-        all.retain(|run| !run.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy));
+        all.retain(|run| {
+            !run.result
+                .as_ref()
+                .is_err_and(|error| error.kind() == ErrorKind::RunBusy)
+        });
         all.sort_by_key(|run| run.run_id);
         Ok(all)
     }
@@ -180,10 +198,18 @@ impl<P, R> Runner<P, R> {
     /// Fails with [`ErrorKind::Config`] when another process drives the runs, because that process
     /// never resumes failed runs. [`Recovered`] contains the result of the run.
     pub async fn retry(&self, run: RunId) -> Result<Recovered> {
-        let found = self.shared.engine.runs(&self.shared.app, &RunFilter::of_run(run)).await?;
-        let found = found.into_iter().next().ok_or_else(|| refuse::unknown_run(run))?;
+        let found = self
+            .shared
+            .engine
+            .runs(&self.shared.app, &RunFilter::of_run(run))
+            .await?;
+        let found = found
+            .into_iter()
+            .next()
+            .ok_or_else(|| refuse::unknown_run(run))?;
         if self.shared.engine.driver().is_some() {
-            let message = format!("run `{run}` failed in another process, which does not resume failed runs");
+            let message =
+                format!("run `{run}` failed in another process, which does not resume failed runs");
             return Err(Error::new(ErrorKind::Config, message).with_help(
                 "begin another run; use `retry` or `try` in the workflow for temporary failures",
             ));
@@ -261,7 +287,12 @@ impl<P, R> Runner<P, R> {
     /// Fails as [`answer`](Self::answer) does. Fails with [`ErrorKind::WrongAnswerer`] for a user
     /// who may not answer, and with [`ErrorKind::UnknownWait`] for a wait of another user without
     /// `by`. An error changes nothing.
-    pub async fn answer_as(&self, wait: &str, value: impl Serialize, answerer: &Answerer) -> Result<()> {
+    pub async fn answer_as(
+        &self,
+        wait: &str,
+        value: impl Serialize,
+        answerer: &Answerer,
+    ) -> Result<()> {
         self.shared.answer(None, wait, value, answerer).await
     }
 }
@@ -277,7 +308,12 @@ impl RunnerShared {
     ) -> Result<()> {
         let value = to_json(&value).map_err(|error| {
             let help = format!("{}; the wait is still open", error.help());
-            error.into_error(ErrorKind::AnswerInvalid, format_args!("the answer to `{wait}`")).with_help(help)
+            error
+                .into_error(
+                    ErrorKind::AnswerInvalid,
+                    format_args!("the answer to `{wait}`"),
+                )
+                .with_help(help)
         })?;
         let waits = self.engine.waits_for(|| format!("answer `{wait}`"))?;
         let waiting = waits.open_wait(&self.app, wait).await?;
@@ -312,7 +348,12 @@ impl RunnerShared {
 
     /// Answers a page of waits past their deadline, with their defaults or an error.
     pub(super) async fn expire(&self) -> Result<Expiry> {
-        let Some(registry) = self.engine.waits() else { return Ok(Expiry { next: None, is_full: false }) };
+        let Some(registry) = self.engine.waits() else {
+            return Ok(Expiry {
+                next: None,
+                is_full: false,
+            });
+        };
         let now = registry.now().await?;
         let mut due = registry.due(&self.app, now, PAGE).await?;
         if self.tenant_of.is_none() {
@@ -322,26 +363,48 @@ impl RunnerShared {
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
         let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {
-            match registry.resolve(&waiting.app, &waiting.id, expired_answer(&waiting)).await {
+            match registry
+                .resolve(&waiting.app, &waiting.id, expired_answer(&waiting))
+                .await
+            {
                 // Another process or a user has answered in the meantime.
-                Err(error) if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) => Ok(()),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::Answered | ErrorKind::UnknownWait) =>
+                {
+                    Ok(())
+                }
                 other => other,
             }
         });
-        let resolved: Vec<Result<()>> = stream::iter(resolved).buffer_unordered(AT_ONCE).collect().await;
+        let resolved: Vec<Result<()>> = stream::iter(resolved)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
         resolved.into_iter().collect::<Result<()>>()?;
         Ok(Expiry { next, is_full })
     }
 
     /// Resumes a run of a known workflow, to its end or its next wait.
     pub(super) async fn drive(self: Arc<Self>, run: RunInfo) -> Recovered {
-        let RunInfo { run_id, session, workflow, .. } = run;
+        let RunInfo {
+            run_id,
+            session,
+            workflow,
+            ..
+        } = run;
         let result = match self.find_workflow(&workflow).cloned() {
             Some(known) if session.app == self.app => run_to_wait(known.resume(self, run_id)).await,
-            Some(known) => run_to_wait(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await,
+            Some(known) => {
+                run_to_wait(known.resume(Arc::new(self.for_app(&session.app)), run_id)).await
+            }
             None => Err(self.unknown_workflow(&workflow)),
         };
-        Recovered { run_id, session, workflow, result }
+        Recovered {
+            run_id,
+            session,
+            workflow,
+            result,
+        }
     }
 
     /// Resumes runs in sequence.
@@ -355,15 +418,25 @@ impl RunnerShared {
 
     /// Returns the workflow with that name, if the runner has it.
     pub(super) fn find_workflow(&self, name: &str) -> Option<&Arc<dyn NamedWorkflow>> {
-        self.workflows.iter().find(|known| known.workflow().meta().name == name)
+        self.workflows
+            .iter()
+            .find(|known| known.workflow().meta().name == name)
     }
 
     pub(super) fn unknown_workflow(&self, name: &str) -> Error {
-        let known: Vec<_> =
-            self.workflows.iter().map(|known| format!("`{}`", known.workflow().meta().name)).collect();
-        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let known: Vec<_> = self
+            .workflows
+            .iter()
+            .map(|known| format!("`{}`", known.workflow().meta().name))
+            .collect();
+        let known = if known.is_empty() {
+            "none".to_owned()
+        } else {
+            known.join(", ")
+        };
         let message = format!("no workflow `{name}` is known to this runner; known: {known}");
-        Error::new(ErrorKind::Config, message).with_help("give it to `Runner::builder().workflow(...)`")
+        Error::new(ErrorKind::Config, message)
+            .with_help("give it to `Runner::builder().workflow(...)`")
     }
 }
 

@@ -15,7 +15,9 @@ use crate::runtime::live::{LiveInput, LiveQueue};
 use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask};
+use crate::store::engine::{
+    BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask,
+};
 use crate::store::event::StateDelta;
 use crate::store::session::{Session, SessionKey, SessionTurn, TurnPlace};
 use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
@@ -67,7 +69,8 @@ struct PendingRun {
 
 /// Function that runs the workflow in its root context, or follows its driver, and reads the
 /// output.
-pub(super) type Body<'a, T> = Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
+pub(super) type Body<'a, T> =
+    Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
 
 /// Process that executes a run.
 pub(super) enum Execution {
@@ -95,17 +98,25 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
             Ok(begun) => begun.map(|()| keys),
             Err(panic) => {
-                let message = format!("a `let` value of the workflow panicked: {}", panic::message(&*panic));
+                let message = format!(
+                    "a `let` value of the workflow panicked: {}",
+                    panic::message(&*panic)
+                );
                 Err(Error::new(ErrorKind::Panic, message))
             }
         };
-        let begin = begin.map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
+        let begin = begin
+            .map_err(|error| error.at(&Path::root(workflow.as_agent().meta().name.to_owned())));
         let (pending, body) = Self::pending(shared, key, private, workflow, begin);
         Self(RequestState::Pending(pending, body))
     }
 
     /// Returns the request for a run that another process has handed over.
-    pub(super) fn from_task<H, W>(shared: Arc<RunnerShared>, workflow: H, task: RunTask) -> Result<Self>
+    pub(super) fn from_task<H, W>(
+        shared: Arc<RunnerShared>,
+        workflow: H,
+        task: RunTask,
+    ) -> Result<Self>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow<Output = T> + ?Sized,
@@ -113,7 +124,8 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let now = Topology::of(workflow.as_agent().meta());
         check_shape(&task.workflow, task.run_id, &task.topology, &now)?;
         let config = serde_json::from_value(task.config).unwrap_or_else(|_| shared.config.clone());
-        let (mut pending, body) = Self::pending(shared, task.session, false, workflow, Ok(Keys::default()));
+        let (mut pending, body) =
+            Self::pending(shared, task.session, false, workflow, Ok(Keys::default()));
         pending.claim = Some(ClaimId::driven_above(task.run_id));
         (pending.message, pending.state, pending.config) = (Some(task.message), task.delta, config);
         pending.trace = task.trace.map(String::into_boxed_str);
@@ -146,7 +158,13 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let shape = recorded_shape(&shared, workflow.as_agent().meta());
         let body: Body<'a, T> = Box::new(move |run, execution| match execution {
             Execution::Local(start) => Box::pin(async move {
-                let end = run_workflow(workflow.as_agent(), workflow.is_closed(), run.clone(), start).await;
+                let end = run_workflow(
+                    workflow.as_agent(),
+                    workflow.is_closed(),
+                    run.clone(),
+                    start,
+                )
+                .await;
                 end.output(|| workflow.finish(&Values { run: &run }))
             }),
             Execution::Followed(followed) => Box::pin(async move {
@@ -203,7 +221,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// Returns the run before it begins. Settings of a resumed run would be ignored, so they are an
     /// error.
     fn pending_unless_resumed(&mut self, what: &str) -> Option<&mut PendingRun> {
-        let RequestState::Pending(pending, _) = &mut self.0 else { return None };
+        let RequestState::Pending(pending, _) = &mut self.0 else {
+            return None;
+        };
         if let Some(run) = pending.resume {
             let message = format!("run `{run}` keeps its `{what}` when it is resumed");
             pending.error = Some(Error::new(ErrorKind::Config, message).with_help(
@@ -242,7 +262,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     /// run.
     pub fn stream(self) -> RunStream<'a, T> {
         match self.0 {
-            RequestState::Pending(pending, body) => RunStream::new(pending.into_opening(), Some(body)),
+            RequestState::Pending(pending, body) => {
+                RunStream::new(pending.into_opening(), Some(body))
+            }
             RequestState::Running(_) | RequestState::Ended => {
                 RunStream::new(Box::pin(async { Err(already_awaited()) }), None)
             }
@@ -312,22 +334,35 @@ impl PendingRun {
             }));
         }
         if let Some(run) = self.resume {
-            return Box::pin(claim_run(&self.shared, run, self.shape.take())).await.map(OpenOutcome::Opened);
+            return Box::pin(claim_run(&self.shared, run, self.shape.take()))
+                .await
+                .map(OpenOutcome::Opened);
         }
         let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
         if is_alone {
             let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
             let session = self.shared.sessions.create_private(key).await?;
-            return Ok(OpenOutcome::Opened(self.into_opened(session, None, is_alone, keys)));
+            return Ok(OpenOutcome::Opened(
+                self.into_opened(session, None, is_alone, keys),
+            ));
         }
-        let SessionPlace { session, place } =
-            Box::pin(open_in_turn(&self.shared, &self.key, self.config.turns, is_kept)).await?;
+        let SessionPlace { session, place } = Box::pin(open_in_turn(
+            &self.shared,
+            &self.key,
+            self.config.turns,
+            is_kept,
+        ))
+        .await?;
         let turn = match place {
-            Some(TurnPlace::Later(turn)) => return Box::pin(self.enqueue(session, turn, keys)).await,
+            Some(TurnPlace::Later(turn)) => {
+                return Box::pin(self.enqueue(session, turn, keys)).await;
+            }
             Some(TurnPlace::Now(turn)) => Some(turn),
             None => None,
         };
-        Ok(OpenOutcome::Opened(self.into_opened(session, turn, is_alone, keys)))
+        Ok(OpenOutcome::Opened(
+            self.into_opened(session, turn, is_alone, keys),
+        ))
     }
 
     /// Adds the run to the registry as queued. The run begins when it has the turn of its session.
@@ -337,16 +372,31 @@ impl PendingRun {
         turn: BoxFuture<'static, SessionTurn>,
         keys: Keys,
     ) -> Result<OpenOutcome> {
-        let Self { shared, state, config, message, live, claim, trace, shape, .. } = *self;
+        let Self {
+            shared,
+            state,
+            config,
+            message,
+            live,
+            claim,
+            trace,
+            shape,
+            ..
+        } = *self;
         let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
-        let registry = shared.engine.registry_for(|| format!("queue run `{}`", claim.run_id))?;
+        let registry = shared
+            .engine
+            .registry_for(|| format!("queue run `{}`", claim.run_id))?;
         let Start { message, delta } = run_start(message, live.is_some(), keys, state);
         let (workflow, topology) = shape.ok_or_else(already_awaited)?;
         let record = RunRecord {
             message,
             delta,
             config: to_json(&config).unwrap_or_default(),
-            trace: trace.as_deref().map(str::to_owned).or_else(TraceSpan::current),
+            trace: trace
+                .as_deref()
+                .map(str::to_owned)
+                .or_else(TraceSpan::current),
             is_queued: true,
             tenant_of: shared.tenant_of.clone(),
             ..RunRecord::new(claim.run_id, session.key().clone(), workflow, topology)
@@ -354,10 +404,21 @@ impl PendingRun {
         let wait = TurnWait::new(&shared, claim.run_id);
         let claim = registry.enqueue(claim, record.clone()).await?;
         let id = record.run_id;
-        let queued = QueuedRun { shared, session, claim, record, config, live, trace };
+        let queued = QueuedRun {
+            shared,
+            session,
+            claim,
+            record,
+            config,
+            live,
+            trace,
+        };
         let begin = async move {
             let turn = wait.until(turn).await?;
-            queued.begin(Some(turn), wait).await.map(OpenOutcome::Opened)
+            queued
+                .begin(Some(turn), wait)
+                .await
+                .map(OpenOutcome::Opened)
         };
         Ok(OpenOutcome::Queued(id, Box::pin(begin)))
     }
@@ -370,8 +431,23 @@ impl PendingRun {
         is_alone: bool,
         keys: Keys,
     ) -> OpenedRun {
-        let Self { shared, state, config, message, live, claim: id, trace, shape, .. } = self;
-        let mut run = Run::new(session, shared.engine.clone(), config, shared.services.clone());
+        let Self {
+            shared,
+            state,
+            config,
+            message,
+            live,
+            claim: id,
+            trace,
+            shape,
+            ..
+        } = self;
+        let mut run = Run::new(
+            session,
+            shared.engine.clone(),
+            config,
+            shared.services.clone(),
+        );
         (run.is_alone, run.trace_parent) = (is_alone, trace);
         if let Some(claim) = id {
             (run.id, run.claim) = (claim.run_id, claim);
@@ -386,9 +462,20 @@ impl PendingRun {
         if let Some((workflow, topology)) = shape {
             let config = to_json(&run.config).unwrap_or_default();
             let (message, delta) = (message.clone(), delta.clone());
-            let new = RunRecord::new(run.id, run.delivery.session.key().clone(), workflow, topology);
+            let new = RunRecord::new(
+                run.id,
+                run.delivery.session.key().clone(),
+                workflow,
+                topology,
+            );
             let tenant_of = shared.tenant_of.clone();
-            run.attach_record(RunRecord { tenant_of, message, delta, config, ..new });
+            run.attach_record(RunRecord {
+                tenant_of,
+                message,
+                delta,
+                config,
+                ..new
+            });
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {
@@ -398,20 +485,39 @@ impl PendingRun {
         }
         let run = Arc::new(run);
         let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
-        OpenedRun { run, claim, turn, guard, execution: Execution::Local(Start { message, delta }) }
+        OpenedRun {
+            run,
+            claim,
+            turn,
+            guard,
+            execution: Execution::Local(Start { message, delta }),
+        }
     }
 
     /// Hands the run over to the driver of the engine, or finds the run that was handed over
     /// earlier.
     async fn follow(self: Box<Self>) -> Result<OpenOutcome> {
-        let Self { shared, key, private, state, config, message, live, error, claim, begin, .. } = *self;
+        let Self {
+            shared,
+            key,
+            private,
+            state,
+            config,
+            message,
+            live,
+            error,
+            claim,
+            begin,
+            ..
+        } = *self;
         if let Some(error) = error {
             return Err(error);
         }
         let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(already_awaited)?);
         let (run, followed) = match (self.resume, self.shape) {
             (Some(run), shape) => {
-                let check = |driven: &DrivenRun| check_run(&shared.app, shape.as_ref(), &driven.record);
+                let check =
+                    |driven: &DrivenRun| check_run(&shared.app, shape.as_ref(), &driven.record);
                 follow::resume(&shared, run, check).await?
             }
             (None, Some((workflow, topology))) if live.is_none() => {
@@ -441,12 +547,17 @@ impl PendingRun {
                     let (run, followed) = follow::from_first(&shared, driven, followed).await?;
                     Ok(followed_run(&shared, run, followed))
                 };
-                return if is_queued { Ok(OpenOutcome::Queued(id, Box::pin(begin))) } else { begin.await };
+                return if is_queued {
+                    Ok(OpenOutcome::Queued(id, Box::pin(begin)))
+                } else {
+                    begin.await
+                };
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
-                return Err(Error::new(ErrorKind::Config, message)
-                    .with_help("give the runner of live runs an engine that drives its runs itself"));
+                return Err(Error::new(ErrorKind::Config, message).with_help(
+                    "give the runner of live runs an engine that drives its runs itself",
+                ));
             }
         };
         Ok(followed_run(&shared, run, followed))
@@ -476,9 +587,9 @@ impl<'a> RunRequest<'a, BranchEnd> {
         let (key, task) = (task.session.clone(), Arc::new(task));
         let sought = task.clone();
         let body: Body<'a, BranchEnd> = Box::new(move |run, _| {
-            Box::pin(
-                async move { run_branch_task(workflow.as_agent(), workflow.is_closed(), run, sought).await },
-            )
+            Box::pin(async move {
+                run_branch_task(workflow.as_agent(), workflow.is_closed(), run, sought).await
+            })
         });
         let mut pending = PendingRun::new(shared, key, false, None, Ok(Keys::default()));
         pending.task = Some(task);
@@ -489,7 +600,13 @@ impl<'a> RunRequest<'a, BranchEnd> {
 /// Returns the content of the first event. In a live run, messages come from the queue and inputs
 /// are only keys.
 fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
-    let message = message.unwrap_or_else(|| if is_live { keys.user_message() } else { keys.to_message() });
+    let message = message.unwrap_or_else(|| {
+        if is_live {
+            keys.user_message()
+        } else {
+            keys.to_message()
+        }
+    });
     let mut delta = keys.into_delta();
     delta.extend(state);
     Start { message, delta }
@@ -497,7 +614,10 @@ fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDe
 
 /// Returns the name and shape of a workflow, if runs are kept.
 fn recorded_shape(shared: &RunnerShared, meta: &AgentMeta<'_>) -> Option<(String, Topology)> {
-    shared.engine.records().then(|| (meta.name.to_owned(), Topology::of(meta)))
+    shared
+        .engine
+        .records()
+        .then(|| (meta.name.to_owned(), Topology::of(meta)))
 }
 
 impl<T: Send + 'static> Future for RunRequest<'_, T> {
@@ -506,11 +626,15 @@ impl<T: Send + 'static> Future for RunRequest<'_, T> {
     fn poll(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         if let RequestState::Pending(..) = &this.0
-            && let RequestState::Pending(pending, body) = std::mem::replace(&mut this.0, RequestState::Ended)
+            && let RequestState::Pending(pending, body) =
+                std::mem::replace(&mut this.0, RequestState::Ended)
         {
-            this.0 = RequestState::Running(Box::new(RunStream::new(pending.into_opening(), Some(body))));
+            this.0 =
+                RequestState::Running(Box::new(RunStream::new(pending.into_opening(), Some(body))));
         }
-        let RequestState::Running(running) = &mut this.0 else { return Poll::Ready(Err(already_awaited())) };
+        let RequestState::Running(running) = &mut this.0 else {
+            return Poll::Ready(Err(already_awaited()));
+        };
         let ended = std::task::ready!(running.poll_end(cx));
         this.0 = RequestState::Ended;
         Poll::Ready(ended)

@@ -32,7 +32,10 @@ impl RootEnd {
     /// Reads the output of the run.
     pub(super) fn output<T>(self, read: impl FnOnce() -> Result<T>) -> Result<T> {
         let Self { path, span, ended } = self;
-        TraceSpan::end_first(span, ended.and_then(|()| read().map_err(|error| output_error(error).at(&path))))
+        TraceSpan::end_first(
+            span,
+            ended.and_then(|()| read().map_err(|error| output_error(error).at(&path))),
+        )
     }
 }
 
@@ -57,16 +60,26 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     cx.trace = TraceSpan::first(agent.meta(), &run, &path);
     let span = cx.trace.clone();
     if let Err(error) = begin(agent, start, &path, &mut cx).await {
-        return RootEnd { path, span, ended: Err(error) };
+        return RootEnd {
+            path,
+            span,
+            ended: Err(error),
+        };
     }
     // Rarely needed futures are boxed, so that the future of most runs stays small.
     let is_watched = !run.services.plugins.is_empty();
-    let answered = if is_watched { Box::pin(hooks::is_answered(&mut cx)).await } else { Ok(false) };
+    let answered = if is_watched {
+        Box::pin(hooks::is_answered(&mut cx)).await
+    } else {
+        Ok(false)
+    };
     let ran = match answered {
         Ok(true) => Ok(()),
         Ok(false) => match run.deadline {
             None => run_root(agent, &mut cx).await,
-            Some(deadline) => Box::pin(run_until(&run, deadline, &path, run_root(agent, &mut cx))).await,
+            Some(deadline) => {
+                Box::pin(run_until(&run, deadline, &path, run_root(agent, &mut cx))).await
+            }
         },
         Err(error) => Err(error),
     };
@@ -89,14 +102,21 @@ fn state_keys(workflow: &AgentMeta<'_>) -> BTreeSet<Name> {
             _ => None,
         });
         let tools = meta.tools.iter().filter_map(|tool| tool.agent);
-        open.extend(inside.chain(tools).chain(meta.transfer.iter().copied()).filter(|meta| has_agents(meta)));
+        open.extend(
+            inside
+                .chain(tools)
+                .chain(meta.transfer.iter().copied())
+                .filter(|meta| has_agents(meta)),
+        );
     }
     all
 }
 
 /// Returns whether an agent contains other agents.
 fn has_agents(meta: &AgentMeta<'_>) -> bool {
-    !meta.steps.is_empty() || !meta.transfer.is_empty() || meta.tools.iter().any(|tool| tool.agent.is_some())
+    !meta.steps.is_empty()
+        || !meta.transfer.is_empty()
+        || meta.tools.iter().any(|tool| tool.agent.is_some())
 }
 
 /// Runs the root agent until the deadline of the run.
@@ -135,14 +155,19 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     let Start { mut message, delta } = start;
     let has_message = !is_live || !message.parts.is_empty();
     if has_message && !cx.run.services.plugins.is_empty() {
-        message = Box::pin(hooks::user_message(message, cx)).await.map_err(|error| error.at(path))?;
+        message = Box::pin(hooks::user_message(message, cx))
+            .await
+            .map_err(|error| error.at(path))?;
     }
     if message.function_responses().next().is_some() {
-        Box::pin(answers::check(&message, cx)).await.map_err(|error| error.at(path))?;
+        Box::pin(answers::check(&message, cx))
+            .await
+            .map_err(|error| error.at(path))?;
     }
     // A live run without inputs begins with the first message of its queue.
     if has_message || !delta.is_empty() {
-        cx.emit(first_event(has_message.then_some(message), delta)).await?;
+        cx.emit(first_event(has_message.then_some(message), delta))
+            .await?;
     }
     let mut prepare = Prepare::new(&cx.run, path.clone());
     prepare_root(agent, &mut prepare);
@@ -166,17 +191,25 @@ fn output_error(error: Error) -> Error {
             "the run ended without the workflow's output",
             "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
         ),
-        _ => ("the workflow's output cannot be read", "declare the output with the type that its writer has"),
+        _ => (
+            "the workflow's output cannot be read",
+            "declare the output with the type that its writer has",
+        ),
     };
     let message = format!("{fact}: {}", error.message());
-    Error::new(error.kind(), message).with_help(help).with_source(error)
+    Error::new(error.kind(), message)
+        .with_help(help)
+        .with_source(error)
 }
 
 /// Returns whether a message contains only white space. The message of a workflow without inputs
 /// has no parts and is not blank.
 fn is_blank(message: &Content) -> bool {
     !message.parts.is_empty()
-        && message.parts.iter().all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
+        && message
+            .parts
+            .iter()
+            .all(|part| part.as_text().is_some_and(|text| text.trim().is_empty()))
 }
 
 /// Runs a branch of a run that another process drives.
@@ -198,8 +231,10 @@ async fn run_branch_inner(
     let name = Name::shared(agent.meta().name);
     let path = Path::root(name.clone());
     if name != task.workflow {
-        let message =
-            format!("branch `{}` belongs to workflow `{}`, not to `{name}`", task.path, task.workflow);
+        let message = format!(
+            "branch `{}` belongs to workflow `{}`, not to `{name}`",
+            task.path, task.workflow
+        );
         return Err(Error::new(ErrorKind::TopologyChanged, message)
             .with_help("run it with the workflow that it belongs to"));
     }
@@ -211,7 +246,9 @@ async fn run_branch_inner(
         own.record(&task.state);
         run.set_own_keys(own);
     }
-    let mut cx = Context::root(run.clone(), path.clone()).with_budget().search_for(task.clone());
+    let mut cx = Context::root(run.clone(), path.clone())
+        .with_budget()
+        .search_for(task.clone());
     cx.trace = TraceSpan::first(agent.meta(), &run, &task.path);
     let span = cx.trace.clone();
     let ended = run_branch(agent, cx).await.map_err(|error| error.at(&path));

@@ -26,7 +26,11 @@ pub struct SessionHandle<R = NoResources> {
 
 impl<R> SessionHandle<R> {
     pub(super) fn new(shared: Arc<RunnerShared>, key: SessionKey) -> Self {
-        Self { shared, key, resources: PhantomData }
+        Self {
+            shared,
+            key,
+            resources: PhantomData,
+        }
     }
 
     /// Returns the key: app, user and id.
@@ -35,12 +39,22 @@ impl<R> SessionHandle<R> {
     }
 
     /// Requests a run of a workflow in this session, which is created if it does not exist.
-    pub fn run<'a, H, W>(&self, workflow: H, input: impl IntoInput<W::Input>) -> RunRequest<'a, W::Output>
+    pub fn run<'a, H, W>(
+        &self,
+        workflow: H,
+        input: impl IntoInput<W::Input>,
+    ) -> RunRequest<'a, W::Output>
     where
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Needs<R> + ?Sized,
     {
-        RunRequest::new(self.shared.clone(), self.key.clone(), false, workflow, input.into_input())
+        RunRequest::new(
+            self.shared.clone(),
+            self.key.clone(),
+            false,
+            workflow,
+            input.into_input(),
+        )
     }
 
     /// Requests a live run of a workflow in this session; see
@@ -55,7 +69,14 @@ impl<R> SessionHandle<R> {
         H: Deref<Target = W> + Send + Sync + 'a,
         W: Workflow + Live + Needs<R> + ?Sized,
     {
-        RunRequest::live(self.shared.clone(), self.key.clone(), false, workflow, input.into_input(), queue)
+        RunRequest::live(
+            self.shared.clone(),
+            self.key.clone(),
+            false,
+            workflow,
+            input.into_input(),
+            queue,
+        )
     }
 
     /// Lists the open waits of the runs of this session, in the order in which they began.
@@ -85,8 +106,15 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails as [`Runner::answer_as`](super::Runner::answer_as) does, and with
     /// [`ErrorKind::UnknownWait`](crate::ErrorKind::UnknownWait) for a wait of another session.
-    pub async fn answer_as(&self, wait: &str, value: impl Serialize, answerer: &Answerer) -> Result<()> {
-        self.shared.answer(Some(&self.key), wait, value, answerer).await
+    pub async fn answer_as(
+        &self,
+        wait: &str,
+        value: impl Serialize,
+        answerer: &Answerer,
+    ) -> Result<()> {
+        self.shared
+            .answer(Some(&self.key), wait, value, answerer)
+            .await
     }
 
     /// Creates the session with an initial state. Prefixes of the keys decide where values are
@@ -161,7 +189,11 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails when the store fails.
     pub async fn load_artifact(&self, name: &str) -> Result<Option<Part>> {
-        self.shared.services.artifacts.load(&self.key, name, None).await
+        self.shared
+            .services
+            .artifacts
+            .load(&self.key, name, None)
+            .await
     }
 
     /// Loads a version of an artifact, counted from 0.
@@ -169,7 +201,11 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails when the store fails.
     pub async fn load_artifact_version(&self, name: &str, version: u32) -> Result<Option<Part>> {
-        self.shared.services.artifacts.load(&self.key, name, Some(version)).await
+        self.shared
+            .services
+            .artifacts
+            .load(&self.key, name, Some(version))
+            .await
     }
 
     /// Saves the next version of an artifact outside of any run, and returns its number.
@@ -177,7 +213,11 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails when the store fails.
     pub async fn save_artifact(&self, name: &str, part: Part) -> Result<u32> {
-        self.shared.services.artifacts.save(&self.key, name, part).await
+        self.shared
+            .services
+            .artifacts
+            .save(&self.key, name, part)
+            .await
     }
 
     /// Deletes all versions of an artifact.
@@ -193,7 +233,11 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails when the store fails.
     pub async fn artifact_versions(&self, name: &str) -> Result<Vec<u32>> {
-        self.shared.services.artifacts.versions(&self.key, name).await
+        self.shared
+            .services
+            .artifacts
+            .versions(&self.key, name)
+            .await
     }
 
     /// Lists the names of all artifacts of the session and its user, sorted.
@@ -213,7 +257,9 @@ impl<R> SessionHandle<R> {
     /// session does not exist, or when a store fails.
     pub async fn add_to_memory(&self) -> Result<()> {
         let memory = self.shared.services.memory()?;
-        memory.add_session_to_memory(&*self.shared.sessions, &self.key).await
+        memory
+            .add_session_to_memory(&*self.shared.sessions, &self.key)
+            .await
     }
 
     /// Deletes the session with its events. Returns `false` if the session does not exist. The

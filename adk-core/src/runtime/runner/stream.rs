@@ -146,13 +146,18 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         Poll::Ready(match self.end() {
             RunEnd::Finished(outcome) => Ok(outcome),
             RunEnd::Paused(waiting) => {
-                let ids: Vec<_> = waiting.iter().map(|waiting| format!("`{}`", waiting.id)).collect();
+                let ids: Vec<_> = waiting
+                    .iter()
+                    .map(|waiting| format!("`{}`", waiting.id))
+                    .collect();
                 let message = format!("the run waits for {}", ids.join(", "));
-                Err(Error::new(ErrorKind::Paused, message).with_help("answer it, then resume the run"))
+                Err(Error::new(ErrorKind::Paused, message)
+                    .with_help("answer it, then resume the run"))
             }
-            RunEnd::Failed | RunEnd::Running => {
-                Err(Error::new(ErrorKind::Agent, "the outcome of the run was taken already"))
-            }
+            RunEnd::Failed | RunEnd::Running => Err(Error::new(
+                ErrorKind::Agent,
+                "the outcome of the run was taken already",
+            )),
         })
     }
 
@@ -192,7 +197,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     #[cold]
     fn poll_stage(&mut self, task: &mut Context<'_>) -> Poll<Result<Option<Arc<Event>>>> {
         let opened = match &mut self.stage {
-            Stage::Opening(opening) | Stage::Queued(_, opening) => ready!(opening.as_mut().poll(task)),
+            Stage::Opening(opening) | Stage::Queued(_, opening) => {
+                ready!(opening.as_mut().poll(task))
+            }
             Stage::Read(_) | Stage::Open => match std::mem::replace(&mut self.stage, Stage::Open) {
                 Stage::Read(event) => return Poll::Ready(Ok(Some(event))),
                 _ => return Poll::Ready(Ok(None)),
@@ -201,7 +208,13 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         self.stage = Stage::Open;
         match opened {
             Ok(OpenOutcome::Queued(run, opening)) => self.stage = Stage::Queued(run, opening),
-            Ok(OpenOutcome::Opened(OpenedRun { run, claim, turn, guard, execution })) => {
+            Ok(OpenOutcome::Opened(OpenedRun {
+                run,
+                claim,
+                turn,
+                guard,
+                execution,
+            })) => {
                 self.future = self.body.take().map(|body| body(run.clone(), execution));
                 self.run = Some(run);
                 (self.claim, self.turn, self.guard) = (claim, turn, guard);
@@ -225,14 +238,20 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             let end = self.closing.take().map(|(_, end)| end);
             return match (closed, end) {
                 (Ok(open), Some(Ok(end))) => {
-                    let end = if let RunEnd::Paused(_) = end { RunEnd::Paused(open) } else { end };
+                    let end = if let RunEnd::Paused(_) = end {
+                        RunEnd::Paused(open)
+                    } else {
+                        end
+                    };
                     self.end_with(end)
                 }
                 (Err(error), Some(Ok(_))) | (_, Some(Err(error))) => self.fail(error),
                 (_, None) => Poll::Ready(None),
             };
         }
-        let Some(run) = &self.run else { return Poll::Ready(None) };
+        let Some(run) = &self.run else {
+            return Poll::Ready(None);
+        };
         if self.future.is_none() && self.ended.is_none() && !matches!(self.end, RunEnd::Running) {
             return Poll::Ready(None);
         }
@@ -256,7 +275,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         match polled {
             Polled::Event(event) => Poll::Ready(Some(Ok(event))),
             Polled::Ended(Ok(output)) => {
-                let end = run.unread_journal().map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
+                let end = run
+                    .unread_journal()
+                    .map_or_else(|| Ok(RunEnd::Finished(run.outcome(output))), Err);
                 self.close(end, task)
             }
             Polled::Ended(Err(error)) => self.close(Err(error), task),
@@ -267,7 +288,9 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 self.close(Ok(end), task)
             }
             Polled::Stuck => {
-                let error = run.unread_journal().unwrap_or_else(|| run.withdrawn_questions());
+                let error = run
+                    .unread_journal()
+                    .unwrap_or_else(|| run.withdrawn_questions());
                 self.future = None;
                 self.close(Err(error), task)
             }
@@ -275,7 +298,11 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     }
 
     /// Writes the end of the run, if runs are kept, and returns it to the consumer.
-    fn close(&mut self, end: Result<RunEnd<T>>, task: &mut Context<'_>) -> Poll<Option<Result<Arc<Event>>>> {
+    fn close(
+        &mut self,
+        end: Result<RunEnd<T>>,
+        task: &mut Context<'_>,
+    ) -> Poll<Option<Result<Arc<Event>>>> {
         let (claim, run) = (self.claim.take(), self.run.clone());
         self.guard = None;
         let end = match (end, &run) {
@@ -285,7 +312,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
             {
-                self.closing = Some((explain_refusal(run.clone(), error, claim), Ok(RunEnd::Failed)));
+                self.closing = Some((
+                    explain_refusal(run.clone(), error, claim),
+                    Ok(RunEnd::Failed),
+                ));
                 return self.poll_event(task);
             }
             (end, _) => end,
@@ -358,7 +388,9 @@ fn close_run(
 /// Stores the end of a run, or its waits.
 async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<Vec<Waiting>> {
     let open = stored_waits(run, open).await?;
-    let Some(registry) = run.engine.registry() else { return Ok(open) };
+    let Some(registry) = run.engine.registry() else {
+        return Ok(open);
+    };
     if status != RunStatus::Finished {
         let done = run.take_finished();
         if !done.is_empty() {
@@ -373,12 +405,22 @@ async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<V
 /// were asked. Withdraws stored waits that are not open any more: they belong to cancelled
 /// branches.
 async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>> {
-    let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else { return Ok(open) };
-    let stored = waits.waiting(&run.session().key().app, &RunFilter::of_run(run.id)).await?;
-    let (kept, gone): (Vec<_>, Vec<_>) =
-        stored.into_iter().partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
+    let Some(waits) = run.engine.waits().filter(|_| !open.is_empty()) else {
+        return Ok(open);
+    };
+    let stored = waits
+        .waiting(&run.session().key().app, &RunFilter::of_run(run.id))
+        .await?;
+    let (kept, gone): (Vec<_>, Vec<_>) = stored
+        .into_iter()
+        .partition(|stored| open.iter().any(|waiting| waiting.id == stored.id));
     if !gone.is_empty() {
-        waits.withdraw(run.claim, gone.into_iter().map(|waiting| waiting.id).collect()).await?;
+        waits
+            .withdraw(
+                run.claim,
+                gone.into_iter().map(|waiting| waiting.id).collect(),
+            )
+            .await?;
     }
     // A wait that is not stored was answered in the meantime.
     for stored in kept {
@@ -393,10 +435,16 @@ impl Run {
     /// Returns the error of a resumed run that ends, or that only waits for itself, before its
     /// whole journal was replayed.
     fn unread_journal(&self) -> Option<Error> {
-        let next = self.replay.as_ref().filter(|replay| !replay.is_over())?.next_unemitted()?;
+        let next = self
+            .replay
+            .as_ref()
+            .filter(|replay| !replay.is_over())?
+            .next_unemitted()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
-        let message =
-            format!("the journal of run `{}` continues with event `{next}`, which no agent emits", self.id);
+        let message = format!(
+            "the journal of run `{}` continues with event `{next}`, which no agent emits",
+            self.id
+        );
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
             "resume the run with the program that recorded it, or undo the change: `{path}` or a step before it has changed"
         )))
@@ -408,13 +456,20 @@ impl Run {
             "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
             self.id
         );
-        Error::new(ErrorKind::Diverged, message)
-            .with_help("resume the run with the program that recorded it, or undo what has changed since")
+        Error::new(ErrorKind::Diverged, message).with_help(
+            "resume the run with the program that recorded it, or undo what has changed since",
+        )
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {
         let (loops, usage, session) = (self.take_loops(), self.usage(), self.session().clone());
-        Outcome { output, loops, usage, run_id: self.id, session }
+        Outcome {
+            output,
+            loops,
+            usage,
+            run_id: self.id,
+            session,
+        }
     }
 }
 

@@ -115,10 +115,19 @@ impl Watch {
     }
 
     fn drive(&self, run: RunInfo) -> BoxFuture<'static, Recovered> {
-        let Some(resume) = &self.resume else { return Box::pin(self.shared.clone().drive(run)) };
+        let Some(resume) = &self.resume else {
+            return Box::pin(self.shared.clone().drive(run));
+        };
         let (run_id, session, workflow) = (run.run_id, run.session.clone(), run.workflow.clone());
         let resumed = resume(run);
-        Box::pin(async move { Recovered { run_id, session, workflow, result: resumed.await } })
+        Box::pin(async move {
+            Recovered {
+                run_id,
+                session,
+                workflow,
+                result: resumed.await,
+            }
+        })
     }
 
     async fn run(mut self) -> Error {
@@ -129,7 +138,12 @@ impl Watch {
         loop {
             if current_scan.is_none() && pause.is_elapsed() && driven.len() < self.at_most {
                 let room = self.at_most - driven.len();
-                let scan = scan_store(self.shared.clone(), runs.unavailable(), runs.sessions(), room);
+                let scan = scan_store(
+                    self.shared.clone(),
+                    runs.unavailable(),
+                    runs.sessions(),
+                    room,
+                );
                 current_scan = Some(Box::pin(scan));
             }
             // All futures that hold a connection of the store are polled here, also while another
@@ -149,15 +163,25 @@ impl Watch {
                     // The run may have left new work in the store, and another run can be driven
                     // now.
                     pause.as_mut().reset(Instant::now());
-                    if !ended.result.as_ref().is_err_and(|error| error.kind() == ErrorKind::RunBusy) {
+                    if !ended
+                        .result
+                        .as_ref()
+                        .is_err_and(|error| error.kind() == ErrorKind::RunBusy)
+                    {
                         (self.on_recovered)(ended);
                     }
                 }
                 WatchStep::Scanned(scanned) => {
                     current_scan = None;
-                    let mut wait = runs.next_retry().map_or(self.every, |next| next.min(self.every));
+                    let mut wait = runs
+                        .next_retry()
+                        .map_or(self.every, |next| next.min(self.every));
                     match scanned {
-                        Ok(StoreScan { ready, next, is_full }) => {
+                        Ok(StoreScan {
+                            ready,
+                            next,
+                            is_full,
+                        }) => {
                             wait = next.map_or(wait, |next| next.min(wait));
                             wait = if is_full { Duration::ZERO } else { wait };
                             for run in ready {
@@ -186,7 +210,10 @@ impl Watch {
 /// file, a full disk, a restarting server.
 fn is_temporary(error: &Error) -> bool {
     use StoreErrorKind::{Full, Locked, OutcomeUnknown, ReadOnly, Unavailable};
-    matches!(error.kind(), ErrorKind::Store(Full | Locked | OutcomeUnknown | ReadOnly | Unavailable))
+    matches!(
+        error.kind(),
+        ErrorKind::Store(Full | Locked | OutcomeUnknown | ReadOnly | Unavailable)
+    )
 }
 
 /// Next event of a watch.
@@ -210,7 +237,9 @@ struct WatchedRuns {
 impl WatchedRuns {
     /// Marks a run as driven. Returns whether it was not driven before.
     fn begin(&mut self, run: &RunInfo) -> bool {
-        self.driven.insert(run.run_id, run.session.clone()).is_none()
+        self.driven
+            .insert(run.run_id, run.session.clone())
+            .is_none()
     }
 
     /// Returns the sessions of the driven runs.
@@ -230,9 +259,15 @@ impl WatchedRuns {
             // A program that has the workflow of the run resumes it.
             ErrorKind::TopologyChanged => drop(self.refused.insert(run)),
             // Another process has claimed the run first, or cannot drive it now.
-            ErrorKind::RunBusy => drop(self.postponed.insert(run, (Instant::now() + busy, INTERVAL / 2))),
+            ErrorKind::RunBusy => drop(
+                self.postponed
+                    .insert(run, (Instant::now() + busy, INTERVAL / 2)),
+            ),
             _ if error.is_of_store() => {
-                let before = self.postponed.get(&run).map_or(INTERVAL / 2, |(_, before)| *before);
+                let before = self
+                    .postponed
+                    .get(&run)
+                    .map_or(INTERVAL / 2, |(_, before)| *before);
                 let wait = (before * 2).min(LONGEST_PAUSE);
                 self.postponed.insert(run, (Instant::now() + wait, wait));
             }
@@ -244,15 +279,29 @@ impl WatchedRuns {
     /// Returns the time until a postponed run is tried again.
     fn next_retry(&self) -> Option<Duration> {
         let now = Instant::now();
-        self.postponed.values().filter(|(until, _)| *until > now).map(|(until, _)| *until - now).min()
+        self.postponed
+            .values()
+            .filter(|(until, _)| *until > now)
+            .map(|(until, _)| *until - now)
+            .min()
     }
 
     /// Returns the runs that must not be driven now.
     fn unavailable(&mut self) -> HashSet<RunId> {
         let now = Instant::now();
-        self.postponed.retain(|_, (until, _)| *until + LONGEST_PAUSE > now);
-        let postponed = self.postponed.iter().filter(|(_, (until, _))| *until > now).map(|(run, _)| run);
-        self.driven.keys().chain(&self.refused).chain(postponed).copied().collect()
+        self.postponed
+            .retain(|_, (until, _)| *until + LONGEST_PAUSE > now);
+        let postponed = self
+            .postponed
+            .iter()
+            .filter(|(_, (until, _))| *until > now)
+            .map(|(run, _)| run);
+        self.driven
+            .keys()
+            .chain(&self.refused)
+            .chain(postponed)
+            .copied()
+            .collect()
     }
 }
 
@@ -274,9 +323,15 @@ async fn scan_store(
     room: usize,
 ) -> Result<StoreScan> {
     let expiry = shared.expire().await?;
-    let names: Vec<_> =
-        shared.workflows.iter().map(|known| known.workflow().meta().name.to_owned()).collect();
-    let mut filter = RunFilter::ready().oldest_first().workflows(names).limit(PAGE);
+    let names: Vec<_> = shared
+        .workflows
+        .iter()
+        .map(|known| known.workflow().meta().name.to_owned())
+        .collect();
+    let mut filter = RunFilter::ready()
+        .oldest_first()
+        .workflows(names)
+        .limit(PAGE);
     let mut ready = Vec::new();
     let mut is_full = expiry.is_full;
     loop {
@@ -284,7 +339,10 @@ async fn scan_store(
         let Some(last) = page.last() else { break };
         filter = filter.after(last.run_id);
         let is_last = page.len() < PAGE;
-        ready.extend(page.into_iter().filter(|run| !unavailable.contains(&run.run_id)));
+        ready.extend(
+            page.into_iter()
+                .filter(|run| !unavailable.contains(&run.run_id)),
+        );
         ready = heads(ready, &busy);
         if ready.len() >= room {
             is_full |= ready.len() > room;
@@ -295,7 +353,11 @@ async fn scan_store(
             break;
         }
     }
-    Ok(StoreScan { ready, next: expiry.next, is_full })
+    Ok(StoreScan {
+        ready,
+        next: expiry.next,
+        is_full,
+    })
 }
 
 impl IntoFuture for Watch {

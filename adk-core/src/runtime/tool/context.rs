@@ -5,9 +5,9 @@ use crate::models::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context, KeyScope,
-    Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer, WriterKind, accessors,
-    is_update,
+    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context,
+    KeyScope, Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,
+    WriterKind, accessors, is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
@@ -136,7 +136,13 @@ impl ToolContext {
     pub(crate) fn resume(&mut self, left: ToolRecord, answers: Vec<Value>) {
         self.answers = answers;
         // Updates are recorded with the earlier part and already written.
-        let ToolRecord { actions, state_delta, updated: _, artifact_delta, usage } = left;
+        let ToolRecord {
+            actions,
+            state_delta,
+            updated: _,
+            artifact_delta,
+            usage,
+        } = left;
         (self.actions, self.usage) = (actions, usage);
         self.overlay.state_delta = state_delta;
         if !artifact_delta.is_empty() {
@@ -162,8 +168,16 @@ impl ToolContext {
     pub fn for_tests_with(resources: impl Resources) -> Self {
         let run = Run::for_tests(SharedResources::new(resources));
         let cx = Context::root(Arc::new(run), Path::root("test"));
-        let call = FunctionCall { id: "call_1".to_owned(), ..FunctionCall::default() };
-        Self::new(&cx, Arc::new(call), CallStep::next(&cx, CallKind::Tool, &"test".into(), None), None)
+        let call = FunctionCall {
+            id: "call_1".to_owned(),
+            ..FunctionCall::default()
+        };
+        Self::new(
+            &cx,
+            Arc::new(call),
+            CallStep::next(&cx, CallKind::Tool, &"test".into(), None),
+            None,
+        )
     }
 
     /// Creates the context of an agent that is used as a tool. The agent has its own run, below the
@@ -202,16 +216,21 @@ impl ToolContext {
         if is_update(event) {
             // The update is already written.
             let delta = event.actions.state_delta.iter();
-            self.updated.extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
+            self.updated
+                .extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
             return;
         }
         for (key, value) in event.actions.state_delta.iter() {
             // This run does not have the secrets of the inner run.
             let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
-            self.overlay.state_delta.insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
+            self.overlay
+                .state_delta
+                .insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
         }
         for (name, version) in &event.actions.artifact_delta {
-            self.overlay.artifact_delta.retain(|(other, _)| other != name);
+            self.overlay
+                .artifact_delta
+                .retain(|(other, _)| other != name);
             self.overlay.artifact_delta.push((name.clone(), *version));
         }
     }
@@ -220,10 +239,16 @@ impl ToolContext {
     /// their earlier values. A write of an equal value also counts: it replaces the write of an
     /// earlier call of the same reply.
     pub(crate) fn forward_temps(&mut self, before: &StateDelta, run: &Run) {
-        let is_old =
-            |key: &str, value: &Arc<Value>| before.get(key).is_some_and(|old| Arc::ptr_eq(old, value));
-        let written = run.temp_keys().into_iter().filter(|(key, value)| !is_old(key, value));
-        self.overlay.state_delta.extend(written.collect::<StateDelta>());
+        let is_old = |key: &str, value: &Arc<Value>| {
+            before.get(key).is_some_and(|old| Arc::ptr_eq(old, value))
+        };
+        let written = run
+            .temp_keys()
+            .into_iter()
+            .filter(|(key, value)| !is_old(key, value));
+        self.overlay
+            .state_delta
+            .extend(written.collect::<StateDelta>());
     }
 
     /// Creates the context of a callback of this call and moves the effects of the call into it;
@@ -319,8 +344,16 @@ impl ToolContext {
 
     /// Returns the state. Values that are set here are committed with the response event.
     pub fn state(&mut self) -> State<'_> {
-        let by = Caller { agent: &self.agent, path: &self.path, branch: &self.branch };
-        let updates = Updates::Call { by, step: &self.step, updated: &mut self.updated };
+        let by = Caller {
+            agent: &self.agent,
+            path: &self.path,
+            branch: &self.branch,
+        };
+        let updates = Updates::Call {
+            by,
+            step: &self.step,
+            updated: &mut self.updated,
+        };
         let tool = self.tool.as_ref().filter(|_| self.rules.is_checked);
         State {
             run: &self.run,
@@ -347,7 +380,11 @@ impl ToolContext {
 
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts { run: &self.run, overlay: &mut self.overlay, calls: None }
+        Artifacts {
+            run: &self.run,
+            overlay: &mut self.overlay,
+            calls: None,
+        }
     }
 }
 

@@ -34,7 +34,9 @@ pub(crate) fn settle(
     schema: &Value,
     check: &dyn Fn(&Value) -> Result<(), String>,
 ) -> Result<(), String> {
-    let Err(error) = check(value) else { return Ok(()) };
+    let Err(error) = check(value) else {
+        return Ok(());
+    };
     if repair(value, schema) && check(value).is_ok() && depth::check(value).is_ok() {
         return Ok(());
     }
@@ -66,7 +68,9 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
     }
     let mut path = String::new();
     let text = match mismatch(&value, schema, true, &mut path) {
-        Some(fault) if !path.is_empty() => format!("argument `{}`{fault}", path.trim_start_matches('.')),
+        Some(fault) if !path.is_empty() => {
+            format!("argument `{}`{fault}", path.trim_start_matches('.'))
+        }
         _ => format!("the arguments cannot be read: {error}"),
     };
     Err(ToolError::argument(text))
@@ -75,7 +79,10 @@ pub(super) fn args<T: DeserializeOwned>(args: ToolArgs, schema: &Value) -> Resul
 /// Creates the error of a missing argument.
 #[cold]
 pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
-    ToolError::argument(format!("argument `{name}` is missing: expected {}", describe_schema(schema)))
+    ToolError::argument(format!(
+        "argument `{name}` is missing: expected {}",
+        describe_schema(schema)
+    ))
 }
 
 /// Repairs common distortions of providers and forms: null for an absent field, `3.0` for 3, an
@@ -122,8 +129,9 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
             changed |= fields.len() != before;
             for (key, value) in fields {
-                let subschema =
-                    known(key).or_else(|| schema.get("additionalProperties")).unwrap_or(&Value::Null);
+                let subschema = known(key)
+                    .or_else(|| schema.get("additionalProperties"))
+                    .unwrap_or(&Value::Null);
                 changed |= repair(value, subschema);
             }
         }
@@ -137,8 +145,9 @@ fn to_integer(number: &serde_json::Number) -> Option<Value> {
         return None;
     }
     // A float represents integers exactly only up to 2^53.
-    let text =
-        number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
+    let text = number
+        .as_f64()
+        .filter(|float| float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0)?;
     format!("{text:.0}").parse::<i64>().ok().map(Value::from)
 }
 
@@ -147,7 +156,10 @@ fn explain(name: &str, value: &Value, schema: &Value, reason: &str) -> ToolError
     let mut path = name.to_owned();
     let text = match mismatch(value, schema, true, &mut path) {
         Some(fault) => format!("argument `{path}`{fault}"),
-        None => format!("argument `{name}`: expected {}: {reason}", describe_schema(schema)),
+        None => format!(
+            "argument `{name}`: expected {}: {reason}",
+            describe_schema(schema)
+        ),
     };
     ToolError::argument(text)
 }
@@ -171,21 +183,29 @@ pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
     }
     match value {
         Value::Object(fields) => {
-            let (properties, others) = (schema.get("properties"), schema.get("additionalProperties"));
+            let (properties, others) =
+                (schema.get("properties"), schema.get("additionalProperties"));
             let is_closed = properties.is_some() && others.is_none_or(|others| *others == false);
-            let fields =
-                fields.iter().filter_map(|(key, value)| match properties.and_then(|all| all.get(key)) {
+            let fields = fields.iter().filter_map(|(key, value)| {
+                match properties.and_then(|all| all.get(key)) {
                     Some(subschema) => Some((key.clone(), known_part(value, subschema))),
                     None if is_closed => None,
                     None => Some((
                         key.clone(),
-                        others.map_or_else(|| value.clone(), |subschema| known_part(value, subschema)),
+                        others.map_or_else(
+                            || value.clone(),
+                            |subschema| known_part(value, subschema),
+                        ),
                     )),
-                });
+                }
+            });
             Value::Object(fields.collect())
         }
         Value::Array(items) => match schema.get("items") {
-            Some(subschema) => items.iter().map(|item| known_part(item, subschema)).collect(),
+            Some(subschema) => items
+                .iter()
+                .map(|item| known_part(item, subschema))
+                .collect(),
             None => value.clone(),
         },
         _ => value.clone(),
@@ -205,33 +225,48 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
     match (kind(schema), value) {
         ("", _) => None,
         ("object", Value::Object(fields)) => {
-            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let required = schema
+                .get("required")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten();
             let absent = |key: &&str| !fields.contains_key(*key);
             let mut keys = required.filter_map(Value::as_str);
             if let Some(key) = keys.find(absent) {
-                let subschema = schema.get("properties").and_then(|all| all.get(key)).unwrap_or(&Value::Null);
+                let subschema = schema
+                    .get("properties")
+                    .and_then(|all| all.get(key))
+                    .unwrap_or(&Value::Null);
                 path.push('.');
                 path.push_str(key);
-                return Some(format!(" is missing: expected {}", describe_schema(subschema)));
+                return Some(format!(
+                    " is missing: expected {}",
+                    describe_schema(subschema)
+                ));
             }
-            let known = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            known.filter_map(|(key, subschema)| Some((key, fields.get(key)?, subschema))).find_map(
-                |(key, value, subschema)| {
+            let known = schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .into_iter()
+                .flatten();
+            known
+                .filter_map(|(key, subschema)| Some((key, fields.get(key)?, subschema)))
+                .find_map(|(key, value, subschema)| {
                     if value.is_null() {
                         return None;
                     }
                     mismatch_inside(value, subschema, unread, path, &format!(".{key}"))
-                },
-            )
+                })
         }
         ("array", Value::Array(items)) => {
             let subschema = schema.get("items")?;
-            items
-                .iter()
-                .enumerate()
-                .find_map(|(at, item)| mismatch_inside(item, subschema, unread, path, &format!("[{at}]")))
+            items.iter().enumerate().find_map(|(at, item)| {
+                mismatch_inside(item, subschema, unread, path, &format!("[{at}]"))
+            })
         }
-        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) | ("number", Value::Number(_)) => {
+        ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("number", Value::Number(_)) => {
             (unread && value.is_string() && schema.get("format").is_some())
                 .then(|| type_mismatch(value, schema))
         }
@@ -242,7 +277,9 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
 
 /// Returns the alternatives of a schema.
 fn options(schema: &Value) -> Option<&Vec<Value>> {
-    ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())
+    ["oneOf", "anyOf"]
+        .iter()
+        .find_map(|key| schema.get(*key)?.as_array())
 }
 
 /// Returns whether a value fits one of the alternatives of a schema, including null; `None` if the
@@ -278,7 +315,9 @@ fn mismatch_inside(
 
 /// Returns whether the format of the schema can represent a number.
 fn fits_format(number: &serde_json::Number, schema: &Value) -> bool {
-    let Some(integer) = number.as_i128() else { return false };
+    let Some(integer) = number.as_i128() else {
+        return false;
+    };
     match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => u8::try_from(integer).is_ok(),
         Some("uint16") => u16::try_from(integer).is_ok(),
@@ -292,5 +331,9 @@ fn fits_format(number: &serde_json::Number, schema: &Value) -> bool {
 }
 
 fn type_mismatch(value: &Value, schema: &Value) -> String {
-    format!(": expected {}, got {}", describe_schema(schema), describe_value(value))
+    format!(
+        ": expected {}, got {}",
+        describe_schema(schema),
+        describe_value(value)
+    )
 }

@@ -60,8 +60,9 @@ pub struct FunctionTool {
     confirms: Arc<ConfirmPredicate>,
 }
 
-type ToolClosure =
-    dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
+type ToolClosure = dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
+    + Send
+    + Sync;
 
 type ConfirmPredicate = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
 
@@ -105,8 +106,9 @@ self_cell!(
 );
 
 fn function_tool_meta(settings: ToolSettings) -> FunctionToolMeta {
-    let with_keys =
-        SettingsWithKeys::new(settings, |settings| KeySpecs(settings.writes.iter().map(Key::spec).collect()));
+    let with_keys = SettingsWithKeys::new(settings, |settings| {
+        KeySpecs(settings.writes.iter().map(Key::spec).collect())
+    });
     FunctionToolMeta::new(with_keys, |with_keys| {
         let (settings, keys) = (with_keys.borrow_owner(), with_keys.borrow_dependent());
         let meta = ToolMeta::new(&settings.name, &settings.description)
@@ -115,8 +117,13 @@ fn function_tool_meta(settings: ToolSettings) -> FunctionToolMeta {
             .long_running(settings.long_running)
             .confirm(settings.confirm)
             .retry(settings.retry);
-        let meta = settings.timeout.map_or(meta, |longest| meta.timeout(longest));
-        settings.by.as_ref().map_or(meta, |by| meta.by(by.as_deref()))
+        let meta = settings
+            .timeout
+            .map_or(meta, |longest| meta.timeout(longest));
+        settings
+            .by
+            .as_ref()
+            .map_or(meta, |by| meta.by(by.as_deref()))
     })
 }
 
@@ -126,9 +133,13 @@ impl FunctionTool {
     /// of a value that can be encoded as JSON.
     ///
     /// Models read in the description when and how to use the tool; an agent with a tool without a
-    /// description is refused (`tool-undocumented`). Arguments must be an object or `()`; other types
-    /// are also refused (`tool-argument`).
-    pub fn new<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    /// description is refused (`tool-undocumented`). Arguments must be an object or `()`; other
+    /// types are also refused (`tool-argument`).
+    pub fn new<T, R, F>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self
     where
         T: DeserializeOwned + JsonSchema + 'static,
         R: ToolReturn,
@@ -162,7 +173,11 @@ impl FunctionTool {
     /// })
     /// .writes::<bool>("asked");
     /// ```
-    pub fn new_async<T, R, F>(name: impl Into<String>, description: impl Into<String>, function: F) -> Self
+    pub fn new_async<T, R, F>(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        function: F,
+    ) -> Self
     where
         T: DeserializeOwned + JsonSchema + Send + 'static,
         R: ToolReturn,
@@ -186,8 +201,17 @@ impl FunctionTool {
             + 'static,
     {
         let declaration = ToolDeclaration::new(name.clone(), &*description, schema);
-        let meta = function_tool_meta(ToolSettings { name, description, ..ToolSettings::default() });
-        Self { meta, declaration, call: Arc::new(call), confirms: confirm_predicate(|_: &T| true) }
+        let meta = function_tool_meta(ToolSettings {
+            name,
+            description,
+            ..ToolSettings::default()
+        });
+        Self {
+            meta,
+            declaration,
+            call: Arc::new(call),
+            confirms: confirm_predicate(|_: &T| true),
+        }
     }
 
     /// Declares that the tool may end a loop: it sets `cx.actions.escalate`. Default `false`.
@@ -295,7 +319,11 @@ impl DynTool for FunctionTool {
         })
     }
 
-    fn needs_confirmation_dyn(&self, args: ToolArgs, _: &mut ToolContext) -> Result<bool, ToolError> {
+    fn needs_confirmation_dyn(
+        &self,
+        args: ToolArgs,
+        _: &mut ToolContext,
+    ) -> Result<bool, ToolError> {
         (self.confirms)(args, &self.declaration.parameters)
     }
 }
@@ -314,7 +342,9 @@ pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     if let Value::Object(fields) = &mut schema
         && fields.get("type").is_some_and(|kind| kind == "object")
     {
-        fields.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        fields
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
     }
     Arc::new(schema)
 }
@@ -357,7 +387,9 @@ impl<T: Serialize + Send, E: fmt::Display + Send + 'static> ToolReturn for Resul
         let text = error.to_string();
         // A [`ToolError`] keeps its kind.
         let error: Box<dyn Any + Send> = Box::new(error);
-        Err(error.downcast::<ToolError>().map_or_else(|_| ToolError::failed(text), |error| *error))
+        Err(error
+            .downcast::<ToolError>()
+            .map_or_else(|_| ToolError::failed(text), |error| *error))
     }
 }
 

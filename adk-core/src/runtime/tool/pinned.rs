@@ -47,9 +47,15 @@ impl<'a> ToolEntry<'a> {
 /// # Errors
 /// Fails when a schema cannot be encoded as JSON.
 pub fn tool_file(tools: &[Arc<dyn DynTool>]) -> Result<String> {
-    let mut tools: Vec<_> = tools.iter().map(|tool| ToolEntry::from_tool(&**tool)).collect();
+    let mut tools: Vec<_> = tools
+        .iter()
+        .map(|tool| ToolEntry::from_tool(&**tool))
+        .collect();
     tools.sort_by(|one, other| one.name.cmp(&other.name));
-    let file = ToolFile { names: tools.iter().map(|tool| tool.name.clone()).collect(), tools };
+    let file = ToolFile {
+        names: tools.iter().map(|tool| tool.name.clone()).collect(),
+        tools,
+    };
     Ok(serde_json::to_string_pretty(&file)? + "\n")
 }
 
@@ -82,7 +88,11 @@ impl<T: Toolset> PinnedToolset<T> {
             let _ = write!(message, "\n  {change}");
         }
         if changes.len() > MAX_CHANGES {
-            let _ = write!(message, "\n  and {} more changes", changes.len() - MAX_CHANGES);
+            let _ = write!(
+                message,
+                "\n  and {} more changes",
+                changes.len() - MAX_CHANGES
+            );
         }
         let error = Error::new(ErrorKind::Toolset(ToolsetErrorKind::Changed), message);
         Err(error.with_help("write its file again with `adk mcp pull`, and review the changes"))
@@ -94,8 +104,10 @@ fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     let name = |tool: &Arc<dyn DynTool>| tool.declaration_dyn().name.clone();
     let mut changes = Vec::new();
     for was in file {
-        let Some(is) =
-            tools.iter().rfind(|tool| *name(tool) == *was.name).map(|tool| ToolEntry::from_tool(&**tool))
+        let Some(is) = tools
+            .iter()
+            .rfind(|tool| *name(tool) == *was.name)
+            .map(|tool| ToolEntry::from_tool(&**tool))
         else {
             changes.push(format!("- {}", was.name));
             continue;
@@ -108,7 +120,10 @@ fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
             changes.push(format!("~ {}: schema{change}", was.name));
         }
     }
-    let new = tools.iter().map(name).filter(|name| !file.iter().any(|was| was.name == **name));
+    let new = tools
+        .iter()
+        .map(name)
+        .filter(|name| !file.iter().any(|was| was.name == **name));
     let mut new: Vec<String> = new.map(|name| format!("+ {name}")).collect();
     new.sort();
     new.dedup();
@@ -122,10 +137,16 @@ fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
         return None;
     }
     if let (Value::Object(old), Value::Object(new)) = (old, new) {
-        let names = old.keys().chain(new.keys().filter(|name| !old.contains_key(*name)));
+        let names = old
+            .keys()
+            .chain(new.keys().filter(|name| !old.contains_key(*name)));
         let mut found = names.filter_map(|name| match (old.get(name), new.get(name)) {
             (Some(old), Some(new)) => difference(old, new, &format!("{place}/{name}")),
-            (old, new) => Some(format!(" at {place}/{name}: {} is now {}", short(old), short(new))),
+            (old, new) => Some(format!(
+                " at {place}/{name}: {} is now {}",
+                short(old),
+                short(new)
+            )),
         });
         return found.next();
     }
@@ -137,7 +158,10 @@ fn short(value: impl Serialize) -> String {
     if text.chars().count() <= MAX_VALUE_CHARS {
         return text;
     }
-    text.chars().take(MAX_VALUE_CHARS).chain("...".chars()).collect()
+    text.chars()
+        .take(MAX_VALUE_CHARS)
+        .chain("...".chars())
+        .collect()
 }
 
 impl<T: Toolset> Toolset for PinnedToolset<T> {
@@ -145,7 +169,10 @@ impl<T: Toolset> Toolset for PinnedToolset<T> {
         self.toolset.name()
     }
 
-    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+    fn tools<'a>(
+        &'a self,
+        cx: &'a ReadonlyContext,
+    ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
         Box::pin(async move {
             let tools = self.toolset.tools(cx).await?;
             self.check(&tools)?;

@@ -17,7 +17,9 @@ pub(crate) fn generator() -> SchemaGenerator {
 }
 
 /// Returns the schema of a type, with the variants of an enum in the order of their declaration.
-pub(crate) fn for_type<T: JsonSchema + DeserializeOwned>(generator: &mut SchemaGenerator) -> Schema {
+pub(crate) fn for_type<T: JsonSchema + DeserializeOwned>(
+    generator: &mut SchemaGenerator,
+) -> Schema {
     let mut schema = generator.subschema_for::<T>();
     sort_variants::<T>(&mut schema);
     schema
@@ -56,12 +58,17 @@ pub(super) fn close(schema: &mut Schema, definitions: &Map<String, Value>) {
 /// follows references.
 fn replace_recursion(schema: &mut Schema, reference: &str, definitions: &Map<String, Value>) {
     let name = reference.rsplit('/').next().unwrap_or_default();
-    let kind = definitions.get(name).and_then(|definition| definition.get("type"));
+    let kind = definitions
+        .get(name)
+        .and_then(|definition| definition.get("type"));
     if let Some(kind) = kind {
         schema.insert("type".to_owned(), kind.clone());
     }
     if schema.get("description").is_none() {
-        schema.insert("description".to_owned(), format!("Another {name}, of the same shape.").into());
+        schema.insert(
+            "description".to_owned(),
+            format!("Another {name}, of the same shape.").into(),
+        );
     }
 }
 
@@ -83,7 +90,9 @@ fn reorder(schema: &mut Schema, names: &[&str]) {
             }
         }
     }
-    let Some(Value::Array(options)) = schema.get_mut("oneOf") else { return };
+    let Some(Value::Array(options)) = schema.get_mut("oneOf") else {
+        return;
+    };
     let mut single: Vec<Value> = Vec::with_capacity(names.len());
     for option in options.drain(..) {
         match option.get("enum") {
@@ -106,7 +115,9 @@ fn const_schema(value: &Value) -> Value {
 fn variant_position(option: &Value, names: &[&str]) -> usize {
     let text = option.get("const").and_then(Value::as_str);
     let key = || option.get("required")?.get(0)?.as_str();
-    text.or_else(key).and_then(|name| names.iter().position(|other| *other == name)).unwrap_or(names.len())
+    text.or_else(key)
+        .and_then(|name| names.iter().position(|other| *other == name))
+        .unwrap_or(names.len())
 }
 
 /// Deserializer that asks a type for its variants and never supplies a value.
@@ -158,17 +169,26 @@ pub(crate) fn describe_schema(schema: &Value) -> String {
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(Value::Array(options)) = schema.get(key) {
-            let mut texts: Vec<_> =
-                options.iter().filter(|option| kind(option) != "null").map(describe_schema).collect();
+            let mut texts: Vec<_> = options
+                .iter()
+                .filter(|option| kind(option) != "null")
+                .map(describe_schema)
+                .collect();
             texts.dedup();
             return texts.join(", or ");
         }
     }
-    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let format = schema
+        .get("format")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     match kind(schema) {
         "string" if format.is_empty() => "a string".to_owned(),
         "string" => format!("a string ({format})"),
-        "integer" => match format.strip_prefix('u').map_or(("i", format), |rest| ("u", rest)) {
+        "integer" => match format
+            .strip_prefix('u')
+            .map_or(("i", format), |rest| ("u", rest))
+        {
             (sign, bits) if bits.starts_with("int") && bits.len() > 3 => {
                 format!("an integer ({sign}{})", &bits[3..])
             }
@@ -184,8 +204,11 @@ pub(crate) fn describe_schema(schema: &Value) -> String {
         },
         "object" => match schema.get("required") {
             Some(Value::Array(keys)) if !keys.is_empty() => {
-                let keys: Vec<_> =
-                    keys.iter().filter_map(Value::as_str).map(|key| format!("`{key}`")).collect();
+                let keys: Vec<_> = keys
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .map(|key| format!("`{key}`"))
+                    .collect();
                 format!("an object with {}", keys.join(", "))
             }
             _ => "an object".to_owned(),
@@ -202,7 +225,9 @@ pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(Value::Array(values)) = schema.get("enum") {
         return Some(values.iter().filter(|value| !value.is_null()).collect());
     }
-    let options = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(*key)?.as_array())?;
+    let options = ["oneOf", "anyOf"]
+        .iter()
+        .find_map(|key| schema.get(*key)?.as_array())?;
     let mut all = Vec::new();
     for option in options.iter().filter(|option| kind(option) != "null") {
         all.extend(allowed_values(option)?);
@@ -215,7 +240,10 @@ pub(crate) fn kind(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
         Some(Value::Array(kinds)) => {
-            let mut kinds = kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null");
+            let mut kinds = kinds
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|kind| *kind != "null");
             kinds.next().unwrap_or("null")
         }
         _ => "",

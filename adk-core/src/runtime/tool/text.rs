@@ -34,14 +34,18 @@ pub(crate) fn read(
     drop(scalars);
     let mut rest = text;
     for _ in 0..MAX_STARTS {
-        let Some(start) = rest.find(['{', '[']) else { break };
+        let Some(start) = rest.find(['{', '[']) else {
+            break;
+        };
         rest = &rest[start..];
         let mut values = Deserializer::from_str(rest).into_iter::<Value>();
         match values.next() {
             Some(Ok(mut value)) => {
                 rest = &rest[values.byte_offset()..];
                 match fits(&mut value) {
-                    Ok(()) if found.is_some() => return Err("it holds more than one value that fits".into()),
+                    Ok(()) if found.is_some() => {
+                        return Err("it holds more than one value that fits".into());
+                    }
                     Ok(()) => found = Some(value),
                     Err(why) => misfit = Some(why),
                 }
@@ -58,7 +62,9 @@ pub(crate) fn read(
 /// Removes a byte order mark, and a fence around the whole text.
 fn strip_fence(text: &str) -> &str {
     let text = text.trim().trim_start_matches('\u{feff}').trim();
-    let inner = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    let inner = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
     match inner {
         Some(inner) => strip_language(inner),
         None => text,
@@ -67,12 +73,20 @@ fn strip_fence(text: &str) -> &str {
 
 /// Removes the language of a fence.
 fn strip_language(inner: &str) -> &str {
-    inner.strip_prefix("json").or(inner.strip_prefix("JSON")).unwrap_or(inner).trim()
+    inner
+        .strip_prefix("json")
+        .or(inner.strip_prefix("JSON"))
+        .unwrap_or(inner)
+        .trim()
 }
 
 /// Returns the text after the position of an error.
 fn skip_error<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
-    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let before: usize = text
+        .split_inclusive('\n')
+        .take(error.line().saturating_sub(1))
+        .map(str::len)
+        .sum();
     let mut at = (before + error.column()).clamp(1, text.len());
     while !text.is_char_boundary(at) {
         at += 1;
@@ -86,7 +100,11 @@ mod tests {
     use serde_json::json;
 
     fn read_bytes(text: &str) -> Result<Value, String> {
-        read(text, &mut |value| Vec::<u8>::deserialize(&*value).map(drop).map_err(|error| error.to_string()))
+        read(text, &mut |value| {
+            Vec::<u8>::deserialize(&*value)
+                .map(drop)
+                .map_err(|error| error.to_string())
+        })
     }
 
     use serde::Deserialize as _;
@@ -109,9 +127,15 @@ mod tests {
 
     #[test]
     fn a_fence_in_prose_may_hold_a_text_or_a_number() {
-        let read =
-            |text: &str| read(text, &mut |value| value.is_string().then_some(()).ok_or("no text".into()));
-        assert_eq!(read("It is about money:\n```json\n\"Billing\"\n```\nSure."), Ok(json!("Billing")));
+        let read = |text: &str| {
+            read(text, &mut |value| {
+                value.is_string().then_some(()).ok_or("no text".into())
+            })
+        };
+        assert_eq!(
+            read("It is about money:\n```json\n\"Billing\"\n```\nSure."),
+            Ok(json!("Billing"))
+        );
         assert!(read("```\n\"A\"\n``` or ```\n\"B\"\n```").is_err());
         assert!(read("```\n1\n``` it is").is_err());
     }

@@ -57,7 +57,8 @@ pub trait Toolset: Send + Sync + 'static {
     /// # Errors
     /// Fails when the tools cannot be listed. The run fails with the error, which names the
     /// toolset.
-    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>>;
+    fn tools<'a>(&'a self, cx: &'a ReadonlyContext)
+    -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>>;
 
     /// Returns all tools that the toolset may supply in any context. A workflow that pins the
     /// toolset to a file, `toolset files: McpToolset = include!("files.mcp.json");`, compares the
@@ -67,9 +68,12 @@ pub trait Toolset: Send + Sync + 'static {
     /// Fails when the tools cannot be listed. The default implementation always fails, because the
     /// tools may depend on the context.
     fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
-        let message =
-            format!("toolset `{}` cannot be held to a file: its tools depend on the context", self.name());
-        let error = Error::new(ErrorKind::Config, message).with_help("implement `Toolset::all_tools`");
+        let message = format!(
+            "toolset `{}` cannot be held to a file: its tools depend on the context",
+            self.name()
+        );
+        let error =
+            Error::new(ErrorKind::Config, message).with_help("implement `Toolset::all_tools`");
         Box::pin(ready(Err(error)))
     }
 
@@ -88,7 +92,10 @@ impl<T: Toolset + ?Sized> Toolset for Arc<T> {
         (**self).name()
     }
 
-    fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+    fn tools<'a>(
+        &'a self,
+        cx: &'a ReadonlyContext,
+    ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
         (**self).tools(cx)
     }
 

@@ -23,15 +23,20 @@ use tokio::time::Instant;
 struct AttemptRecord {
     /// The error in the form in which the record of a call holds it.
     error: Value,
-    /// The time at which the next attempt begins, in microseconds since 1970; `None` after the last
-    /// one.
+    /// The time at which the next attempt begins, in microseconds since 1970; `None` after the
+    /// last one.
     next: Option<u64>,
     spent: Consumption,
 }
 
 impl Walk<'_> {
     /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
-    pub(super) async fn run_attempts(&self, at: usize, limits: Attempts, cx: &Context) -> Result<Walked> {
+    pub(super) async fn run_attempts(
+        &self,
+        at: usize,
+        limits: Attempts,
+        cx: &Context,
+    ) -> Result<Walked> {
         let (body, otherwise) = self.body_and_else(at);
         let _joining = cx.join_branches();
         let mut attempt = 1;
@@ -40,14 +45,17 @@ impl Walk<'_> {
             let (run, path) = (cx.run.clone(), cx.path().with(round));
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded_result(&key) {
-                let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
+                let failed: AttemptRecord =
+                    record::read(record, record::RecordSubject::Step(&key.name))?;
                 let keys = cx.skip_recorded(&failed.spent, |other| is_below(&path, other));
                 if let Some(scope) = &cx.scope {
                     keys.iter().for_each(|key| scope.mark_written(key));
                 }
                 failed
             } else {
-                let (ran, spent) = self.run_attempt(body.clone(), limits.timeout, cx.for_steps(round)).await;
+                let (ran, spent) = self
+                    .run_attempt(body.clone(), limits.timeout, cx.for_steps(round))
+                    .await;
                 let error = match ran {
                     Ok(walked) => return Ok(walked),
                     Err(error) => error.at(&path),
@@ -58,21 +66,44 @@ impl Walk<'_> {
                     return Err(error);
                 }
                 let next = again.then(|| now_micros().saturating_add(delay(limits.delay, attempt)));
-                let failed = AttemptRecord { error: record::from_error(&error), next, spent };
-                perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(failed) })
-                    .await?
+                let failed = AttemptRecord {
+                    error: record::from_error(&error),
+                    next,
+                    spent,
+                };
+                perform(
+                    run.clone(),
+                    key,
+                    CallInputs::default(),
+                    depth::check_record,
+                    async { Ok(failed) },
+                )
+                .await?
             };
             run.forget_loops(|other| is_below(&path, other));
             let error = recorded_error(failed.error)?;
             let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
-            let mut event =
-                FailedAttempt { attempt, of: limits.most, error: error.to_string(), again }.event();
+            let mut event = FailedAttempt {
+                attempt,
+                of: limits.most,
+                error: error.to_string(),
+                again,
+            }
+            .event();
             let Some(next) = failed.next else {
-                let Some(otherwise) = otherwise else { return Err(error) };
-                let scope = Arc::new(scopes::else_scope(&self.workflow.name(at), cx.scope.clone()));
+                let Some(otherwise) = otherwise else {
+                    return Err(error);
+                };
+                let scope = Arc::new(scopes::else_scope(
+                    &self.workflow.name(at),
+                    cx.scope.clone(),
+                ));
                 round_cx.scope = Some(scope.clone());
-                event.actions.state_delta.insert(ERROR_KEY, Value::from(error.message()));
+                event
+                    .actions
+                    .state_delta
+                    .insert(ERROR_KEY, Value::from(error.message()));
                 round_cx.emit_boxed(event).await?;
                 drop(round_cx);
                 let mut own = cx.for_steps(At::Once);
@@ -84,7 +115,12 @@ impl Walk<'_> {
             if time > 0 {
                 let left = next.saturating_sub(now_micros());
                 let key = StepKey::new(run.id, path, CallKind::Timer, "pause", 0);
-                run.pause(key, Duration::from_micros(time), Duration::from_micros(left)).await;
+                run.pause(
+                    key,
+                    Duration::from_micros(time),
+                    Duration::from_micros(left),
+                )
+                .await;
             }
             attempt = attempt.saturating_add(1);
         }
@@ -132,7 +168,9 @@ impl Walk<'_> {
 
 fn timeout_error(most: Duration, path: &Path) -> Error {
     let message = format!("the attempt took longer than the `timeout` of its `try`, {most:?}");
-    Error::new(ErrorKind::Timeout, message).with_help("raise `timeout`, or give the `try` an `else`").at(path)
+    Error::new(ErrorKind::Timeout, message)
+        .with_help("raise `timeout`, or give the `try` an `else`")
+        .at(path)
 }
 
 /// Returns the pause between this attempt and the next one, in microseconds.
@@ -148,8 +186,14 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
 
 /// Reads the error of a record.
 fn recorded_error(error: Value) -> Result<Error> {
-    match record::read::<Value>(error, record::RecordSubject::Step(&Name::literal("attempt"))) {
-        Ok(_) => Err(Error::new(ErrorKind::Diverged, "the record of an attempt holds no error")),
+    match record::read::<Value>(
+        error,
+        record::RecordSubject::Step(&Name::literal("attempt")),
+    ) {
+        Ok(_) => Err(Error::new(
+            ErrorKind::Diverged,
+            "the record of an attempt holds no error",
+        )),
         Err(error) => Ok(error),
     }
 }

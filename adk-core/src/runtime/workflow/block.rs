@@ -73,11 +73,17 @@ impl<W: Described, const STEP: usize> LoopBlock<W, STEP> {
             Err(Error::new(ErrorKind::Config, message).with_help(help))
         };
         if rounds == 0 {
-            return refuse("a loop runs at least once".into(), "set at least one round".into());
+            return refuse(
+                "a loop runs at least once".into(),
+                "set at least one round".into(),
+            );
         }
         if let Some(most) = declared.filter(|most| rounds > *most) {
             let why = format!("the checks rely on its declared `max = {most}`");
-            return refuse(why, format!("set at most {most} rounds, or declare a higher `max`"));
+            return refuse(
+                why,
+                format!("set at most {most} rounds, or declare a higher `max`"),
+            );
         }
         self.max = Some(rounds);
         Ok(self)
@@ -93,13 +99,20 @@ fn declared_max<W: Described, const STEP: usize>() -> Option<u32> {
 
 impl<W, const STEP: usize> Default for Block<W, STEP> {
     fn default() -> Self {
-        Self { callbacks: AgentCallbacks::default(), workflow: PhantomData }
+        Self {
+            callbacks: AgentCallbacks::default(),
+            workflow: PhantomData,
+        }
     }
 }
 
 impl<W, const STEP: usize> Default for LoopBlock<W, STEP> {
     fn default() -> Self {
-        Self { max: None, callbacks: AgentCallbacks::default(), workflow: PhantomData }
+        Self {
+            max: None,
+            callbacks: AgentCallbacks::default(),
+            workflow: PhantomData,
+        }
     }
 }
 

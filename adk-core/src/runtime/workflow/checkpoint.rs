@@ -26,7 +26,9 @@ impl Walk<'_> {
         }
         let name = self.workflow.name(at);
         let state = match open.last() {
-            None if is_whole && self.workflow.root() != Some(at) => json!({"current_sub_agent": name}),
+            None if is_whole && self.workflow.root() != Some(at) => {
+                json!({"current_sub_agent": name})
+            }
             Some(block) => match self.steps[block.at].kind {
                 StepKind::Sequence => json!({"current_sub_agent": name}),
                 StepKind::Loop { .. } => {
@@ -42,7 +44,9 @@ impl Walk<'_> {
     /// Emits the checkpoint before the branches of a parallel block.
     pub(super) async fn announce_parallel(&self, block: usize, cx: &mut Context) -> Result<()> {
         match self.steps[block].kind {
-            StepKind::Parallel { .. } if cx.config().resumable => emit_checkpoint(Some(json!({})), cx).await,
+            StepKind::Parallel { .. } if cx.config().resumable => {
+                emit_checkpoint(Some(json!({})), cx).await
+            }
             _ => Ok(()),
         }
     }
@@ -60,14 +64,20 @@ impl Walk<'_> {
             }),
             _ => false,
         };
-        if has_event { emit_checkpoint(None, cx).await } else { Ok(()) }
+        if has_event {
+            emit_checkpoint(None, cx).await
+        } else {
+            Ok(())
+        }
     }
 }
 
 /// Returns `true` if an agent of this kind emits its end. In ADK hand-written agents never do.
 pub(super) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
-    !matches!(kind, AgentKind::Custom | AgentKind::Function | AgentKind::Await)
-        || cx.config().custom_agents_finish
+    !matches!(
+        kind,
+        AgentKind::Custom | AgentKind::Function | AgentKind::Await
+    ) || cx.config().custom_agents_finish
 }
 
 /// Emits the end of the agent or workflow at this place, in a resumable run.
@@ -80,6 +90,17 @@ pub(super) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
 fn emit_checkpoint(state: Option<Value>, cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     let end_of_agent = state.is_none().then_some(true);
     let agent_state = state.map(Arc::new);
-    let actions = Actions::from(RareActions { agent_state, end_of_agent, ..RareActions::default() });
-    Box::pin(async move { cx.emit(Event { actions, ..Event::new() }).await.map(drop) })
+    let actions = Actions::from(RareActions {
+        agent_state,
+        end_of_agent,
+        ..RareActions::default()
+    });
+    Box::pin(async move {
+        cx.emit(Event {
+            actions,
+            ..Event::new()
+        })
+        .await
+        .map(drop)
+    })
 }

@@ -29,7 +29,10 @@ impl Discards {
     pub(super) fn begin(cx: &Context) -> Self {
         let scope = cx.scope.clone().map(|scope| scope as Arc<dyn BlockScope>);
         cx.run.delivery.blocks().open(cx.path().clone(), scope);
-        Self { run: cx.run.clone(), block: cx.path().clone() }
+        Self {
+            run: cx.run.clone(),
+            block: cx.path().clone(),
+        }
     }
 
     /// Commits the event of the block. After it, all keys hold the values that the remaining parts
@@ -41,7 +44,12 @@ impl Discards {
         cx: &mut Context,
     ) -> Result<()> {
         let (run, block) = (self.run.clone(), self.block.clone());
-        let made = async move { Ok(undo(event, run.delivery.blocks().values_to_restore(&block, discarded))) };
+        let made = async move {
+            Ok(undo(
+                event,
+                run.delivery.blocks().values_to_restore(&block, discarded),
+            ))
+        };
         cx.emit_stored(made).await.map(drop)
     }
 
@@ -52,8 +60,14 @@ impl Discards {
         discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
         cx: &mut Context,
     ) -> Result<()> {
-        let is_any =
-            || !self.run.delivery.blocks().values_to_restore(&self.block, discarded.clone()).is_empty();
+        let is_any = || {
+            !self
+                .run
+                .delivery
+                .blocks()
+                .values_to_restore(&self.block, discarded.clone())
+                .is_empty()
+        };
         let is_due = match self.run.replay.as_ref().filter(|replay| !replay.is_over()) {
             Some(replay) => {
                 let is_said = replay.next_event(&self.block).is_some();
@@ -64,8 +78,15 @@ impl Discards {
         if !is_due {
             return Ok(());
         }
-        let parts = self.run.delivery.blocks().discarded_parts(&self.block, discarded.clone());
-        let paths: Vec<_> = parts.iter().map(|part| part.path(&self.block).to_string()).collect();
+        let parts = self
+            .run
+            .delivery
+            .blocks()
+            .discarded_parts(&self.block, discarded.clone());
+        let paths: Vec<_> = parts
+            .iter()
+            .map(|part| part.path(&self.block).to_string())
+            .collect();
         let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"cancelled": paths}));
         self.commit(event, discarded, cx).await
     }
@@ -77,7 +98,14 @@ fn undo(mut event: Event, undone: Vec<(Name, Option<Arc<Value>>)>) -> Event {
         if value.is_none() {
             unwritten.push(Value::from(key.as_str()));
         }
-        event.actions.state_delta.insert(key, value.unwrap_or_default());
+        event
+            .actions
+            .state_delta
+            .insert(key, value.unwrap_or_default());
     }
-    if unwritten.is_empty() { event } else { event.with_metadata(UNWRITTEN_KEY, unwritten) }
+    if unwritten.is_empty() {
+        event
+    } else {
+        event.with_metadata(UNWRITTEN_KEY, unwritten)
+    }
 }

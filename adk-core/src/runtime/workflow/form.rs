@@ -31,9 +31,16 @@ enum FormMode {
     #[default]
     Asks,
     /// The workflow reads an input.
-    Reads { input: Map<String, Value>, faults: Vec<FieldFault> },
+    Reads {
+        input: Map<String, Value>,
+        faults: Vec<FieldFault>,
+    },
     /// The workflow writes the defaults of inputs without a value.
-    Defaults { wanted: Vec<Name>, keys: Keys, error: Option<Error> },
+    Defaults {
+        wanted: Vec<Name>,
+        keys: Keys,
+        error: Option<Error>,
+    },
 }
 
 /// An input or an output of a workflow.
@@ -101,16 +108,36 @@ impl Form {
             Value::Object(fields) => fields,
             Value::Null => Map::new(),
             other => {
-                fault("", format!("expected an object with the inputs, got {}", describe_value(&other)));
+                fault(
+                    "",
+                    format!(
+                        "expected an object with the inputs, got {}",
+                        describe_value(&other)
+                    ),
+                );
                 Map::new()
             }
         };
-        for key in input.keys().filter(|key| !self.inputs.iter().any(|field| *field.key == ***key)) {
-            let known: Vec<_> = self.inputs.iter().map(|field| format!("`{}`", field.key)).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        for key in input
+            .keys()
+            .filter(|key| !self.inputs.iter().any(|field| *field.key == ***key))
+        {
+            let known: Vec<_> = self
+                .inputs
+                .iter()
+                .map(|field| format!("`{}`", field.key))
+                .collect();
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                known.join(", ")
+            };
             fault(key, format!("is not an input; the inputs are: {known}"));
         }
-        Self { mode: FormMode::Reads { input, faults }, ..Self::default() }
+        Self {
+            mode: FormMode::Reads { input, faults },
+            ..Self::default()
+        }
     }
 
     /// Returns the mistakes in the input that was read.
@@ -123,7 +150,14 @@ impl Form {
 
     /// Makes a form into which the workflow writes the defaults of these inputs.
     pub(crate) fn for_defaults(wanted: Vec<Name>) -> Self {
-        Self { mode: FormMode::Defaults { wanted, keys: Keys::default(), error: None }, ..Self::default() }
+        Self {
+            mode: FormMode::Defaults {
+                wanted,
+                keys: Keys::default(),
+                error: None,
+            },
+            ..Self::default()
+        }
     }
 
     /// Returns the defaults, and the names of the inputs that have no default.
@@ -132,7 +166,9 @@ impl Form {
     /// Returns an error if a default cannot be represented as JSON.
     pub(crate) fn defaults(self) -> Result<(Keys, Vec<Name>)> {
         match self.mode {
-            FormMode::Defaults { error: Some(error), .. } => Err(error),
+            FormMode::Defaults {
+                error: Some(error), ..
+            } => Err(error),
             FormMode::Defaults { wanted, keys, .. } => Ok((keys, wanted)),
             FormMode::Asks | FormMode::Reads { .. } => Ok(Default::default()),
         }
@@ -151,7 +187,8 @@ impl Form {
         match &mut self.mode {
             FormMode::Asks => {
                 let is_required = default.is_none() && T::deserialize(Value::Null).is_err();
-                self.inputs.push(FormField::new(key, description, schema, is_required));
+                self.inputs
+                    .push(FormField::new(key, description, schema, is_required));
                 None
             }
             FormMode::Defaults { .. } => {
@@ -163,19 +200,27 @@ impl Form {
                 let read = match input.remove(key) {
                     Some(value) => read(value, &schema),
                     None => {
-                        let value =
-                            default.map(|default| default()).or_else(|| T::deserialize(Value::Null).ok());
-                        value.ok_or_else(|| format!("is missing: expected {}", describe_schema(&schema)))
+                        let value = default
+                            .map(|default| default())
+                            .or_else(|| T::deserialize(Value::Null).ok());
+                        value.ok_or_else(|| {
+                            format!("is missing: expected {}", describe_schema(&schema))
+                        })
                     }
                 };
-                read.map_err(|why| faults.push(FieldFault::new(key, why))).ok()
+                read.map_err(|why| faults.push(FieldFault::new(key, why)))
+                    .ok()
             }
         }
     }
 
     /// Writes the default of an input if the form collects defaults and the input has no value.
     pub fn default_value<T: Serialize>(&mut self, key: &'static str, default: impl FnOnce() -> T) {
-        if let FormMode::Defaults { wanted, keys, error } = &mut self.mode
+        if let FormMode::Defaults {
+            wanted,
+            keys,
+            error,
+        } = &mut self.mode
             && let Some(at) = wanted.iter().position(|wanted| *wanted == key)
         {
             wanted.remove(at);
@@ -190,11 +235,18 @@ impl Form {
             let required = parameters.get("required").and_then(Value::as_array);
             required.is_some_and(|keys| keys.iter().any(|other| other == key))
         };
-        let fields = parameters.get("properties").and_then(Value::as_object).into_iter().flatten();
+        let fields = parameters
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten();
         match &mut self.mode {
             FormMode::Asks => {
                 self.inputs.extend(fields.map(|(key, schema)| {
-                    let description = schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                    let description = schema
+                        .get("description")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
                     FormField {
                         key: Name::shared(key),
                         description: description.to_owned(),
@@ -228,15 +280,20 @@ impl Form {
     /// Describes or reads the input of a tree that was built at run time: the user's text, as
     /// `message`.
     pub(crate) fn message(&mut self) -> Option<Content> {
-        let text: String =
-            self.input("message", "The message of the user.", Some(schema_of::<String>), None)?;
+        let text: String = self.input(
+            "message",
+            "The message of the user.",
+            Some(schema_of::<String>),
+            None,
+        )?;
         Some(Content::user(text))
     }
 
     /// Describes an output.
     pub fn output(&mut self, key: &'static str, description: &str, schema: Option<MakeSchema>) {
         if matches!(self.mode, FormMode::Asks) {
-            self.outputs.push(FormField::new(key, description, schema, true));
+            self.outputs
+                .push(FormField::new(key, description, schema, true));
         }
     }
 }
@@ -246,7 +303,11 @@ fn read<T: DeserializeOwned>(mut value: Value, schema: &Value) -> Result<T, Stri
     if let Ok(value) = T::deserialize(secret::wrap(&value)) {
         return Ok(value);
     }
-    let check = |value: &Value| T::deserialize(value).map(drop).map_err(|error| error.to_string());
+    let check = |value: &Value| {
+        T::deserialize(value)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
     decode::settle(&mut value, schema, &check)?;
     T::deserialize(value).map_err(|error| error.to_string())
 }
@@ -260,22 +321,38 @@ pub(crate) fn input_error(workflow: &str, faults: &[FieldFault]) -> Error {
             field => format!("`{field}`: {}", fault.message),
         })
         .collect();
-    let message = format!("the input of `{workflow}` does not fit: {}", faults.join("; "));
+    let message = format!(
+        "the input of `{workflow}` does not fit: {}",
+        faults.join("; ")
+    );
     Error::new(ErrorKind::InputInvalid, message)
         .with_help("send an input that fits the schema of the workflow; no run has started")
 }
 
 impl FormField {
-    fn new(key: &'static str, description: &str, schema: Option<MakeSchema>, is_required: bool) -> Self {
+    fn new(
+        key: &'static str,
+        description: &str,
+        schema: Option<MakeSchema>,
+        is_required: bool,
+    ) -> Self {
         let schema = schema.map_or_else(|| Value::Object(Map::new()), |make| Value::clone(&make()));
-        Self { key: key.into(), description: description.to_owned(), schema, is_required }
+        Self {
+            key: key.into(),
+            description: description.to_owned(),
+            schema,
+            is_required,
+        }
     }
 }
 
 impl FieldFault {
     /// Makes a mistake in the field with this key.
     pub fn new(field: &str, message: impl Into<String>) -> Self {
-        Self { field: field.to_owned(), message: message.into() }
+        Self {
+            field: field.to_owned(),
+            message: message.into(),
+        }
     }
 }
 
@@ -288,8 +365,14 @@ fn described_schema(field: &FormField) -> Value {
 }
 
 fn object(fields: &[FormField]) -> Value {
-    let properties = fields.iter().map(|field| (field.key.to_string(), described_schema(field))).collect();
-    let required = fields.iter().filter(|field| field.is_required).map(|field| field.key.to_string().into());
+    let properties = fields
+        .iter()
+        .map(|field| (field.key.to_string(), described_schema(field)))
+        .collect();
+    let required = fields
+        .iter()
+        .filter(|field| field.is_required)
+        .map(|field| field.key.to_string().into());
     schema::object(properties, required.collect(), &Map::new())
 }
 

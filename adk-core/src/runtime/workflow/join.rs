@@ -53,7 +53,12 @@ pub(crate) struct Branches<F> {
 
 impl<F> Default for Branches<F> {
     fn default() -> Self {
-        Self { all: Vec::new(), ready: Arc::default(), batch: VecDeque::new(), live: 0 }
+        Self {
+            all: Vec::new(),
+            ready: Arc::default(),
+            batch: VecDeque::new(),
+            live: 0,
+        }
     }
 }
 
@@ -65,10 +70,18 @@ impl<F: Future + Unpin> Branches<F> {
 
     pub(crate) fn push(&mut self, future: F) {
         let index = self.all.len();
-        let flag = Arc::new(BranchWaker { ready: self.ready.clone(), index, queued: AtomicBool::new(true) });
+        let flag = Arc::new(BranchWaker {
+            ready: self.ready.clone(),
+            index,
+            queued: AtomicBool::new(true),
+        });
         self.batch.push_back(index);
         let waker = Waker::from(flag.clone());
-        self.all.push(Some(BranchFuture { future, waker, flag }));
+        self.all.push(Some(BranchFuture {
+            future,
+            waker,
+            flag,
+        }));
         self.live += 1;
     }
 
@@ -95,13 +108,19 @@ impl<F: Future + Unpin> Branches<F> {
         }
         {
             let mut ready = lock(&self.ready);
-            if !ready.parent.as_ref().is_some_and(|waker| waker.will_wake(task.waker())) {
+            if !ready
+                .parent
+                .as_ref()
+                .is_some_and(|waker| waker.will_wake(task.waker()))
+            {
                 ready.parent = Some(task.waker().clone());
             }
             self.batch.extend(ready.list.drain(..));
         }
         while let Some(index) = self.batch.pop_front() {
-            let Some(branch) = &mut self.all[index] else { continue };
+            let Some(branch) = &mut self.all[index] else {
+                continue;
+            };
             branch.flag.queued.store(false, Ordering::Release);
             let polled = Pin::new(&mut branch.future).poll(&mut Context::from_waker(&branch.waker));
             if let Poll::Ready(output) = polled {

@@ -30,7 +30,8 @@ impl Keys {
         // The type decides: an enum variant is also a string in JSON, but it is not a message of a
         // user.
         self.is_text = type_name::<T>() == type_name::<String>();
-        self.inputs.push((key.into(), crate::runtime::run::encode(key, value)?));
+        self.inputs
+            .push((key.into(), crate::runtime::run::encode(key, value)?));
         Ok(())
     }
 
@@ -39,7 +40,8 @@ impl Keys {
     /// # Errors
     /// Returns an error if the value cannot be represented as JSON.
     pub fn set(&mut self, key: &'static str, value: &(impl Serialize + ?Sized)) -> Result<()> {
-        self.lets.push((key.into(), crate::runtime::run::encode(key, value)?));
+        self.lets
+            .push((key.into(), crate::runtime::run::encode(key, value)?));
         Ok(())
     }
 
@@ -97,7 +99,10 @@ impl Values<'_> {
 
     /// Returns the value of a key with its secrets hidden; null if the key holds no value.
     pub(crate) fn display_value(&self, key: &str) -> Value {
-        self.run.get(key).map(|value| secret::redact(&value)).unwrap_or_default()
+        self.run
+            .get(key)
+            .map(|value| secret::redact(&value))
+            .unwrap_or_default()
     }
 
     /// Returns the value of a key.
@@ -107,7 +112,10 @@ impl Values<'_> {
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Result<T> {
         match self.run.get(key) {
             Some(value) => crate::runtime::run::decode(key, &value),
-            None => Err(Error::new(ErrorKind::KeyMissing, format!("state key `{key}` holds no value"))),
+            None => Err(Error::new(
+                ErrorKind::KeyMissing,
+                format!("state key `{key}` holds no value"),
+            )),
         }
     }
 }

@@ -52,12 +52,20 @@ impl<'a> LifecycleNode<'a> {
 
     /// Calls the callbacks before the node.
     pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
-        if self.is_watched(cx) { Box::pin(self.ask_before(cx)).await } else { Ok(BeginOutcome::Runs) }
+        if self.is_watched(cx) {
+            Box::pin(self.ask_before(cx)).await
+        } else {
+            Ok(BeginOutcome::Runs)
+        }
     }
 
     /// Calls the callbacks after the node.
     pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
-        if self.is_watched(cx) { Box::pin(self.ask_after(cx)).await } else { Ok(()) }
+        if self.is_watched(cx) {
+            Box::pin(self.ask_after(cx)).await
+        } else {
+            Ok(())
+        }
     }
 
     /// Reports the error of the node to plugins.
@@ -94,7 +102,9 @@ impl<'a> LifecycleNode<'a> {
         let answer = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.end_callback(own);
         match answer? {
-            Some(content) => emit_callback_event(Event::new().with_content(content), actions, cx).await,
+            Some(content) => {
+                emit_callback_event(Event::new().with_content(content), actions, cx).await
+            }
             None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,
             None => Ok(()),
         }
@@ -102,7 +112,11 @@ impl<'a> LifecycleNode<'a> {
 }
 
 /// Emits the event of a callback.
-async fn emit_callback_event(mut event: Event, actions: ToolActions, cx: &mut Context) -> Result<()> {
+async fn emit_callback_event(
+    mut event: Event,
+    actions: ToolActions,
+    cx: &mut Context,
+) -> Result<()> {
     event.actions.escalate = actions.escalate.then_some(true);
     event.actions.skip_summarization = actions.skip_summarization.then_some(true);
     event.actions.transfer_to_agent = actions.transfer_to_agent;
@@ -140,7 +154,11 @@ pub(super) fn requested_flow(cx: &Context) -> Flow {
 
 /// Checks that the agent has announced its exit: a run knows before its start which agents may end
 /// a loop. Blocks announce no exits; `meta` is `None` for a block.
-pub(super) fn check_announced(meta: Option<&AgentMeta<'_>>, flow: &Flow, cx: &Context) -> Result<()> {
+pub(super) fn check_announced(
+    meta: Option<&AgentMeta<'_>>,
+    flow: &Flow,
+    cx: &Context,
+) -> Result<()> {
     if !cx.requires_announced_exits() {
         return Ok(());
     }

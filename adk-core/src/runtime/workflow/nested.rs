@@ -23,7 +23,11 @@ pub(super) fn enter<'c>(
     let spec = workflow.spec();
     let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
     for input in spec.inputs {
-        let value = if may_be_known(input, cx) { cx.committed_value(input.name) } else { None };
+        let value = if may_be_known(input, cx) {
+            cx.committed_value(input.name)
+        } else {
+            None
+        };
         match value {
             Some(_) if is_readable_inside(spec, input, cx) => {}
             Some(value) => delta.push((Name::shared(input.name), value)),
@@ -41,7 +45,11 @@ pub(super) fn enter<'c>(
     }
     workflow.lets(&mut keys)?;
     let outer = cx.scope.take();
-    cx.scope = Some(Arc::new(workflow_scope(spec, cx.path().name().clone(), outer)));
+    cx.scope = Some(Arc::new(workflow_scope(
+        spec,
+        cx.path().name().clone(),
+        outer,
+    )));
     let own = keys.into_delta();
     if delta.is_empty() && own.is_empty() {
         return Ok(None);
@@ -50,14 +58,22 @@ pub(super) fn enter<'c>(
     let mut event = Event::new();
     event.actions.state_delta = delta.into_iter().collect();
     event.actions.state_delta.extend(own);
-    Ok(Some(if is_given { cx.emit_boxed(event) } else { Box::pin(cx.emit_call(async move { Ok(event) })) }))
+    Ok(Some(if is_given {
+        cx.emit_boxed(event)
+    } else {
+        Box::pin(cx.emit_call(async move { Ok(event) }))
+    }))
 }
 
 /// Returns a future that commits outputs which are session keys inside the nested workflow: the
 /// outer workflow may use other names for them.
 pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
-    for output in spec.outputs.iter().filter(|output| spec.states.iter().any(|key| key.name == output.name)) {
+    for output in spec
+        .outputs
+        .iter()
+        .filter(|output| spec.states.iter().any(|key| key.name == output.name))
+    {
         let is_other = *stored_key(cx.scope.as_deref(), output.name) != *output.name;
         if is_other && let Some(value) = cx.run.get(output.name) {
             written.insert(Name::shared(output.name), value);
@@ -75,7 +91,9 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
 /// up only if its key may have been written.
 fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
     let key = cx.name_around(input.name);
-    let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else { return true };
+    let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else {
+        return true;
+    };
     // A workflow cannot know which values the session holds under a prefix.
     Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
 }
@@ -86,9 +104,14 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
-    let inside = if is_output { stored_key(scope, input.name) } else { input.name.into() };
+    let inside = if is_output {
+        stored_key(scope, input.name)
+    } else {
+        input.name.into()
+    };
     let from = scope.map_or(Some(input.name.into()), |scope| scope.read_key(input.name));
-    (is_output || Scope::of(input.name) != Scope::Session) && from.is_some_and(|from| from == inside)
+    (is_output || Scope::of(input.name) != Scope::Session)
+        && from.is_some_and(|from| from == inside)
 }
 
 fn missing_input(name: &str, cx: &Context) -> Error {
@@ -98,8 +121,9 @@ fn missing_input(name: &str, cx: &Context) -> Error {
     } else {
         format!("the workflow's input `{name}` reads the key `{key}`, which nothing has written")
     };
-    Error::new(ErrorKind::KeyMissing, message)
-        .with_help(format!("write `{key}` before it, or give the input a default"))
+    Error::new(ErrorKind::KeyMissing, message).with_help(format!(
+        "write `{key}` before it, or give the input a default"
+    ))
 }
 
 /// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
@@ -107,7 +131,9 @@ fn missing_input(name: &str, cx: &Context) -> Error {
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::from_spec);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
-    let mut all = own.chain(around.flat_map(|keys| keys.iter().cloned())).peekable();
+    let mut all = own
+        .chain(around.flat_map(|keys| keys.iter().cloned()))
+        .peekable();
     all.peek().is_some().then(|| all.collect())
 }
 
@@ -119,7 +145,12 @@ pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
         return None;
     }
     let inputs = spec.inputs.iter().map(|input| input.name);
-    let declared = spec.lets.iter().chain(spec.states).chain(spec.outputs).map(|key| key.name);
+    let declared = spec
+        .lets
+        .iter()
+        .chain(spec.states)
+        .chain(spec.outputs)
+        .map(|key| key.name);
     let steps = spec.steps.iter().flat_map(written_keys);
     Some(inputs.chain(declared).chain(steps).map(Box::from).collect())
 }

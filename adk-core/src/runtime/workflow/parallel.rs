@@ -47,8 +47,13 @@ impl Walk<'_> {
         discards: Discards,
         cx: &mut Context,
     ) -> Result<Walked> {
-        let kept = self.parts(at).enumerate().filter(|(index, _)| outcome.kept.contains(index));
-        let kept: Vec<_> = kept.flat_map(|(_, branch)| self.step_names(&branch)).collect();
+        let kept = self
+            .parts(at)
+            .enumerate()
+            .filter(|(index, _)| outcome.kept.contains(index));
+        let kept: Vec<_> = kept
+            .flat_map(|(_, branch)| self.step_names(&branch))
+            .collect();
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
         outcome.end(&discards, is_discarded, cx).await?;
@@ -67,31 +72,53 @@ impl Walk<'_> {
         cx: &'s Context,
     ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let remote = cx.run.engine.remote();
-        let spent = race.as_ref().map(|race| race.spent.clone()).unwrap_or_default();
+        let spent = race
+            .as_ref()
+            .map(|race| race.spent.clone())
+            .unwrap_or_default();
         let branches = self.parts(at).enumerate().map(move |(index, branch)| {
             let own = self.branch_context(index, &branch, cx);
             let path = || cx.path().child(self.workflow.name(branch.start), At::Once);
             let sent = remotes.send(index, path, &own, remote);
             let branch = sent.unwrap_or_else(|| self.run_part(branch, None, own));
             match spent.get(index) {
-                Some(spent) => Box::pin(measure(cx.run.clone(), cx.meter.clone(), spent.clone(), branch)),
+                Some(spent) => Box::pin(measure(
+                    cx.run.clone(),
+                    cx.meter.clone(),
+                    spent.clone(),
+                    branch,
+                )),
                 None => branch,
             }
         });
-        let paths = self.parts(at).map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
+        let paths = self
+            .parts(at)
+            .map(|branch| cx.path().child(self.workflow.name(branch.start), At::Once));
         let skip = self.skippable_paths(at, paths);
         let begun = begun_parts(limit, cx, |begun| {
             self.parts(at)
-                .map(|branch| self.step_names(&branch).iter().any(|name| begun.contains(&**name)))
+                .map(|branch| {
+                    self.step_names(&branch)
+                        .iter()
+                        .any(|name| begun.contains(&**name))
+                })
                 .collect()
         });
         run_parts(branches, (limit, begun), remotes, race, skip, cx)
     }
 
     /// Returns the context of the branch with the number `index` of the block at the current path.
-    pub(super) fn branch_context(&self, index: usize, branch: &Range<usize>, cx: &Context) -> Context {
+    pub(super) fn branch_context(
+        &self,
+        index: usize,
+        branch: &Range<usize>,
+        cx: &Context,
+    ) -> Context {
         let index = u32::try_from(index).unwrap_or(u32::MAX);
-        let mut own = cx.for_branch(index, self.steps.get(branch.start).map_or("", |step| step.name));
+        let mut own = cx.for_branch(
+            index,
+            self.steps.get(branch.start).map_or("", |step| step.name),
+        );
         if cx.config().escalate_ends_all_loops {
             own.cut = Some(Cut::new(cx.path().clone()));
         }
@@ -101,7 +128,11 @@ impl Walk<'_> {
     /// Returns the paths of the parts that are left out when they fail: the paths of all parts, or
     /// none.
     fn skippable_paths(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
-        if self.skips_failures(at) { paths.collect() } else { Vec::new() }
+        if self.skips_failures(at) {
+            paths.collect()
+        } else {
+            Vec::new()
+        }
     }
 
     fn skips_failures(&self, at: usize) -> bool {
@@ -126,8 +157,14 @@ impl Walk<'_> {
         }
         let (remotes, scopes) = (Arc::<RemoteBranchSet>::default(), Mutex::default());
         let discards = self.skips_failures(at).then(|| Discards::begin(cx));
-        let running =
-            self.run_elements(at, item, (&elements.list, elements.count), limit, (&remotes, &scopes), cx);
+        let running = self.run_elements(
+            at,
+            item,
+            (&elements.list, elements.count),
+            limit,
+            (&remotes, &scopes),
+            cx,
+        );
         let outcome = running.await?;
         boxed(|| self.end_elements(at, scopes, outcome, discards, cx)).await
     }
@@ -144,8 +181,7 @@ impl Walk<'_> {
     ) -> Result<Walked> {
         if let Some(discards) = discards {
             let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
-            let is_discarded =
-                move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
+            let is_discarded = move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
             outcome.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = outcome.walked {
@@ -168,9 +204,15 @@ impl Walk<'_> {
     ) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
         let body = at + 1..self.steps[at].end;
         let (each, item) = (self.workflow.name(at), Name::shared(item));
-        let own: Vec<_> = self.written_keys(body.clone()).into_iter().chain([item.clone()]).collect();
+        let own: Vec<_> = self
+            .written_keys(body.clone())
+            .into_iter()
+            .chain([item.clone()])
+            .collect();
         let (known, remote) = (cx.known_with(&item), cx.run.engine.remote());
-        let paths = (0..).take(count).map(|index| cx.path().with(At::Item(index)));
+        let paths = (0..)
+            .take(count)
+            .map(|index| cx.path().with(At::Item(index)));
         let skip = self.skippable_paths(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
@@ -178,13 +220,21 @@ impl Walk<'_> {
             lock(scopes).push(scope.clone());
             let mut element = cx.for_element(index, scope);
             element.known.clone_from(&known);
-            if let Some(sent) = remotes.send(index as usize, || element.path().clone(), &element, remote) {
+            if let Some(sent) =
+                remotes.send(index as usize, || element.path().clone(), &element, remote)
+            {
                 return sent;
             }
-            self.run_part(body.clone(), Some((item.clone(), Arc::new(value.clone()))), element)
+            self.run_part(
+                body.clone(),
+                Some((item.clone(), Arc::new(value.clone()))),
+                element,
+            )
         });
         let begun = begun_parts(limit, cx, |begun| {
-            (0..count).map(|index| begun.contains(&format!("[{index}]"))).collect()
+            (0..count)
+                .map(|index| begun.contains(&format!("[{index}]")))
+                .collect()
         });
         run_parts(elements, (limit, begun), remotes, None, skip, cx)
     }
@@ -203,7 +253,9 @@ impl Walk<'_> {
         }
         let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
         let scopes = std::mem::take(&mut *lock(&scopes)).into_iter().enumerate();
-        let scopes = scopes.filter(|(index, _)| !is_left_out(*index)).map(|(_, scope)| scope);
+        let scopes = scopes
+            .filter(|(index, _)| !is_left_out(*index))
+            .map(|(_, scope)| scope);
         gather(&keys, scopes, cx).await
     }
 
@@ -231,7 +283,9 @@ impl Walk<'_> {
             }
             match own.cut.clone() {
                 None => self.run_steps(range, &mut own).await,
-                Some(cut) => boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await,
+                Some(cut) => {
+                    boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await
+                }
             }
         })
     }
@@ -239,7 +293,12 @@ impl Walk<'_> {
     /// Runs a branch until it ends, or until its own child escalates, which ends the block at once.
     /// This is ADK's rule, under `RunConfig::escalate_ends_all_loops`. An escalate from deeper
     /// inside leaves the block after all branches have ended.
-    async fn run_until_cut(&self, range: Range<usize>, cut: &Cut, mut own: Context) -> Result<Walked> {
+    async fn run_until_cut(
+        &self,
+        range: Range<usize>,
+        cut: &Cut,
+        mut own: Context,
+    ) -> Result<Walked> {
         // An escalate that a workflow passes on comes from deeper inside.
         let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
             Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
@@ -263,7 +322,11 @@ impl Walk<'_> {
 
 /// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
 /// event is large.
-pub(super) fn begin_element(item: Name, value: Arc<Value>, own: &mut Context) -> BoxFuture<'_, Result<()>> {
+pub(super) fn begin_element(
+    item: Name,
+    value: Arc<Value>,
+    own: &mut Context,
+) -> BoxFuture<'_, Result<()>> {
     let mut event = Event::new();
     event.actions.state_delta.insert(item, value);
     Box::pin(async move { own.emit(event).await.map(drop) })
@@ -277,9 +340,14 @@ fn gather<'a>(
 ) -> BoxFuture<'a, Result<()>> {
     let (mut event, elements) = (Event::new(), elements.collect::<Vec<_>>());
     for key in keys {
-        let values = elements.iter().filter_map(|scope| cx.run.value(Some(scope), key));
+        let values = elements
+            .iter()
+            .filter_map(|scope| cx.run.value(Some(scope), key));
         let list: Vec<_> = values.map(|value| Value::clone(&value)).collect();
-        event.actions.state_delta.insert(key.clone(), Value::Array(list));
+        event
+            .actions
+            .state_delta
+            .insert(key.clone(), Value::Array(list));
     }
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
@@ -309,8 +377,13 @@ pub(super) struct Race {
 impl Race {
     /// Makes a race of `branches` branches.
     pub(super) fn new(branches: usize) -> Self {
-        let spent = std::iter::repeat_with(Arc::default).take(branches).collect();
-        Self { spent, ..Self::default() }
+        let spent = std::iter::repeat_with(Arc::default)
+            .take(branches)
+            .collect();
+        Self {
+            spent,
+            ..Self::default()
+        }
     }
 }
 
@@ -339,8 +412,10 @@ impl PartsOutcome {
             return discards.commit_cancelled(is_discarded, cx).await;
         }
         let failed = self.failed.iter();
-        let failed = failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
-        let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
+        let failed =
+            failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+        let event =
+            Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
         discards.commit(event, is_discarded, cx).await
     }
 }
@@ -348,10 +423,23 @@ impl PartsOutcome {
 /// Returns how many parts of a block have begun before, counted from the first part. A resumed run
 /// begins all of them at once, even if its `max_concurrency` has changed: the journal may hold the
 /// events of one part between the events of another.
-fn begun_parts(limit: Option<u32>, cx: &Context, parts: impl FnOnce(&HashSet<String>) -> Vec<bool>) -> usize {
-    let replay = cx.run.replay.as_ref().filter(|replay| limit.is_some() && !replay.is_over());
-    let begun = replay.map(|replay| parts(&replay.parts_begun(cx.path()))).unwrap_or_default();
-    begun.iter().rposition(|begun| *begun).map_or(0, |last| last + 1)
+fn begun_parts(
+    limit: Option<u32>,
+    cx: &Context,
+    parts: impl FnOnce(&HashSet<String>) -> Vec<bool>,
+) -> usize {
+    let replay = cx
+        .run
+        .replay
+        .as_ref()
+        .filter(|replay| limit.is_some() && !replay.is_over());
+    let begun = replay
+        .map(|replay| parts(&replay.parts_begun(cx.path())))
+        .unwrap_or_default();
+    begun
+        .iter()
+        .rposition(|begun| *begun)
+        .map_or(0, |last| last + 1)
 }
 
 /// Runs the parts of a block: at most `limit.0` at a time, but the first `limit.1` at once. The
@@ -379,7 +467,12 @@ async fn join_parts<'s>(
 ) -> Result<Box<PartsOutcome>> {
     let limit = limit.map_or(usize::MAX, |n| n.max(1) as usize);
     let _joining = cx.join_branches();
-    let mut joined = JoinState { left: None, failed: Vec::new(), kept: Vec::new(), race };
+    let mut joined = JoinState {
+        left: None,
+        failed: Vec::new(),
+        kept: Vec::new(),
+        race,
+    };
     let mut running = Branches::default();
     loop {
         while (running.live_count() < limit || running.begun_count() < begun)
@@ -401,7 +494,9 @@ async fn join_parts<'s>(
                 }
             }
             AfterPart::LeaveOut(error) => {
-                joined.failed.push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
+                joined
+                    .failed
+                    .push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
             }
             // The drop of the siblings cancels them; their committed events stay.
             AfterPart::End(ended) => {
@@ -415,7 +510,13 @@ async fn join_parts<'s>(
                     withdrawn.await?;
                 }
                 let kept = joined.kept;
-                return ended.map(|walked| Box::new(PartsOutcome { walked, failed: Vec::new(), kept }));
+                return ended.map(|walked| {
+                    Box::new(PartsOutcome {
+                        walked,
+                        failed: Vec::new(),
+                        kept,
+                    })
+                });
             }
         }
     }
@@ -439,7 +540,13 @@ enum AfterPart {
 
 impl JoinState<'_> {
     #[inline(never)]
-    fn end_part(&mut self, index: usize, ended: Result<Walked>, may_skip: bool, cx: &Context) -> AfterPart {
+    fn end_part(
+        &mut self,
+        index: usize,
+        ended: Result<Walked>,
+        may_skip: bool,
+        cx: &Context,
+    ) -> AfterPart {
         if ended.is_ok() {
             self.kept.push(index);
         }
@@ -471,7 +578,13 @@ impl JoinState<'_> {
             (None, Some(error)) => Err(error),
             (None, None) => Ok(Walked::Through),
         }
-        .map(|walked| Box::new(PartsOutcome { walked, failed: self.failed, kept: self.kept }))
+        .map(|walked| {
+            Box::new(PartsOutcome {
+                walked,
+                failed: self.failed,
+                kept: self.kept,
+            })
+        })
     }
 }
 

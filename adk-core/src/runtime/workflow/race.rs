@@ -24,13 +24,21 @@ struct WinnerRecord {
 }
 
 impl Walk<'_> {
-    pub(super) async fn run_first(&self, at: usize, limit: Option<u32>, cx: &mut Context) -> Result<Walked> {
+    pub(super) async fn run_first(
+        &self,
+        at: usize,
+        limit: Option<u32>,
+        cx: &mut Context,
+    ) -> Result<Walked> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
         let (walked, won) = if let Some(record) = run.recorded_result(&key) {
             let won: WinnerRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
-            let branch = branches.get(won.branch).ok_or_else(|| missing_winner(&block))?.clone();
+            let branch = branches
+                .get(won.branch)
+                .ok_or_else(|| missing_winner(&block))?
+                .clone();
             let names = self.step_names(&branch);
             cx.skip_recorded(&won.spent, |path| {
                 step_below(&block, path).is_some_and(|name| !names.contains(name))
@@ -41,20 +49,37 @@ impl Walk<'_> {
         } else {
             let mut race = Race::new(branches.len());
             let remotes = Arc::<RemoteBranchSet>::default();
-            let outcome = self.run_branches(at, limit, &remotes, Some(&mut race), cx).await?;
+            let outcome = self
+                .run_branches(at, limit, &remotes, Some(&mut race), cx)
+                .await?;
             let Some(branch) = race.winner else {
                 return boxed(|| self.end_branches(at, outcome, discards, cx)).await;
             };
-            let others = race.spent.iter().enumerate().filter(|(other, _)| *other != branch);
-            let spent = others.fold(Consumption::default(), |sum, (_, spent)| sum.plus(*lock(spent)));
+            let others = race
+                .spent
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != branch);
+            let spent = others.fold(Consumption::default(), |sum, (_, spent)| {
+                sum.plus(*lock(spent))
+            });
             let won = WinnerRecord { branch, spent };
             (
                 outcome.walked,
-                perform(run.clone(), key, CallInputs::default(), depth::check_record, async { Ok(won) })
-                    .await?,
+                perform(
+                    run.clone(),
+                    key,
+                    CallInputs::default(),
+                    depth::check_record,
+                    async { Ok(won) },
+                )
+                .await?,
             )
         };
-        let names = branches.get(won.branch).map(|branch| self.step_names(branch)).unwrap_or_default();
+        let names = branches
+            .get(won.branch)
+            .map(|branch| self.step_names(branch))
+            .unwrap_or_default();
         run.forget_loops(|path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
         let is_discarded =
@@ -77,7 +102,10 @@ impl Walk<'_> {
 /// Returns the step of a block that a path goes through.
 fn step_below<'a>(block: &Path, path: &'a Path) -> Option<&'a Name> {
     let inside = std::iter::successors(Some(path), |path| path.parent());
-    inside.into_iter().find(|path| path.parent() == Some(block)).map(Path::name)
+    inside
+        .into_iter()
+        .find(|path| path.parent() == Some(block))
+        .map(Path::name)
 }
 
 fn missing_winner(block: &Path) -> Error {

@@ -27,7 +27,11 @@ pub(super) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
 pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
     let list = committed_value(what, key, cx)?;
-    if list.is_array() { Ok(list) } else { Err(type_error(what, key, "a list", &list, cx)) }
+    if list.is_array() {
+        Ok(list)
+    } else {
+        Err(type_error(what, key, "a list", &list, cx))
+    }
 }
 
 /// The elements for which an `each` runs.
@@ -51,15 +55,29 @@ pub(super) fn elements(
     let length = list.as_array().map_or(0, Vec::len);
     // A resumed block keeps the number of elements from its first execution, even if its `max` has
     // changed.
-    let decided = cx.run.replay.as_ref().and_then(|replay| replay.elements(cx.path(), length));
-    let max = decided.or(max.map(|max| max as usize)).filter(|max| *max < length);
+    let decided = cx
+        .run
+        .replay
+        .as_ref()
+        .and_then(|replay| replay.elements(cx.path(), length));
+    let max = decided
+        .or(max.map(|max| max as usize))
+        .filter(|max| *max < length);
     let Some(max) = max else {
-        return Ok(Elements { list, count: length, left_out: None });
+        return Ok(Elements {
+            list,
+            count: length,
+            left_out: None,
+        });
     };
     if over == Over::Cut || decided.is_some() {
         let left_out = json!({"list": key, "max": max, "over": length - max});
         let event = Event::new().with_metadata(LEFT_OUT_KEY, left_out);
-        return Ok(Elements { list, count: max, left_out: Some(Box::new(event)) });
+        return Ok(Elements {
+            list,
+            count: max,
+            left_out: Some(Box::new(event)),
+        });
     }
     let message = format!(
         "`each {item} in {key}` of block `{}` runs for at most {max} elements, its `max`, and `{key}` holds {length}",
@@ -85,12 +103,19 @@ fn committed_value(what: Arguments<'_>, key: &str, cx: &Context) -> Result<Arc<V
     cx.committed_value(key).ok_or_else(|| {
         let message = format!("{what} reads a key that nothing has written");
         Error::new(ErrorKind::KeyMissing, message)
-            .with_help(format!("let a step before it write `{key}`, or pass it as an input"))
+            .with_help(format!(
+                "let a step before it write `{key}`, or pass it as an input"
+            ))
             .at(cx.path())
     })
 }
 
 fn type_error(what: Arguments<'_>, key: &str, wanted: &str, found: &Value, cx: &Context) -> Error {
-    let message = format!("{what} needs {wanted}, but the key holds {}", describe_value(found));
-    Error::new(ErrorKind::KeyType, message).with_help(format!("write `{key}` as {wanted}")).at(cx.path())
+    let message = format!(
+        "{what} needs {wanted}, but the key holds {}",
+        describe_value(found)
+    );
+    Error::new(ErrorKind::KeyType, message)
+        .with_help(format!("write `{key}` as {wanted}"))
+        .at(cx.path())
 }

@@ -71,11 +71,22 @@ impl RemoteBranchSet {
         state.cancel.push(cancel);
         state.run = Some(run.clone());
         let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
-        let mut report = ReportGuard { report: Some(report), run: run.clone(), scope: scope.clone() };
+        let mut report = ReportGuard {
+            report: Some(report),
+            run: run.clone(),
+            scope: scope.clone(),
+        };
         Some(Box::pin(async move {
             let _busy = CountGuard::new(&run.outbox().in_flight);
-            let BranchReport { end, events, loops, usage } = report.receive().await?;
-            lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
+            let BranchReport {
+                end,
+                events,
+                loops,
+                usage,
+            } = report.receive().await?;
+            lock(&remotes.0)
+                .events
+                .extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.end_loop(end));
             run.count_skipped(usage);
@@ -95,7 +106,9 @@ impl RemoteBranchSet {
             let _busy = CountGuard::new(&cx.run.outbox().in_flight);
             // A branch that could not run has committed no events.
             if let Ok(BranchReport { events, usage, .. }) = report.await {
-                lock(&remotes.0).events.extend(events.into_iter().map(|event| (event, scope.clone())));
+                lock(&remotes.0)
+                    .events
+                    .extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.count_skipped(usage);
                 count_replayed(cx.meter.as_ref(), &usage, 0, cx.path());
             }
@@ -163,7 +176,11 @@ fn from_branch_end(end: BranchEnd) -> Walked {
         Flow::Exit => None,
         Flow::ExitTo(name) => Some(name),
     };
-    Walked::Exit(Exit { target, reason: end.reason.unwrap_or(LoopEndReason::Break), is_direct: false })
+    Walked::Exit(Exit {
+        target,
+        reason: end.reason.unwrap_or(LoopEndReason::Break),
+        is_direct: false,
+    })
 }
 
 /// Converts the end of a walk over the steps of a branch for the process that sent the branch.
@@ -184,12 +201,19 @@ pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context)
     if workflow.is_closed() {
         if cx.path().parent().is_some() {
             let outer = cx.scope.take();
-            cx.scope = Some(Arc::new(scopes::workflow_scope(spec, cx.path().name().clone(), outer)));
+            cx.scope = Some(Arc::new(scopes::workflow_scope(
+                spec,
+                cx.path().name().clone(),
+                outer,
+            )));
         }
         cx.known = nested::known_keys(spec);
     }
     cx.states = nested::state_keys(workflow, cx);
-    let walk = Walk { workflow, steps: spec.steps };
+    let walk = Walk {
+        workflow,
+        steps: spec.steps,
+    };
     let place = cx.path().clone();
     // The process that drives the run enforces this limit too, but it may have ended.
     let deadline = match spec.limits.time {
@@ -216,8 +240,12 @@ impl Walk<'_> {
                 // A block that is the whole tree has no path of its own below the workflow.
                 Some(at) => at,
                 None => {
-                    let Some(name) = cx.next_sought() else { return Err(unknown_branch(cx)) };
-                    let at = self.find_step(&name, range).ok_or_else(|| unknown_branch(cx))?;
+                    let Some(name) = cx.next_sought() else {
+                        return Err(unknown_branch(cx));
+                    };
+                    let at = self
+                        .find_step(&name, range)
+                        .ok_or_else(|| unknown_branch(cx))?;
                     cx.enter(self.workflow.name(at), At::Once);
                     at
                 }
@@ -226,9 +254,13 @@ impl Walk<'_> {
             range = at + 1..step.end;
             match step.kind {
                 StepKind::Agent { .. } => {
-                    let agent =
-                        self.workflow.agent(at).filter(|agent| agent.meta().kind == AgentKind::Workflow);
-                    let Some(agent) = agent else { return Err(unknown_branch(cx)) };
+                    let agent = self
+                        .workflow
+                        .agent(at)
+                        .filter(|agent| agent.meta().kind == AgentKind::Workflow);
+                    let Some(agent) = agent else {
+                        return Err(unknown_branch(cx));
+                    };
                     let _around = OuterNames::enter(agent, step, cx);
                     return agent.run_dyn(cx).await.map(drop);
                 }
@@ -242,10 +274,13 @@ impl Walk<'_> {
                 },
                 StepKind::Parallel { .. } => {
                     let name = cx.peek_sought().ok_or_else(|| unknown_branch(cx))?;
-                    let step = self.find_step(&name, range).ok_or_else(|| unknown_branch(cx))?;
+                    let step = self
+                        .find_step(&name, range)
+                        .ok_or_else(|| unknown_branch(cx))?;
                     let mut parts = (0..).zip(self.parts(at));
-                    let (index, part) =
-                        parts.find(|(_, part)| part.contains(&step)).ok_or_else(|| unknown_branch(cx))?;
+                    let (index, part) = parts
+                        .find(|(_, part)| part.contains(&step))
+                        .ok_or_else(|| unknown_branch(cx))?;
                     let first = self.steps.get(part.start).map_or("", |step| step.name);
                     let own = cx.for_branch(index, first);
                     cx.become_branch(own);
@@ -255,17 +290,25 @@ impl Walk<'_> {
                     range = part;
                 }
                 StepKind::Each { item, list, .. } => {
-                    let At::Item(index) = cx.sought_at() else { return Err(unknown_branch(cx)) };
+                    let At::Item(index) = cx.sought_at() else {
+                        return Err(unknown_branch(cx));
+                    };
                     let (each, item) = (self.workflow.name(at), Name::shared(item));
-                    let own: Vec<_> =
-                        self.written_keys(range.clone()).into_iter().chain([item.clone()]).collect();
+                    let own: Vec<_> = self
+                        .written_keys(range.clone())
+                        .into_iter()
+                        .chain([item.clone()])
+                        .collect();
                     let around = cx.scope.clone();
                     let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
                     let mut element = cx.for_element(index, scope);
                     element.known = cx.known_with(&item);
                     if cx.is_sought() {
                         let items = reads::list_value(&item, list, cx)?;
-                        let value = items.get(index as usize).cloned().ok_or_else(|| unknown_branch(cx))?;
+                        let value = items
+                            .get(index as usize)
+                            .cloned()
+                            .ok_or_else(|| unknown_branch(cx))?;
                         cx.become_branch(element);
                         return self.arrive(range, Some((item, Arc::new(value))), cx).await;
                     }

@@ -22,20 +22,36 @@ impl Walk<'_> {
         if cx.run.replay.is_none() || !cx.config().resumable {
             return false;
         }
-        let StepKind::Agent { meta, .. } = self.steps[at].kind else { return false };
-        let Some(branch) = at.checked_sub(1).filter(|before| self.steps[*before].end == at + 1) else {
+        let StepKind::Agent { meta, .. } = self.steps[at].kind else {
+            return false;
+        };
+        let Some(branch) = at
+            .checked_sub(1)
+            .filter(|before| self.steps[*before].end == at + 1)
+        else {
             return false;
         };
         let around = self.steps[..branch].iter().rev().find(|step| step.end > at);
         !emits_end(meta.kind, cx)
-            && around
-                .is_some_and(|block| matches!(block.kind, StepKind::Parallel { max_concurrency: None, .. }))
+            && around.is_some_and(|block| {
+                matches!(
+                    block.kind,
+                    StepKind::Parallel {
+                        max_concurrency: None,
+                        ..
+                    }
+                )
+            })
     }
 }
 
 /// Runs an agent that is the only step of the branch `branch`. Replays all recorded turns, and runs
 /// one more turn if its block had not ended.
-pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Context) -> Result<Flow> {
+pub(super) async fn run_turns(
+    agent: &dyn DynAgent,
+    branch: &str,
+    cx: &mut Context,
+) -> Result<Flow> {
     let mut turns = 1;
     loop {
         let flow = match cx.replay_finished().await {
@@ -45,7 +61,8 @@ pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Conte
                 if cx.has_added() {
                     return Ok(flow);
                 }
-                cx.run.mark_finished(cx.path(), &flow, cx.frame.usage.as_ref());
+                cx.run
+                    .mark_finished(cx.path(), &flow, cx.frame.usage.as_ref());
                 flow
             }
         };
@@ -59,7 +76,9 @@ pub(super) async fn run_turns(agent: &dyn DynAgent, branch: &str, cx: &mut Conte
 
 /// Returns `true` if the block around the branch has ended in the journal.
 fn is_block_over(branch: &str, cx: &Context) -> bool {
-    let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else { return true };
+    let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else {
+        return true;
+    };
     replay.is_past(block, outer_branch(block, branch, cx))
 }
 

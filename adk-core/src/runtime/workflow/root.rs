@@ -55,8 +55,13 @@ pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<u
         .map(|response| &*response.id)
         .collect();
     if !answered.is_empty() {
-        let calls = |event: &Event| event.function_calls().any(|call| answered.contains(&&*call.id));
-        let found = history.find_back(|event| member_of_event(team, event, base).filter(|_| calls(event)));
+        let calls = |event: &Event| {
+            event
+                .function_calls()
+                .any(|call| answered.contains(&&*call.id))
+        };
+        let found =
+            history.find_back(|event| member_of_event(team, event, base).filter(|_| calls(event)));
         if let Some(member) = found.await? {
             return Ok(member);
         }
@@ -67,7 +72,9 @@ pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<u
         }
         let member = member_of_event(team, event, base)?;
         let next = event.actions.transfer_to_agent.as_ref();
-        let next = next.and_then(|name| team.target_of(member, name)).filter(|next| team.may_keep(*next));
+        let next = next
+            .and_then(|name| team.target_of(member, name))
+            .filter(|next| team.may_keep(*next));
         next.or_else(|| (member == 0 || team.may_keep(member)).then_some(member))
     });
     Ok(found.await?.unwrap_or(0))
@@ -75,8 +82,15 @@ pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<u
 
 /// Returns `true` if the event is a reply. The failure of a model is not a reply.
 fn is_reply(event: &Event) -> bool {
-    let failed = event.details.as_ref().is_some_and(|details| details.error_code.is_some());
-    !failed || event.content.as_ref().is_some_and(|content| !content.parts.is_empty())
+    let failed = event
+        .details
+        .as_ref()
+        .is_some_and(|details| details.error_code.is_some());
+    !failed
+        || event
+            .content
+            .as_ref()
+            .is_some_and(|content| !content.parts.is_empty())
 }
 
 fn member_of_event(team: &Team<'_>, event: &Event, base: &Path) -> Option<usize> {

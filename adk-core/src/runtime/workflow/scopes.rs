@@ -11,7 +11,11 @@ use std::sync::Arc;
 /// Returns the scope of a workflow that is the step `name` of another workflow. Its outputs are
 /// keys of the outer workflow, session keys keep their names, and every other key is stored as
 /// `STEP/key`.
-pub(super) fn workflow_scope(spec: &Spec<'_>, name: Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(super) fn workflow_scope(
+    spec: &Spec<'_>,
+    name: Name,
+    outer: Option<Arc<KeyScope>>,
+) -> KeyScope {
     let mut scope = KeyScope::closed(outer, name);
     for output in spec.outputs {
         let name = Name::shared(output.name);
@@ -35,7 +39,11 @@ pub(super) fn instance_scope(
 ) -> KeyScope {
     let mut scope = KeyScope::renames(outer);
     for (own, read) in renames.reads {
-        scope.map(Name::shared(own), Name::shared(read), &Name::shared(written_key(meta, renames, own)));
+        scope.map(
+            Name::shared(own),
+            Name::shared(read),
+            &Name::shared(written_key(meta, renames, own)),
+        );
     }
     for (key, written) in meta.writes.iter().zip(renames.writes) {
         if renames.reads.iter().any(|(own, _)| *own == key.name) {
@@ -43,9 +51,14 @@ pub(super) fn instance_scope(
         }
         // A workflow reads its inputs from the keys around it; an output that is not an input is
         // one key inside and outside.
-        let taken = meta.kind != AgentKind::Workflow || meta.reads.iter().any(|read| read.name == key.name);
+        let taken =
+            meta.kind != AgentKind::Workflow || meta.reads.iter().any(|read| read.name == key.name);
         let read = if taken { key.name } else { written };
-        scope.map(Name::shared(key.name), Name::shared(read), &Name::shared(written));
+        scope.map(
+            Name::shared(key.name),
+            Name::shared(read),
+            &Name::shared(written),
+        );
     }
     scope
 }
@@ -55,7 +68,12 @@ pub(super) fn instance_scope(
 ///
 /// An element does not see values of an element of an earlier round or run: its own keys, and the
 /// keys of workflows inside it, hold no values at its start.
-pub(super) fn element_scope(each: &Name, index: u32, own: &[Name], outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(super) fn element_scope(
+    each: &Name,
+    index: u32,
+    own: &[Name],
+    outer: Option<Arc<KeyScope>>,
+) -> KeyScope {
     let mut scope = KeyScope::element(outer, each.clone(), index);
     for name in own {
         scope.map_to_own(name.clone());
@@ -72,7 +90,8 @@ pub(super) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope 
 /// Returns the name in the instance of the key that its definition writes as `key`.
 fn written_key<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) -> &'a str {
     let mut all = meta.writes.iter().zip(renames.writes);
-    all.find(|(own, _)| own.name == key).map_or(key, |(_, written)| written)
+    all.find(|(own, _)| own.name == key)
+        .map_or(key, |(_, written)| written)
 }
 
 /// Returns the keys that a step can write, including its tools and transfer targets, by their names
@@ -83,22 +102,38 @@ pub(super) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a s
         StepKind::Agent { meta, .. } => Some(Effects::writes(meta, &step.renames).outside()),
         _ => None,
     };
-    let writes = effects.into_iter().flatten().filter(|effect| effect.act.is_write());
-    writes.map(|effect| effect.key).filter(|key| Scope::of(key) == Scope::Session)
+    let writes = effects
+        .into_iter()
+        .flatten()
+        .filter(|effect| effect.act.is_write());
+    writes
+        .map(|effect| effect.key)
+        .filter(|key| Scope::of(key) == Scope::Session)
 }
 
 /// Returns `true` if a workflow that belongs to the step has an input with a default.
 pub(super) fn has_defaults(step: &Step<'_>) -> bool {
-    let StepKind::Agent { meta, .. } = step.kind else { return false };
+    let StepKind::Agent { meta, .. } = step.kind else {
+        return false;
+    };
     // Each start of a workflow makes this check for all its steps, and most steps need no walk over
     // their effects.
-    if meta.transfer.is_empty() && meta.tools.is_empty() && !meta.reads.iter().any(|key| key.optional) {
+    if meta.transfer.is_empty()
+        && meta.tools.is_empty()
+        && !meta.reads.iter().any(|key| key.optional)
+    {
         return false;
     }
     let mut effects = Effects::of(meta, &step.renames).outside();
     while let Some(effect) = effects.next() {
         if effects.agent().kind == AgentKind::Workflow
-            && matches!(effect.act, Act::Read { spec: KeySpec { optional: true, .. }, .. })
+            && matches!(
+                effect.act,
+                Act::Read {
+                    spec: KeySpec { optional: true, .. },
+                    ..
+                }
+            )
         {
             return true;
         }

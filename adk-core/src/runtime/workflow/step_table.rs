@@ -22,7 +22,10 @@ pub trait StepTable {
 
     /// Returns the name of a step.
     fn name(&self, step: usize) -> Name {
-        self.spec().steps.get(step).map_or_else(Name::default, |step| Name::shared(step.name))
+        self.spec()
+            .steps
+            .get(step)
+            .map_or_else(Name::default, |step| Name::shared(step.name))
     }
 
     /// Returns the agent of a step.
@@ -91,13 +94,19 @@ pub trait StepTable {
 /// Returns the errors of its agents, and an error for an exit that no loop of the workflow takes.
 // The future is boxed here: rustc then neither proves again for each workflow that it is `Send`,
 // nor compiles the walk again in the crate of the workflow.
-pub fn run<'a>(workflow: &'a (dyn StepTable + Sync), cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+pub fn run<'a>(
+    workflow: &'a (dyn StepTable + Sync),
+    cx: &'a mut Context,
+) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(walk_all(workflow, cx))
 }
 
 async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
-    let is_block = spec.steps.first().is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let is_block = spec
+        .steps
+        .first()
+        .is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
     let settled = match (workflow.root(), workflow.is_closed()) {
         (Some(_), _) => is_block.then_some(true),
         (None, is_closed) => is_closed.then_some(false),
@@ -110,7 +119,8 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     let nested = workflow.is_closed() && cx.path().parent().is_some();
     // The walk restores them after an error too: an agent that runs a workflow itself may continue.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
-    let (unchecked, states, announced) = (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
+    let (unchecked, states, announced) =
+        (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
     cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
     let meter = cx.enter_bounds(spec);
     let walked = match spec.limits.time {
@@ -140,7 +150,11 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     Ok(flow)
 }
 
-async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Context) -> Result<Walked> {
+async fn walk_in(
+    workflow: &(dyn StepTable + Sync),
+    nested: bool,
+    cx: &mut Context,
+) -> Result<Walked> {
     let spec = workflow.spec();
     if nested && let Some(emit) = nested::enter(workflow, cx)? {
         emit.await?;
@@ -149,7 +163,10 @@ async fn walk_in(workflow: &(dyn StepTable + Sync), nested: bool, cx: &mut Conte
         cx.known = nested::known_keys(spec);
     }
     cx.states = nested::state_keys(workflow, cx);
-    let walk = Walk { workflow, steps: spec.steps };
+    let walk = Walk {
+        workflow,
+        steps: spec.steps,
+    };
     walk.run_steps(0..spec.steps.len(), cx).await
 }
 
@@ -163,9 +180,17 @@ async fn walk_within(
     let Some((key, deadline)) = cx.start_time_limit(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
-    let place = (cx.path().clone(), cx.frame.author.clone(), cx.instance.clone(), cx.inherited.clone());
+    let place = (
+        cx.path().clone(),
+        cx.frame.author.clone(),
+        cx.instance.clone(),
+        cx.inherited.clone(),
+    );
     let run = cx.run.clone();
-    if let Some(walked) = run.run_until(key, deadline, walk_in(workflow, nested, cx)).await {
+    if let Some(walked) = run
+        .run_until(key, deadline, walk_in(workflow, nested, cx))
+        .await
+    {
         return walked;
     }
     cx.drop_pending();
@@ -182,11 +207,15 @@ fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
     };
     let message = match exit.target {
         Some(name) => {
-            format!("{who} ends loop `{name}`, but no loop of that name is around it in this workflow")
+            format!(
+                "{who} ends loop `{name}`, but no loop of that name is around it in this workflow"
+            )
         }
         None => format!("{who} ends a loop, but is not inside a loop"),
     };
-    Error::new(ErrorKind::UnexpectedExit, message).with_help("put it inside `loop < ... >`").at(cx.path())
+    Error::new(ErrorKind::UnexpectedExit, message)
+        .with_help("put it inside `loop < ... >`")
+        .at(cx.path())
 }
 
 /// Checks every agent of a workflow before a run. `Agent::prepare` of every workflow calls this
@@ -202,7 +231,9 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                     let outer = enter_step(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
                     let name = || prepare.path().name().clone();
-                    if let Some(team) = Team::from_agent(agent, name, &|meta| workflow.target(meta.name)) {
+                    if let Some(team) =
+                        Team::from_agent(agent, name, &|meta| workflow.target(meta.name))
+                    {
                         team.prepare(prepare);
                     }
                     prepare.leave(outer);
@@ -235,7 +266,8 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
 /// Makes the error for a callback that may skip a block. The checks rely on the writes inside a
 /// block, so only a declared callback may skip it.
 fn unchecked_skip(block: &str) -> Error {
-    let message = format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
+    let message =
+        format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
     Error::new(ErrorKind::Unchecked, message).with_help(format!(
         "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
     ))
@@ -243,5 +275,9 @@ fn unchecked_skip(block: &str) -> Error {
 
 /// Enters the place of a step; the step that is the workflow itself is the current place already.
 fn enter_step(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
-    if workflow.root() == Some(at) { prepare.here() } else { prepare.enter(workflow.name(at)) }
+    if workflow.root() == Some(at) {
+        prepare.here()
+    } else {
+        prepare.enter(workflow.name(at))
+    }
 }

@@ -22,8 +22,8 @@ pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dy
 /// The members of a team. A parent comes before its children.
 pub(super) struct Team<'a> {
     members: Vec<Member<'a>>,
-    /// Whether the first member is an instance (`as second`), whose name is the prefix of the other
-    /// names.
+    /// Whether the first member is an instance (`as second`), whose name is the prefix of the
+    /// other names.
     is_instance: bool,
 }
 
@@ -58,8 +58,19 @@ impl<'a> Team<'a> {
             return None;
         }
         let hand = agent.handover_dyn();
-        let first = Member { agent, hand, parent: None, name: name(), is_closed: false, turns: 0, calls: 0 };
-        let mut team = Self { members: vec![first], is_instance: false };
+        let first = Member {
+            agent,
+            hand,
+            parent: None,
+            name: name(),
+            is_closed: false,
+            turns: 0,
+            calls: 0,
+        };
+        let mut team = Self {
+            members: vec![first],
+            is_instance: false,
+        };
         let mut at = 0;
         while at < team.members.len() {
             team.add_below(at, find);
@@ -70,7 +81,10 @@ impl<'a> Team<'a> {
 
     /// Sets whether the first member is an instance.
     pub(super) fn with_instance(self, is_instance: bool) -> Self {
-        Self { is_instance, ..self }
+        Self {
+            is_instance,
+            ..self
+        }
     }
 
     fn add_below(&mut self, parent: usize, find: FindAgent<'_, 'a>) {
@@ -81,17 +95,24 @@ impl<'a> Team<'a> {
         let held: Vec<(Name, &'a dyn DynAgent)> = match hand.agents {
             [] => {
                 let below = agent.meta().transfer.iter();
-                below.filter_map(|meta| Some((Name::shared(meta.name), find(meta)?))).collect()
+                below
+                    .filter_map(|meta| Some((Name::shared(meta.name), find(meta)?)))
+                    .collect()
             }
-            agents => agents.iter().map(|agent| (Name::shared(agent.meta().name), &**agent as _)).collect(),
+            agents => agents
+                .iter()
+                .map(|agent| (Name::shared(agent.meta().name), &**agent as _))
+                .collect(),
         };
         let found = hand.agents.is_empty();
         for (name, agent) in held {
             // The names of a checked tree are unique; for a hand-made tree this check prevents a
             // cycle.
             if self.members.iter().all(|member| member.name != name) {
-                let (hand, is_closed) =
-                    (agent.handover_dyn(), found && agent.meta().kind == AgentKind::Workflow);
+                let (hand, is_closed) = (
+                    agent.handover_dyn(),
+                    found && agent.meta().kind == AgentKind::Workflow,
+                );
                 self.members.push(Member {
                     agent,
                     hand,
@@ -110,7 +131,9 @@ impl<'a> Team<'a> {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
             let above = self.inherited_by(at, prepare.inherited(), None);
-            prepare.check_below(self.path(at, &base), above, |prepare| member.agent.prepare_dyn(prepare));
+            prepare.check_below(self.path(at, &base), above, |prepare| {
+                member.agent.prepare_dyn(prepare)
+            });
         }
     }
 
@@ -123,7 +146,8 @@ impl<'a> Team<'a> {
         scope: Option<&Arc<KeyScope>>,
     ) -> Option<Arc<Inherited>> {
         let mut upper =
-            std::iter::successors(self.members[at].parent, |&at| self.members[at].parent).peekable();
+            std::iter::successors(self.members[at].parent, |&at| self.members[at].parent)
+                .peekable();
         upper.peek()?;
         let mut above = around.map_or_else(Inherited::default, |around| Inherited::clone(around));
         let (mut near, mut top) = (None, None);
@@ -132,7 +156,10 @@ impl<'a> Team<'a> {
             top = hand.global.or(top);
         }
         above.model = near.cloned().or(above.model);
-        let own = top.map(|prompt| GlobalInstruction { prompt: prompt.clone(), scope: scope.cloned() });
+        let own = top.map(|prompt| GlobalInstruction {
+            prompt: prompt.clone(),
+            scope: scope.cloned(),
+        });
         above.global = above.global.or(own);
         Some(Arc::new(above))
     }
@@ -143,12 +170,20 @@ impl<'a> Team<'a> {
     ///
     /// The future is boxed here: few agents have a team, but all would carry its future, and
     /// workflows may be nested deep.
-    pub(super) fn begin<'c>(self, begun: bool, cx: &'c mut Context) -> BoxFuture<'c, Result<(Flow, Path)>>
+    pub(super) fn begin<'c>(
+        self,
+        begun: bool,
+        cx: &'c mut Context,
+    ) -> BoxFuture<'c, Result<(Flow, Path)>>
     where
         'a: 'c,
     {
         Box::pin(async move {
-            let first = if cx.path().parent().is_none() { continuing_member(&self, cx).await? } else { 0 };
+            let first = if cx.path().parent().is_none() {
+                continuing_member(&self, cx).await?
+            } else {
+                0
+            };
             self.run(first, begun, cx).await
         })
     }
@@ -159,15 +194,25 @@ impl<'a> Team<'a> {
     async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // The prefix of the names of all members but the first.
-        let inside = if self.is_instance { Some(cx.author().clone()) } else { cx.instance.clone() };
+        let inside = if self.is_instance {
+            Some(cx.author().clone())
+        } else {
+            cx.instance.clone()
+        };
         let mut exit = None;
         loop {
             let handovers = self.handover_state(at, inside.as_ref(), cx);
             let member = &mut self.members[at];
             member.turns += 1;
             let first = at == 0 && member.turns == 1;
-            let path = if first { base.clone() } else { self.path(at, &base) };
-            let Member { agent, is_closed, .. } = self.members[at];
+            let path = if first {
+                base.clone()
+            } else {
+                self.path(at, &base)
+            };
+            let Member {
+                agent, is_closed, ..
+            } = self.members[at];
             let ran = match at {
                 0 if first => run_member(agent, begun, handovers, cx).await,
                 0 => run_member_at(agent, is_closed, handovers, path.clone(), cx).await,
@@ -195,12 +240,17 @@ impl<'a> Team<'a> {
     /// Returns the member that these names lead to from the first member.
     pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
-        names.try_fold(0, |at, name| self.children(at).find(|child| *self.members[*child].name == *name))
+        names.try_fold(0, |at, name| {
+            self.children(at)
+                .find(|child| *self.members[*child].name == *name)
+        })
     }
 
     /// Returns the member with this name, if the member `from` may hand over to it.
     pub(super) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
-        self.targets(from).map(|(at, _)| at).find(|at| *self.members[*at].name == *name)
+        self.targets(from)
+            .map(|(at, _)| at)
+            .find(|at| *self.members[*at].name == *name)
     }
 
     /// Returns `true` if a member may keep the conversation: from it, all members can be reached
@@ -218,7 +268,10 @@ impl<'a> Team<'a> {
             names.push(self.members[upper].name.clone());
             upper = parent;
         }
-        let path = names.into_iter().rev().fold(base.clone(), |path, name| path.child(name, At::Once));
+        let path = names
+            .into_iter()
+            .rev()
+            .fold(base.clone(), |path, name| path.child(name, At::Once));
         match self.members[at].turns {
             0 | 1 => path,
             turn => path.with(At::Turn(turn)),
@@ -230,35 +283,71 @@ impl<'a> Team<'a> {
     fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> HandoverState {
         let member = &self.members[at];
         let targets = self.targets(at);
-        let targets = targets.map(|(other, is_parent)| self.target(other, is_parent, inside, cx)).collect();
-        HandoverState { targets, calls: member.calls, next: None, handed_over: at != 0 || member.turns > 0 }
+        let targets = targets
+            .map(|(other, is_parent)| self.target(other, is_parent, inside, cx))
+            .collect();
+        HandoverState {
+            targets,
+            calls: member.calls,
+            next: None,
+            handed_over: at != 0 || member.turns > 0,
+        }
     }
 
     /// Returns the members to which a member may hand over, in ADK's order: its children, its
     /// parent, the other children of its parent.
     fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
         let Member { hand, parent, .. } = self.members[at];
-        let below = self.children(at).filter(move |_| hand.decides).map(|child| (child, false));
-        let up = parent.filter(|_| hand.decides && !hand.not_to_parent).map(|parent| (parent, true));
+        let below = self
+            .children(at)
+            .filter(move |_| hand.decides)
+            .map(|child| (child, false));
+        let up = parent
+            .filter(|_| hand.decides && !hand.not_to_parent)
+            .map(|parent| (parent, true));
         let peers = parent.filter(|_| hand.decides && !hand.not_to_peers);
         let peers = peers.into_iter().flat_map(|parent| self.children(parent));
-        below.chain(up).chain(peers.filter(move |peer| *peer != at).map(|peer| (peer, false)))
+        below.chain(up).chain(
+            peers
+                .filter(move |peer| *peer != at)
+                .map(|peer| (peer, false)),
+        )
     }
 
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
         (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(parent))
     }
 
-    fn target(&self, at: usize, is_parent: bool, inside: Option<&Name>, cx: &Context) -> HandoverTarget {
-        let Member { agent, hand, name, calls, .. } = &self.members[at];
-        let around = if at == 0 { cx.instance.as_ref() } else { inside };
+    fn target(
+        &self,
+        at: usize,
+        is_parent: bool,
+        inside: Option<&Name>,
+        cx: &Context,
+    ) -> HandoverTarget {
+        let Member {
+            agent,
+            hand,
+            name,
+            calls,
+            ..
+        } = &self.members[at];
+        let around = if at == 0 {
+            cx.instance.as_ref()
+        } else {
+            inside
+        };
         HandoverTarget {
             member: at,
-            name: around.map_or_else(|| name.clone(), |around| Name::from(format!("{around}::{name}"))),
+            name: around.map_or_else(
+                || name.clone(),
+                |around| Name::from(format!("{around}::{name}")),
+            ),
             plain: name.clone(),
             description: agent.meta().description.to_owned(),
             is_parent,
-            is_spent: cx.config().limit_handovers && hand.max_calls.is_some_and(|max| *calls >= max),
+            is_spent: cx.config().limit_handovers
+                && hand.max_calls.is_some_and(|max| *calls >= max),
         }
     }
 }
@@ -272,7 +361,13 @@ async fn run_member(
 ) -> Result<(Flow, HandoverState)> {
     cx.frame.handovers = Some(Box::new(handovers));
     let flow = run(agent, begun, cx).await?;
-    Ok((flow, cx.frame.handovers.take().map_or_else(HandoverState::default, |handovers| *handovers)))
+    Ok((
+        flow,
+        cx.frame
+            .handovers
+            .take()
+            .map_or_else(HandoverState::default, |handovers| *handovers),
+    ))
 }
 
 /// Runs a member at a place of its own.

@@ -7,7 +7,9 @@ use super::{checkpoint, resume, scopes};
 use crate::flow::Flow;
 use crate::panic::CatchPanic;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored_key};
+use crate::runtime::run::{
+    Context, Frame, KeyScope, LifecycleReporter, NothingWritten, in_span, stored_key,
+};
 use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
@@ -26,8 +28,12 @@ pub(super) fn run_turn(
     async move {
         let (workflow, step) = (walk.workflow, &walk.steps[at]);
         let is_root = workflow.root() == Some(at);
-        let team = Team::from_agent(agent, || cx.path().name().clone(), &|meta| workflow.target(meta.name))
-            .map(|team| team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. })));
+        let team = Team::from_agent(agent, || cx.path().name().clone(), &|meta| {
+            workflow.target(meta.name)
+        })
+        .map(|team| {
+            team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. }))
+        });
         let around = OuterNames::enter(agent, step, cx);
         // A remote branch is found by its path alone, which only works for parts of a workflow: an
         // agent may run anything below itself.
@@ -59,7 +65,8 @@ pub(super) fn run_turn(
         if let Ok(flow) = &ran
             && is_marked
         {
-            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run
+                .mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let mut turn = cx.leave(outer);
         if is_root {
@@ -94,10 +101,13 @@ pub(super) fn run_plain(
     async move {
         let addressable = std::mem::replace(&mut cx.is_addressable, false);
         cx.frame.announced = Some(agent.announced_dyn());
-        let ran = run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx));
+        let ran = run_body(agent, cx)
+            .await
+            .and_then(|flow| checked_flow(agent, flow, cx));
         cx.is_addressable = addressable;
         if let Ok(flow) = &ran {
-            cx.run.mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
+            cx.run
+                .mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         let turn = cx.leave(outer);
         match ran {
@@ -119,9 +129,13 @@ impl OuterNames {
     /// prefix of all names inside it; its step defines its keys.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
-            return Self { instance: None, scope: None };
+            return Self {
+                instance: None,
+                scope: None,
+            };
         };
-        let own = (instance && agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
+        let own =
+            (instance && agent.meta().kind == AgentKind::Workflow).then(|| cx.author().clone());
         let instance = own.map(|own| cx.instance.replace(own));
         let scope = (step.renames != Renames::NONE).then(|| {
             let scope = scopes::instance_scope(meta, &step.renames, cx.scope.clone());
@@ -143,10 +157,15 @@ impl OuterNames {
 /// Runs an agent at the current place, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun).then_some(LifecycleNode::Agent(agent)).filter(|node| is_observed(*node, cx)) {
+    let ran = match (!begun)
+        .then_some(LifecycleNode::Agent(agent))
+        .filter(|node| is_observed(*node, cx))
+    {
         // Boxed, because few agents are watched.
         Some(node) => Box::pin(run_watched(agent, node, cx)).await,
-        None => run_body(agent, cx).await.and_then(|flow| checked_flow(agent, flow, cx)),
+        None => run_body(agent, cx)
+            .await
+            .and_then(|flow| checked_flow(agent, flow, cx)),
     };
     cx.frame.announced = around;
     ran
@@ -158,7 +177,11 @@ fn is_observed(node: LifecycleNode<'_>, cx: &Context) -> bool {
     node.is_watched(cx) || cx.trace.is_some() || cx.config().lifecycle_events
 }
 
-async fn run_watched(agent: &dyn DynAgent, node: LifecycleNode<'_>, cx: &mut Context) -> Result<Flow> {
+async fn run_watched(
+    agent: &dyn DynAgent,
+    node: LifecycleNode<'_>,
+    cx: &mut Context,
+) -> Result<Flow> {
     let watch = LifecycleReporter::begin(agent.meta().kind.into(), cx).await;
     let has_span = cx.enter_span(agent.meta());
     let ran = run_between_callbacks(agent, node, cx).await;
@@ -199,7 +222,12 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
     let meta = agent.meta();
     match flow {
         // After a handover the next member writes the key in place of this one.
-        Flow::Continue if cx.frame.handovers.as_ref().is_some_and(|handovers| handovers.next.is_some()) => {}
+        Flow::Continue
+            if cx
+                .frame
+                .handovers
+                .as_ref()
+                .is_some_and(|handovers| handovers.next.is_some()) => {}
         Flow::Continue => check_written(meta, cx)?,
         // The agents inside a workflow have announced their exits there.
         _ if meta.kind == AgentKind::Workflow => {}

@@ -10,7 +10,9 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, run_plain, run_turn};
-use crate::runtime::run::{Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter};
+use crate::runtime::run::{
+    Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter,
+};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
 use adk_spec::__private::Cost;
@@ -63,7 +65,12 @@ impl<'a> Walk<'a> {
 
     /// Leaves all entered blocks, since an agent that runs a workflow itself may continue after an
     /// error.
-    async fn leave_all(&self, mut open: Vec<EnteredBlock>, error: Option<&Error>, cx: &mut Context) {
+    async fn leave_all(
+        &self,
+        mut open: Vec<EnteredBlock>,
+        error: Option<&Error>,
+        cx: &mut Context,
+    ) {
         while let Some(block) = open.pop() {
             if let (Some(error), Some(node)) = (error, self.lifecycle_node(block.at)) {
                 node.fail(error, cx).await;
@@ -101,11 +108,22 @@ impl<'a> Walk<'a> {
                     } else {
                         boxed(|| run_turn(self, at, agent, outer, cx)).await?
                     };
-                    (at + 1, ended.and_then(|(flow, by)| Exit::new(flow, LoopEndReason::Escalated { by })))
+                    (
+                        at + 1,
+                        ended.and_then(|(flow, by)| {
+                            Exit::new(flow, LoopEndReason::Escalated { by })
+                        }),
+                    )
                 }
                 StepKind::Break { target } => {
                     let target = target.map(Name::shared);
-                    (at + 1, Some(Exit { target, ..Exit::innermost(LoopEndReason::Break) }))
+                    (
+                        at + 1,
+                        Some(Exit {
+                            target,
+                            ..Exit::innermost(LoopEndReason::Break)
+                        }),
+                    )
                 }
                 StepKind::Sequence
                 | StepKind::Loop { .. }
@@ -155,7 +173,8 @@ impl<'a> Walk<'a> {
     /// Returns a block as a lifecycle node. The block that is the whole tree begins and ends as the
     /// tree does.
     fn lifecycle_node(&self, block: usize) -> Option<LifecycleNode<'_>> {
-        (self.workflow.root() != Some(block)).then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
+        (self.workflow.root() != Some(block))
+            .then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
     }
 
     fn is_loop(&self, block: usize) -> bool {
@@ -165,14 +184,23 @@ impl<'a> Walk<'a> {
     /// Returns the lifecycle node of a block that is observed by callbacks, plugins or lifecycle
     /// events. Few blocks are; the others begin and end without a future.
     fn watched_node(&self, block: usize, cx: &Context) -> Option<LifecycleNode<'_>> {
-        self.lifecycle_node(block).filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
+        self.lifecycle_node(block)
+            .filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
     }
 
     /// Enters a block.
     fn enter(&self, at: usize, open: &mut Vec<EnteredBlock>, cx: &mut Context) {
         let outer = self.go_to(at, cx);
         let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        open.push(EnteredBlock { at, outer, round: 0, begun: None, escalated: None, meter, watch: None });
+        open.push(EnteredBlock {
+            at,
+            outer,
+            round: 0,
+            begun: None,
+            escalated: None,
+            meter,
+            watch: None,
+        });
     }
 
     /// Reports the begin of a block, and returns whether the block runs.
@@ -195,7 +223,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns the first step inside the entered block.
-    fn first_inside(&self, at: usize, open: &mut [EnteredBlock], cx: &mut Context) -> Result<usize> {
+    fn first_inside(
+        &self,
+        at: usize,
+        open: &mut [EnteredBlock],
+        cx: &mut Context,
+    ) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
                 if let Some(block) = open.last_mut() {
@@ -214,16 +247,27 @@ impl<'a> Walk<'a> {
     /// not inlined, so that the futures are not part of the frame that awaits them, as in
     /// [`boxed`].
     #[inline(never)]
-    fn start_parts<'s>(&'s self, at: usize, cx: &'s mut Context) -> Result<BoxFuture<'s, Result<Walked>>> {
+    fn start_parts<'s>(
+        &'s self,
+        at: usize,
+        cx: &'s mut Context,
+    ) -> Result<BoxFuture<'s, Result<Walked>>> {
         Ok(match self.steps[at].kind {
-            StepKind::Parallel { max_concurrency, first: true } => {
-                boxed(|| self.run_first(at, max_concurrency, cx))
-            }
-            StepKind::Parallel { max_concurrency, .. } => {
-                boxed(|| self.run_parallel(at, max_concurrency, cx))
-            }
+            StepKind::Parallel {
+                max_concurrency,
+                first: true,
+            } => boxed(|| self.run_first(at, max_concurrency, cx)),
+            StepKind::Parallel {
+                max_concurrency, ..
+            } => boxed(|| self.run_parallel(at, max_concurrency, cx)),
             StepKind::Try(limits) => boxed(|| self.run_attempts(at, limits, cx)),
-            StepKind::Each { item, list, max, over, max_concurrency } => {
+            StepKind::Each {
+                item,
+                list,
+                max,
+                over,
+                max_concurrency,
+            } => {
                 let elements = reads::elements(item, list, max, over, cx)?;
                 boxed(|| self.run_each(at, item, elements, max_concurrency, cx))
             }
@@ -240,7 +284,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn go_back(&self, at: usize, outer: Frame, meter: Option<Option<Arc<Meter>>>, cx: &mut Context) {
+    fn go_back(
+        &self,
+        at: usize,
+        outer: Frame,
+        meter: Option<Option<Arc<Meter>>>,
+        cx: &mut Context,
+    ) {
         let mut inner = cx.leave(outer);
         if let Some(meter) = meter {
             cx.meter = meter;
@@ -258,7 +308,11 @@ impl<'a> Walk<'a> {
         let arm = self.parts(at).nth(selected);
         arm.map(|arm| arm.start).ok_or_else(|| {
             let arms = self.parts(at).count();
-            self.defect(at, &format!("selects arm {selected} of {arms}, counted from 0")).at(cx.path())
+            self.defect(
+                at,
+                &format!("selects arm {selected} of {arms}, counted from 0"),
+            )
+            .at(cx.path())
         })
     }
 
@@ -283,7 +337,10 @@ impl<'a> Walk<'a> {
 
 /// Returns `true` if a block runs its steps in contexts of their own.
 fn has_parts(kind: &StepKind<'_>) -> bool {
-    matches!(kind, StepKind::Parallel { .. } | StepKind::Each { .. } | StepKind::Try(_))
+    matches!(
+        kind,
+        StepKind::Parallel { .. } | StepKind::Each { .. } | StepKind::Try(_)
+    )
 }
 
 /// Returns the kind of a block for its lifecycle events.
@@ -301,6 +358,8 @@ fn node_kind(kind: &StepKind<'_>) -> NodeKind {
 /// Boxes a future outside of the frame that awaits it. Frames that hold such futures would be
 /// large, and workflows may be nested deep.
 #[inline(never)]
-pub(super) fn boxed<'a, F: Future + Send + 'a>(make: impl FnOnce() -> F) -> BoxFuture<'a, F::Output> {
+pub(super) fn boxed<'a, F: Future + Send + 'a>(
+    make: impl FnOnce() -> F,
+) -> BoxFuture<'a, F::Output> {
     Box::pin(make())
 }

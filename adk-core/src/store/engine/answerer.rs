@@ -29,12 +29,18 @@ pub struct Answerer {
 impl Answerer {
     /// Creates a user without roles.
     pub fn user(id: impl Into<String>) -> Self {
-        Self { user: Some(id.into()), ..Self::default() }
+        Self {
+            user: Some(id.into()),
+            ..Self::default()
+        }
     }
 
     /// Creates a caller who may answer every wait, regardless of its `by`.
     pub fn operator() -> Self {
-        Self { is_operator: true, ..Self::default() }
+        Self {
+            is_operator: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a role.
@@ -70,8 +76,9 @@ impl Waiting {
         let (fact, help) = match &self.by {
             None => return Err(refuse::unknown_wait(id)),
             Some(AnsweredBy::Other) => {
-                let fact =
-                    format!("`{id}` waits for the answer of another user than the one who began the run");
+                let fact = format!(
+                    "`{id}` waits for the answer of another user than the one who began the run"
+                );
                 (fact, "let another user answer".to_owned())
             }
             Some(AnsweredBy::Role(role)) => {
@@ -79,7 +86,10 @@ impl Waiting {
                 (fact, format!("let a user with the role `{role}` answer"))
             }
         };
-        let help = format!("{help}; a program says with `answer_as` who answers; the wait is still open");
-        Err(Error::new(ErrorKind::WrongAnswerer, fact).with_help(help).at(&self.path))
+        let help =
+            format!("{help}; a program says with `answer_as` who answers; the wait is still open");
+        Err(Error::new(ErrorKind::WrongAnswerer, fact)
+            .with_help(help)
+            .at(&self.path))
     }
 }

@@ -107,8 +107,21 @@ pub struct StepKey {
 
 impl StepKey {
     /// Creates the key of a call that is not made inside a tool call.
-    pub fn new(run_id: RunId, path: Path, kind: CallKind, name: impl Into<Name>, index: u32) -> Self {
-        Self { run_id, path, within: None, kind, name: name.into(), index }
+    pub fn new(
+        run_id: RunId,
+        path: Path,
+        kind: CallKind,
+        name: impl Into<Name>,
+        index: u32,
+    ) -> Self {
+        Self {
+            run_id,
+            path,
+            within: None,
+            kind,
+            name: name.into(),
+            index,
+        }
     }
 
     /// Returns the key with its run, unique over all runs: `e-0190.../writing/critic:model@0`. It
@@ -166,12 +179,18 @@ struct KnownInputs {
 impl CallInputs {
     /// Returns the inputs of a call with these arguments.
     pub(crate) fn new(inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: None })))
+        Self(Some(Box::new(KnownInputs {
+            digest: Digest::new(inputs),
+            model: None,
+        })))
     }
 
     /// Returns the inputs of a call of that model.
     pub(crate) fn for_model(model: &str, inputs: &impl Serialize) -> Self {
-        Self(Some(Box::new(KnownInputs { digest: Digest::new(inputs), model: Some(Name::shared(model)) })))
+        Self(Some(Box::new(KnownInputs {
+            digest: Digest::new(inputs),
+            model: Some(Name::shared(model)),
+        })))
     }
 
     /// Returns the digest of the inputs.
@@ -242,7 +261,10 @@ mod tests {
     #[test]
     fn a_digest_does_not_depend_on_the_order_of_keys() {
         let digest = |value: Value| Digest::new(&value).to_string();
-        assert_eq!(digest(json!({"a": 1, "b": [true, null]})), digest(json!({"b": [true, null], "a": 1})));
+        assert_eq!(
+            digest(json!({"a": 1, "b": [true, null]})),
+            digest(json!({"b": [true, null], "a": 1}))
+        );
         let others = [
             json!({"a": 1}),
             json!({"a": "1"}),
@@ -260,10 +282,14 @@ mod tests {
 
     #[test]
     fn a_key_names_kind_and_call() {
-        let key = |kind, name: &'static str| StepKey::new(RunId::new(), Path::root("w"), kind, name, 2);
+        let key =
+            |kind, name: &'static str| StepKey::new(RunId::new(), Path::root("w"), kind, name, 2);
         assert_eq!(key(CallKind::Model, "model").to_string(), "w:model@2");
         assert_eq!(key(CallKind::Tool, "model").to_string(), "w:tool.model@2");
-        let within = StepKey { within: Some(Box::new("tool.clerk@1".into())), ..key(CallKind::Step, "look") };
+        let within = StepKey {
+            within: Some(Box::new("tool.clerk@1".into())),
+            ..key(CallKind::Step, "look")
+        };
         assert_eq!(within.to_string(), "w:tool.clerk@1/step.look@2");
     }
 }

@@ -12,9 +12,10 @@ use std::sync::Arc;
 pub struct ClaimId {
     /// The run.
     pub run_id: RunId,
-    /// The number of the claim. The first claim of a run has the number 1, or a random number where
-    /// the caller has chosen the id of the run. Each later claim has the next number. All processes
-    /// of a run that an [engine above](Self::driven_above) drives share the number 0.
+    /// The number of the claim. The first claim of a run has the number 1, or a random number
+    /// where the caller has chosen the id of the run. Each later claim has the next number.
+    /// All processes of a run that an [engine above](Self::driven_above) drives share the
+    /// number 0.
     pub epoch: u64,
 }
 
@@ -28,7 +29,10 @@ impl ClaimId {
     /// request may bring the same id, so the number is random: the store keeps the claim that comes
     /// first, and refuses the writes of the other one.
     pub(crate) fn chosen(run_id: RunId) -> Self {
-        Self { run_id, epoch: IdSeed::new().claim() }
+        Self {
+            run_id,
+            epoch: IdSeed::new().claim(),
+        }
     }
 
     /// Returns the claim of a run that an engine above the store drives, see
@@ -56,13 +60,19 @@ impl Claim {
     /// Creates a claim that calls `release` when it is dropped. `release` is called from `Drop`, so
     /// it must not block.
     pub fn new(id: ClaimId, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> Self {
-        Self { id, release: Some(Box::new(release)) }
+        Self {
+            id,
+            release: Some(Box::new(release)),
+        }
     }
 
     /// Creates a claim without a release, for an engine above the store that decides which process
     /// drives a run.
     pub fn unfenced(run_id: RunId) -> Self {
-        Self { id: ClaimId::driven_above(run_id), release: None }
+        Self {
+            id: ClaimId::driven_above(run_id),
+            release: None,
+        }
     }
 
     /// Returns the id.
@@ -113,6 +123,9 @@ impl ClaimedRun {
     /// gets everything again from [`Slot::deliver`](super::Slot::deliver),
     /// [`step`](super::Journal::step) and [`answer`](super::Journal::answer).
     pub fn starting_over(record: RunRecord) -> Self {
-        Self { starts_over: true, ..Self::new(Claim::unfenced(record.run_id), record) }
+        Self {
+            starts_over: true,
+            ..Self::new(Claim::unfenced(record.run_id), record)
+        }
     }
 }

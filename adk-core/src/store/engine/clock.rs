@@ -10,7 +10,9 @@ pub(crate) fn now_micros() -> u64 {
     let ahead = now.saturating_duration_since(real).as_micros();
     let behind = real.saturating_duration_since(now).as_micros();
     let micros = |all: u128| u64::try_from(all).unwrap_or(u64::MAX);
-    crate::store::session::now_micros().saturating_add(micros(ahead)).saturating_sub(micros(behind))
+    crate::store::session::now_micros()
+        .saturating_add(micros(ahead))
+        .saturating_sub(micros(behind))
 }
 
 #[cfg(test)]

@@ -65,7 +65,12 @@ impl DrivenRun {
         usage: Option<Usage>,
         events: Vec<(String, Stored)>,
     ) -> Self {
-        Self { record, status, usage, events }
+        Self {
+            record,
+            status,
+            usage,
+            events,
+        }
     }
 }
 
@@ -106,7 +111,11 @@ impl RunReport {
             Ok(()) => Value::Null,
             Err(error) => record::from_error(error),
         };
-        let sent = RunReportJson { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = RunReportJson {
+            end,
+            loops: self.loops.clone(),
+            usage: self.usage,
+        };
         to_json(&sent).map_err(Error::other)
     }
 
@@ -115,8 +124,13 @@ impl RunReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value) -> Result<Self> {
-        let RunReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordSubject::Branch), loops, usage })
+        let RunReportJson { end, loops, usage } =
+            record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self {
+            end: record::read(end, record::RecordSubject::Branch),
+            loops,
+            usage,
+        })
     }
 }
 
@@ -130,5 +144,9 @@ pub fn error_to_value(error: &Error) -> Value {
 pub fn error_from_value(value: &Value) -> Option<Error> {
     record::read::<Value>(value.clone(), record::RecordSubject::Branch)
         .err()
-        .filter(|_| value.as_object().is_some_and(|map| map.contains_key(record::ERROR)))
+        .filter(|_| {
+            value
+                .as_object()
+                .is_some_and(|map| map.contains_key(record::ERROR))
+        })
 }

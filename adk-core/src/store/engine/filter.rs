@@ -82,32 +82,50 @@ impl RunFilter {
 
     /// Selects runs that can continue and that no process drives.
     pub fn ready() -> Self {
-        Self { state: RunState::Ready, ..Self::default() }
+        Self {
+            state: RunState::Ready,
+            ..Self::default()
+        }
     }
 
     /// Selects runs that have ended well.
     pub fn finished() -> Self {
-        Self { state: RunState::Finished, ..Self::default() }
+        Self {
+            state: RunState::Finished,
+            ..Self::default()
+        }
     }
 
     /// Selects runs that have failed.
     pub fn failed() -> Self {
-        Self { state: RunState::Failed, ..Self::default() }
+        Self {
+            state: RunState::Failed,
+            ..Self::default()
+        }
     }
 
     /// Selects runs that were cancelled.
     pub fn cancelled() -> Self {
-        Self { state: RunState::Cancelled, ..Self::default() }
+        Self {
+            state: RunState::Cancelled,
+            ..Self::default()
+        }
     }
 
     /// Selects all runs, also those that have ended.
     pub fn any() -> Self {
-        Self { state: RunState::Any, ..Self::default() }
+        Self {
+            state: RunState::Any,
+            ..Self::default()
+        }
     }
 
     /// Selects one run in any state.
     pub fn of_run(run: RunId) -> Self {
-        Self { run: Some(run), ..Self::any() }
+        Self {
+            run: Some(run),
+            ..Self::any()
+        }
     }
 
     /// Selects only runs of this user.
@@ -153,7 +171,10 @@ impl RunFilter {
         self.run.is_none_or(|run| run == record.run_id)
             && self.user.as_ref().is_none_or(|user| *user == key.user)
             && self.session.as_ref().is_none_or(|id| *id == key.id)
-            && self.workflows.as_ref().is_none_or(|names| names.contains(&record.workflow))
+            && self
+                .workflows
+                .as_ref()
+                .is_none_or(|names| names.contains(&record.workflow))
     }
 
     /// Returns the range of ids that may be selected.

@@ -3,10 +3,10 @@
 
 use super::keys::MemoryKeys;
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal, KeyBinding,
-    RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
-    RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
-    refuse,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
+    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter,
+    RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait,
+    WaitRegistry, Waiting, is_failure, refuse,
 };
 use crate::models::model::Usage;
 use crate::store::event::{Event, StateDelta};
@@ -109,8 +109,15 @@ struct StoredWait {
 impl Runs {
     /// Returns the run of a claim, if the claim is the current one.
     fn claimed_run(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
-        let run = self.all.get_mut(&claim.run_id).ok_or_else(|| refuse::unknown_run(claim.run_id))?;
-        if run.is_driven && run.epoch == claim.epoch { Ok(run) } else { Err(refuse::fenced(claim.run_id)) }
+        let run = self
+            .all
+            .get_mut(&claim.run_id)
+            .ok_or_else(|| refuse::unknown_run(claim.run_id))?;
+        if run.is_driven && run.epoch == claim.epoch {
+            Ok(run)
+        } else {
+            Err(refuse::fenced(claim.run_id))
+        }
     }
 
     /// Updates the indexes after a change of a run.
@@ -123,12 +130,21 @@ impl Runs {
     /// Returns an open wait with its run. The id of a wait begins with the id of its run.
     fn wait(&mut self, owner: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
         let unknown = || refuse::unknown_wait(id);
-        let run_id = id.split('/').next().and_then(|run| run.parse::<RunId>().ok()).ok_or_else(unknown)?;
-        let run = self.all.get_mut(&run_id).filter(|run| owner.owns(&run.record));
+        let run_id = id
+            .split('/')
+            .next()
+            .and_then(|run| run.parse::<RunId>().ok())
+            .ok_or_else(unknown)?;
+        let run = self
+            .all
+            .get_mut(&run_id)
+            .filter(|run| owner.owns(&run.record));
         let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
         match wait {
             None => Err(unknown()),
-            Some(StoredWait { answer: Some(_), .. }) => Err(refuse::answered(id)),
+            Some(StoredWait {
+                answer: Some(_), ..
+            }) => Err(refuse::answered(id)),
             Some(wait) => Ok((run_id, wait)),
         }
     }
@@ -138,15 +154,21 @@ impl Runs {
         let range = filter.range();
         let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
             (Some(run), _) => {
-                let found = self.all.get_key_value(&run).filter(|_| range.contains(&run));
+                let found = self
+                    .all
+                    .get_key_value(&run)
+                    .filter(|_| range.contains(&run));
                 Box::new(found.map(|(id, _)| id).into_iter())
             }
             (None, RunState::Ready) => Box::new(self.ready.range(range)),
             (None, RunState::Unfinished) => Box::new(self.open.range(range)),
             (None, _) => Box::new(self.all.range(range).map(|(id, _)| id)),
         };
-        let ids: Box<dyn Iterator<Item = &RunId>> =
-            if filter.oldest_first { Box::new(ids) } else { Box::new(ids.rev()) };
+        let ids: Box<dyn Iterator<Item = &RunId>> = if filter.oldest_first {
+            Box::new(ids)
+        } else {
+            Box::new(ids.rev())
+        };
         let has_state = move |run: &&StoredRun| match filter.state {
             RunState::Ready => run.is_ready(),
             RunState::Unfinished => run.status.is_open(),
@@ -165,7 +187,12 @@ impl Runs {
         let mut due = DueWaits::default();
         let mut gone = Vec::new();
         let first = (owner.clone(), 0, String::new());
-        let deadlines: Vec<_> = self.deadlines.range(first..).take(most + 1).cloned().collect();
+        let deadlines: Vec<_> = self
+            .deadlines
+            .range(first..)
+            .take(most + 1)
+            .cloned()
+            .collect();
         for entry in deadlines {
             let (entry_owner, deadline, id) = &entry;
             if entry_owner != owner {
@@ -212,14 +239,20 @@ impl MemoryJournal {
         }
         let run = runs.claimed_run(slot.claim())?;
         let found = run.slots.get(&slot.to_string());
-        Ok(found.map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())))
+        Ok(
+            found
+                .map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())),
+        )
     }
 
     fn store(&self, mut slot: Slot, append: impl FnOnce(Slot) -> Result<Stored>) -> Result<Stored> {
         let mut runs = lock(&self.runs);
         let id = slot.run_id;
         if let Some(record) = slot.begins.take() {
-            let run = runs.all.entry(id).or_insert_with(|| StoredRun::new(record.clone(), slot.claim()));
+            let run = runs
+                .all
+                .entry(id)
+                .or_insert_with(|| StoredRun::new(record.clone(), slot.claim()));
             if run.epoch == slot.epoch {
                 run.begin(record, slot.session().clone());
             }
@@ -241,7 +274,11 @@ impl StoredRun {
             created: record.time,
             updated: record.time,
             usage: None,
-            status: if record.is_queued { RunStatus::Queued } else { RunStatus::Running },
+            status: if record.is_queued {
+                RunStatus::Queued
+            } else {
+                RunStatus::Running
+            },
             record,
             session: None,
             slots: HashMap::new(),
@@ -266,26 +303,43 @@ impl StoredRun {
         self.epoch += 1;
         self.is_driven = true;
         if let RunStatus::Failed(_) = self.status {
-            self.waits.retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
+            self.waits
+                .retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
         }
-        self.set_status(if self.record.is_queued { RunStatus::Queued } else { RunStatus::Running });
-        self.waits.iter_mut().for_each(|wait| wait.is_seen = wait.answer.is_some());
+        self.set_status(if self.record.is_queued {
+            RunStatus::Queued
+        } else {
+            RunStatus::Running
+        });
+        self.waits
+            .iter_mut()
+            .for_each(|wait| wait.is_seen = wait.answer.is_some());
         let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
-        let events = self
-            .session
-            .iter()
-            .flat_map(|session| (begins..session.len()).filter_map(|place| session.event(place).cloned()));
+        let events = self.session.iter().flat_map(|session| {
+            (begins..session.len()).filter_map(|place| session.event(place).cloned())
+        });
         let events: Vec<Arc<Event>> = events.collect();
-        let temps = self.slots.iter().filter(|(_, stored)| !stored.temp.is_empty());
-        let temp: HashMap<String, StateDelta> =
-            temps.map(|(key, stored)| (key.clone(), stored.temp.clone())).collect();
-        let id = ClaimId { run_id: self.record.run_id, epoch: self.epoch };
+        let temps = self
+            .slots
+            .iter()
+            .filter(|(_, stored)| !stored.temp.is_empty());
+        let temp: HashMap<String, StateDelta> = temps
+            .map(|(key, stored)| (key.clone(), stored.temp.clone()))
+            .collect();
+        let id = ClaimId {
+            run_id: self.record.run_id,
+            epoch: self.epoch,
+        };
         let mut claimed = ClaimedRun::new(Claim::new(id, release), RunRecord::clone(&self.record));
         claimed.events = events;
         claimed.temp = temp;
         claimed.steps = self.steps.clone();
         claimed.done = self.done.clone();
-        claimed.waits = self.waits.iter().map(|wait| wait.waiting.id.clone()).collect();
+        claimed.waits = self
+            .waits
+            .iter()
+            .map(|wait| wait.waiting.id.clone())
+            .collect();
         claimed
     }
 
@@ -299,7 +353,11 @@ impl StoredRun {
     }
 
     fn is_ready(&self) -> bool {
-        let answered = || self.waits.iter().any(|wait| wait.answer.is_some() && !wait.is_seen);
+        let answered = || {
+            self.waits
+                .iter()
+                .any(|wait| wait.answer.is_some() && !wait.is_seen)
+        };
         let could = match self.status {
             RunStatus::Queued | RunStatus::Running => true,
             RunStatus::Paused => answered(),
@@ -309,9 +367,19 @@ impl StoredRun {
     }
 
     fn info(&self) -> RunInfo {
-        let RunRecord { run_id, session, workflow, .. } = &*self.record;
-        let info =
-            RunInfo::new(*run_id, session.clone(), workflow.clone(), self.status.clone(), self.is_ready());
+        let RunRecord {
+            run_id,
+            session,
+            workflow,
+            ..
+        } = &*self.record;
+        let info = RunInfo::new(
+            *run_id,
+            session.clone(),
+            workflow.clone(),
+            self.status.clone(),
+            self.is_ready(),
+        );
         info.at(self.created, self.updated).used(self.usage)
     }
 }
@@ -325,7 +393,9 @@ impl Journal for MemoryJournal {
         }
         match body {
             Body::Ready(draft) => Reply::Ready(self.store(slot, |slot| Ok(slot.append(draft)))),
-            Body::Update(update) => Reply::Ready(self.store(slot, |slot| slot.append_update(*update))),
+            Body::Update(update) => {
+                Reply::Ready(self.store(slot, |slot| slot.append_update(*update)))
+            }
             Body::Call(work) => Reply::Later(Box::pin(async move {
                 let draft = work.await?;
                 self.store(slot, |slot| Ok(slot.append(draft)))
@@ -341,7 +411,10 @@ impl Journal for MemoryJournal {
     ) -> BoxFuture<'_, Result<Value>> {
         Box::pin(async move {
             let text = key.to_string();
-            let known = lock(&self.runs).all.get(&key.run_id).and_then(|run| run.steps.get(&text).cloned());
+            let known = lock(&self.runs)
+                .all
+                .get(&key.run_id)
+                .and_then(|run| run.steps.get(&text).cloned());
             if let Some(value) = known.filter(|value| !is_failure(value)) {
                 return Ok(value);
             }
@@ -366,16 +439,31 @@ impl Journal for MemoryJournal {
             Ok(run) => run,
             Err(error) => return Box::pin(ready(Err(error))),
         };
-        if let Some(known) = run.waits.iter_mut().find(|known| known.waiting.id == wait.waiting.id) {
+        if let Some(known) = run
+            .waits
+            .iter_mut()
+            .find(|known| known.waiting.id == wait.waiting.id)
+        {
             known.is_seen = known.answer.is_some();
             return Box::pin(ready(Ok(known.answer.clone())));
         }
         let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
         let app = RunOwner::app(&run.record.session.app);
-        let owners = run.record.tenant_of.as_deref().map(RunOwner::tenants_of).into_iter().chain([app]);
-        run.waits.push(StoredWait { waiting: wait.waiting, answer: None, is_seen: false });
+        let owners = run
+            .record
+            .tenant_of
+            .as_deref()
+            .map(RunOwner::tenants_of)
+            .into_iter()
+            .chain([app]);
+        run.waits.push(StoredWait {
+            waiting: wait.waiting,
+            answer: None,
+            is_seen: false,
+        });
         if let Some(deadline) = deadline {
-            runs.deadlines.extend(owners.map(|owner| (owner, deadline, id.clone())));
+            runs.deadlines
+                .extend(owners.map(|owner| (owner, deadline, id.clone())));
         }
         Box::pin(ready(Ok(None)))
     }
@@ -423,7 +511,9 @@ impl RunRegistry for MemoryJournal {
         }
         runs.all.insert(id, StoredRun::new(Arc::new(record), claim));
         runs.index(id);
-        Box::pin(ready(Ok(Claim::new(claim, move |claim| this.release(claim)))))
+        Box::pin(ready(Ok(Claim::new(claim, move |claim| {
+            this.release(claim)
+        }))))
     }
 
     fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
@@ -469,7 +559,10 @@ impl RunRegistry for MemoryJournal {
                 Ok(())
             }
             Err(error) => {
-                let run = runs.all.get_mut(&claim.run_id).filter(|run| run.was_cancelled_from(claim));
+                let run = runs
+                    .all
+                    .get_mut(&claim.run_id)
+                    .filter(|run| run.was_cancelled_from(claim));
                 if let Some(run) = run {
                     run.usage = Some(usage);
                 }
@@ -482,7 +575,11 @@ impl RunRegistry for MemoryJournal {
 
     fn cancel<'a>(&'a self, app: &'a str, id: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         let mut runs = lock(&self.runs);
-        let cancelled = match runs.all.get_mut(&id).filter(|run| run.record.session.app == app) {
+        let cancelled = match runs
+            .all
+            .get_mut(&id)
+            .filter(|run| run.record.session.app == app)
+        {
             None => Err(refuse::unknown_run(id)),
             Some(run) => {
                 if run.status.is_open() {
@@ -506,9 +603,16 @@ impl RunRegistry for MemoryJournal {
         runs.index(claim.run_id);
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(RunOwner::app(app), filter).map(StoredRun::info).collect())))
+        Box::pin(ready(Ok(runs
+            .select(RunOwner::app(app), filter)
+            .map(StoredRun::info)
+            .collect())))
     }
 
     fn runs_of_tenants<'a>(
@@ -517,7 +621,10 @@ impl RunRegistry for MemoryJournal {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs.select(RunOwner::tenants_of(app), filter).map(StoredRun::info).collect())))
+        Box::pin(ready(Ok(runs
+            .select(RunOwner::tenants_of(app), filter)
+            .map(StoredRun::info)
+            .collect())))
     }
 
     /// Returns `None`: an engine above keeps its sessions in another store.
@@ -534,44 +641,78 @@ impl RequestKeys for MemoryJournal {
         replaces: Option<&'a str>,
         lifetime: Duration,
     ) -> BoxFuture<'a, Result<KeyBinding>> {
-        Box::pin(ready(Ok(lock(&self.keys).bind(key, binding, replaces, lifetime))))
+        Box::pin(ready(Ok(
+            lock(&self.keys).bind(key, binding, replaces, lifetime)
+        )))
     }
 }
 
 impl WaitRegistry for MemoryJournal {
-    fn waiting<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<Waiting>>> {
+    fn waiting<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let runs = lock(&self.runs);
         let mut selected: Vec<_> = runs.select(RunOwner::app(app), filter).collect();
         if !filter.oldest_first {
             selected.reverse();
         }
-        let open = selected.into_iter().flat_map(|run| &run.waits).filter(|wait| wait.answer.is_none());
+        let open = selected
+            .into_iter()
+            .flat_map(|run| &run.waits)
+            .filter(|wait| wait.answer.is_none());
         Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let mut runs = lock(&self.runs);
-        Box::pin(ready(runs.wait(&RunOwner::app(app), id).map(|(_, wait)| wait.waiting.clone())))
+        Box::pin(ready(
+            runs.wait(&RunOwner::app(app), id)
+                .map(|(_, wait)| wait.waiting.clone()),
+        ))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::app(app), now, most))))
+        Box::pin(ready(Ok(lock(&self.runs).due(
+            &RunOwner::app(app),
+            now,
+            most,
+        ))))
     }
 
-    fn due_of_tenants<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(&RunOwner::tenants_of(app), now, most))))
+    fn due_of_tenants<'a>(
+        &'a self,
+        app: &'a str,
+        now: u64,
+        most: usize,
+    ) -> BoxFuture<'a, Result<DueWaits>> {
+        Box::pin(ready(Ok(lock(&self.runs).due(
+            &RunOwner::tenants_of(app),
+            now,
+            most,
+        ))))
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
         let withdrawn = lock(&self.runs).claimed_run(claim).map(|run| {
-            run.waits.retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
-            let answered = run.waits.iter_mut().filter(|wait| waits.contains(&wait.waiting.id));
+            run.waits
+                .retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
+            let answered = run
+                .waits
+                .iter_mut()
+                .filter(|wait| waits.contains(&wait.waiting.id));
             answered.for_each(|wait| wait.is_seen = true);
         });
         Box::pin(ready(withdrawn))
     }
 
-    fn resolve<'a>(&'a self, app: &'a str, id: &'a str, answer: Value) -> BoxFuture<'a, Result<()>> {
+    fn resolve<'a>(
+        &'a self,
+        app: &'a str,
+        id: &'a str,
+        answer: Value,
+    ) -> BoxFuture<'a, Result<()>> {
         let mut runs = lock(&self.runs);
         let resolved = runs.wait(&RunOwner::app(app), id).map(|(run, wait)| {
             wait.answer = Some(answer);

@@ -20,7 +20,11 @@ pub struct RequestKey {
 impl RequestKey {
     /// Creates a key of a sender.
     pub fn new(app: impl Into<String>, scope: impl Into<String>, key: impl Into<String>) -> Self {
-        Self { app: app.into(), scope: scope.into(), key: key.into() }
+        Self {
+            app: app.into(),
+            scope: scope.into(),
+            key: key.into(),
+        }
     }
 }
 
@@ -37,7 +41,10 @@ pub struct KeyBinding {
 impl KeyBinding {
     /// Creates the binding of a request with this digest.
     pub fn new(target: impl Into<String>, digest: impl Into<String>) -> Self {
-        Self { target: target.into(), digest: digest.into() }
+        Self {
+            target: target.into(),
+            digest: digest.into(),
+        }
     }
 }
 
@@ -129,9 +136,16 @@ mod tests {
         assert_eq!(keys.bind(&key(0), &two, None, Duration::from_secs(60)), one);
         tokio::time::advance(Duration::from_secs(2)).await;
         for nth in 0..3 {
-            assert_eq!(keys.bind(&key(nth), &two, None, Duration::from_secs(60)), two);
+            assert_eq!(
+                keys.bind(&key(nth), &two, None, Duration::from_secs(60)),
+                two
+            );
             let left = (3 * BATCH).saturating_sub((nth + 1) * BATCH);
-            assert!(keys.bindings.len() <= left + 3, "{} of {left}", keys.bindings.len());
+            assert!(
+                keys.bindings.len() <= left + 3,
+                "{} of {left}",
+                keys.bindings.len()
+            );
         }
         assert_eq!((keys.bindings.len(), keys.ends.len()), (3, 3));
     }

@@ -1,8 +1,8 @@
 //! [`MemoryEngine`]: the engine of runs that end with their process.
 
 use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry,
-    Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use crate::store::session::Location;
 use crate::{BoxFuture, Result};

@@ -1,8 +1,8 @@
 //! [`NestedEngine`]: the engine of an agent that runs as a tool inside another run.
 
 use super::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
+    RunDriver, RunRegistry, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
 };
 use crate::store::session::Location;
 use crate::{BoxFuture, Name, Result};
@@ -31,7 +31,11 @@ impl NestedEngine {
             None => self.call.clone(),
             Some(inner) => Name::from(format!("{}/{inner}", self.call)),
         };
-        StepKey { run_id: self.claim.run_id, within: Some(Box::new(within)), ..key.clone() }
+        StepKey {
+            run_id: self.claim.run_id,
+            within: Some(Box::new(within)),
+            ..key.clone()
+        }
     }
 }
 

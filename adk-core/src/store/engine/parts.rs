@@ -61,7 +61,11 @@ impl OpenBlocks {
 
     /// Registers a block that begins in this scope.
     pub(crate) fn open(&self, path: Path, scope: Option<Arc<dyn BlockScope>>) {
-        lock(&self.blocks).push(OpenBlock { path, scope, writes: BTreeMap::new() });
+        lock(&self.blocks).push(OpenBlock {
+            path,
+            scope,
+            writes: BTreeMap::new(),
+        });
         self.count.fetch_add(1, Ordering::Release);
     }
 
@@ -82,14 +86,20 @@ impl OpenBlocks {
     ) -> Vec<(Name, Option<Arc<Value>>)> {
         let blocks = lock(&self.blocks);
         let open = blocks.iter().rfind(|open| open.path == *block);
-        let is_undone = |by: &[(BlockPart, _)]| by.last().is_some_and(|(part, _)| is_discarded(part));
+        let is_undone =
+            |by: &[(BlockPart, _)]| by.last().is_some_and(|(part, _)| is_discarded(part));
         let writes = open.into_iter().flat_map(|open| &open.writes);
         let undone = writes.filter(|(_, key)| is_undone(&key.by));
         let value = |KeyWrites { before, by }: &KeyWrites| {
-            let last = by.iter().rfind(|(part, _)| !is_discarded(part)).map(|(_, value)| value.clone());
+            let last = by
+                .iter()
+                .rfind(|(part, _)| !is_discarded(part))
+                .map(|(_, value)| value.clone());
             last.or_else(|| before.clone())
         };
-        undone.map(|(key, writes)| (key.clone(), value(writes))).collect()
+        undone
+            .map(|(key, writes)| (key.clone(), value(writes)))
+            .collect()
     }
 
     /// Returns the parts that are discarded and have written a key.
@@ -100,8 +110,14 @@ impl OpenBlocks {
     ) -> BTreeSet<BlockPart> {
         let blocks = lock(&self.blocks);
         let open = blocks.iter().rfind(|open| open.path == *block);
-        let by = open.into_iter().flat_map(|open| open.writes.values()).flat_map(|key| &key.by);
-        by.map(|(part, _)| part).filter(|part| is_discarded(part)).cloned().collect()
+        let by = open
+            .into_iter()
+            .flat_map(|open| open.writes.values())
+            .flat_map(|key| &key.by);
+        by.map(|(part, _)| part)
+            .filter(|part| is_discarded(part))
+            .cloned()
+            .collect()
     }
 
     /// Notes an event that is about to be applied. `before` returns the current value of a key.
@@ -111,20 +127,33 @@ impl OpenBlocks {
         temp: &StateDelta,
         before: impl Fn(&Name) -> Option<Arc<Value>>,
     ) {
-        for OpenBlock { path, scope, writes } in lock(&self.blocks).iter_mut() {
-            let Some(part) = BlockPart::on_path(path, &event.path) else { continue };
+        for OpenBlock {
+            path,
+            scope,
+            writes,
+        } in lock(&self.blocks).iter_mut()
+        {
+            let Some(part) = BlockPart::on_path(path, &event.path) else {
+                continue;
+            };
             let scope = scope.as_deref();
             // The keys of an element inside the block are empty when the element begins, so no
             // other part reads them.
-            let is_of_element =
-                |key: &Name| scope.map_or(key.contains('['), |scope| scope.is_of_element_inside(key));
-            let held = |key: &Name| before(key).filter(|_| scope.is_none_or(|scope| scope.is_current(key)));
+            let is_of_element = |key: &Name| {
+                scope.map_or(key.contains('['), |scope| scope.is_of_element_inside(key))
+            };
+            let held = |key: &Name| {
+                before(key).filter(|_| scope.is_none_or(|scope| scope.is_current(key)))
+            };
             // A secret is kept as long as the run; only the key that refers to it is undone.
             let temp = temp.iter().filter(|(key, _)| Scope::of(key) == Scope::Temp);
             let keys = event.actions.state_delta.iter().chain(temp);
             for (key, value) in keys.filter(|(key, _)| !is_of_element(key)) {
                 let key = writes.entry(key.clone());
-                let writes = key.or_insert_with_key(|key| KeyWrites { before: held(key), by: Vec::new() });
+                let writes = key.or_insert_with_key(|key| KeyWrites {
+                    before: held(key),
+                    by: Vec::new(),
+                });
                 writes.by.retain(|(other, _)| *other != part);
                 writes.by.push((part.clone(), value.clone()));
             }
@@ -170,7 +199,10 @@ mod tests {
         assert_eq!(part("w/l#2/race", "w/l#2/race/loop#3/b"), step("loop"));
         assert_eq!(part("w/l#2/race", "w/l#1/race/a"), None);
         assert_eq!(part("w/race", "w/race"), None);
-        assert_eq!(part("w/each_1", "w/each_1[3]/a"), Some(BlockPart::Element(3)));
+        assert_eq!(
+            part("w/each_1", "w/each_1[3]/a"),
+            Some(BlockPart::Element(3))
+        );
         assert_eq!(part("w/each_1", "w/each_1[3]"), Some(BlockPart::Element(3)));
     }
 
@@ -178,8 +210,14 @@ mod tests {
     fn discarded_writes_are_undone() {
         let blocks = OpenBlocks::default();
         let note = |at: &str, key: &str, value: u32, before: Option<u32>| {
-            let event = Event { path: path(at), ..Event::new() }.with_state(key.to_owned(), value);
-            blocks.note(&event, &StateDelta::default(), |_| before.map(|value| Arc::new(value.into())));
+            let event = Event {
+                path: path(at),
+                ..Event::new()
+            }
+            .with_state(key.to_owned(), value);
+            blocks.note(&event, &StateDelta::default(), |_| {
+                before.map(|value| Arc::new(value.into()))
+            });
         };
         note("w/race/a", "both", 1, Some(0));
         blocks.open(path("w/race"), None);
@@ -189,14 +227,24 @@ mod tests {
         note("w/race/a", "one", 5, None);
         note("w/other", "both", 6, Some(4));
         let undone = |name: &str| {
-            let undone = blocks
-                .values_to_restore(&path("w/race"), |part| *part != BlockPart::Step(Name::shared(name)));
+            let undone = blocks.values_to_restore(&path("w/race"), |part| {
+                *part != BlockPart::Step(Name::shared(name))
+            });
             let number = |value: Option<Arc<Value>>| value.and_then(|value| value.as_u64());
-            undone.into_iter().map(|(key, value)| (key.to_string(), number(value))).collect::<Vec<_>>()
+            undone
+                .into_iter()
+                .map(|(key, value)| (key.to_string(), number(value)))
+                .collect::<Vec<_>>()
         };
         assert_eq!(undone("a"), []);
-        assert_eq!(undone("b"), [("both".to_owned(), Some(3)), ("one".to_owned(), None)]);
-        assert_eq!(undone("none"), [("both".to_owned(), Some(1)), ("one".to_owned(), None)]);
+        assert_eq!(
+            undone("b"),
+            [("both".to_owned(), Some(3)), ("one".to_owned(), None)]
+        );
+        assert_eq!(
+            undone("none"),
+            [("both".to_owned(), Some(1)), ("one".to_owned(), None)]
+        );
         blocks.close(&path("w/race"));
         assert_eq!(undone("none"), []);
     }

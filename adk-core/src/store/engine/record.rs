@@ -53,8 +53,11 @@ pub(crate) fn from_value<T: Serialize>(value: &T) -> Result<Value, EncodeError> 
 
 /// Returns the record of a call with this result.
 pub(crate) fn from_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Value {
-    let facts =
-        CallFacts { kind, asked: inputs.digest().map(|digest| digest.to_string()), by: inputs.model() };
+    let facts = CallFacts {
+        kind,
+        asked: inputs.digest().map(|digest| digest.to_string()),
+        by: inputs.model(),
+    };
     let value = match value {
         Value::Object(mut map) if map.len() == 1 && map.contains_key(VALUE) => {
             map.shift_remove(VALUE).unwrap_or_default()
@@ -62,7 +65,10 @@ pub(crate) fn from_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Va
         value => value,
     };
     let facts = to_json(&facts).unwrap_or_default();
-    Value::Object(Map::from_iter([(CALL.to_owned(), facts), (VALUE.to_owned(), value)]))
+    Value::Object(Map::from_iter([
+        (CALL.to_owned(), facts),
+        (VALUE.to_owned(), value),
+    ]))
 }
 
 /// Checks that a tool is called with the arguments in its record.
@@ -70,7 +76,10 @@ pub(crate) fn from_call(value: Value, kind: CallKind, inputs: &CallInputs) -> Va
 /// # Errors
 /// [`ErrorKind::Diverged`] when the arguments differ.
 pub(crate) fn check_inputs(record: &Value, key: &StepKey, inputs: &CallInputs) -> Result<()> {
-    let recorded = record.get(CALL).and_then(|facts| facts.get("asked")).and_then(Value::as_str);
+    let recorded = record
+        .get(CALL)
+        .and_then(|facts| facts.get("asked"))
+        .and_then(Value::as_str);
     let (CallKind::Tool, Some(recorded), Some(now)) = (key.kind, recorded, inputs.digest()) else {
         return Ok(());
     };
@@ -132,7 +141,9 @@ pub(crate) fn withdrawal() -> Value {
 
 /// Returns true if this is the record of a wait that was withdrawn.
 pub(crate) fn is_withdrawn(record: &Value) -> bool {
-    record.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(WITHDRAWN))
+    record
+        .as_object()
+        .is_some_and(|map| map.len() == 1 && map.contains_key(WITHDRAWN))
 }
 
 /// Returns the number of the failed attempt; 0 for any other record.
@@ -156,7 +167,9 @@ pub(crate) fn settle(failure: Value) -> Value {
 /// Returns the record of a JSON value.
 pub(crate) fn escape(value: Value) -> Value {
     let is_taken = |map: &Map<String, Value>| {
-        [ERROR, FAILED, WITHDRAWN, VALUE, CALL].iter().any(|key| map.contains_key(*key))
+        [ERROR, FAILED, WITHDRAWN, VALUE, CALL]
+            .iter()
+            .any(|key| map.contains_key(*key))
     };
     if value.as_object().is_some_and(is_taken) {
         Value::Object(Map::from_iter([(VALUE.to_owned(), value)]))
@@ -195,7 +208,9 @@ impl RecordSubject<'_> {
             ),
         };
         let message = format!("{what} is of another type: {error}");
-        Error::new(ErrorKind::Diverged, message).with_help(help).with_source(error)
+        Error::new(ErrorKind::Diverged, message)
+            .with_help(help)
+            .with_source(error)
     }
 }
 
@@ -213,8 +228,14 @@ fn value(record: Value, subject: RecordSubject<'_>) -> Result<Value> {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
             match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
-                    let Failed { kind, message, help, path, .. } =
-                        serde_json::from_value(failed).map_err(|error| subject.type_error(error))?;
+                    let Failed {
+                        kind,
+                        message,
+                        help,
+                        path,
+                        ..
+                    } = serde_json::from_value(failed)
+                        .map_err(|error| subject.type_error(error))?;
                     let mut error = Error::new(kind, message);
                     if let Some(help) = help {
                         error = error.with_help(help);
@@ -228,7 +249,9 @@ fn value(record: Value, subject: RecordSubject<'_>) -> Result<Value> {
                 (None, None) => Value::Object(map),
             }
         }
-        Value::Object(mut map) if map.contains_key(CALL) => map.shift_remove(VALUE).unwrap_or_default(),
+        Value::Object(mut map) if map.contains_key(CALL) => {
+            map.shift_remove(VALUE).unwrap_or_default()
+        }
         record => record,
     })
 }
@@ -280,11 +303,9 @@ mod tests {
                 let error = read::<u32>(record, subject).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Diverged);
                 assert!(error.message().contains(wanted), "{error}");
-                assert!(
-                    error.help().is_some_and(
-                        |help| help.contains("the program that") || help.contains("a program that")
-                    )
-                );
+                assert!(error.help().is_some_and(
+                    |help| help.contains("the program that") || help.contains("a program that")
+                ));
             }
         }
     }

@@ -19,8 +19,9 @@ pub fn run_exists(run: RunId) -> Error {
 
 /// Returns the error for a run that is driven already, of kind [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
-    Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already"))
-        .with_help("wait until it ends or pauses; read a stream of this process to its end, or drop it")
+    Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already")).with_help(
+        "wait until it ends or pauses; read a stream of this process to its end, or drop it",
+    )
 }
 
 /// Returns the error for a run that was cancelled, of kind [`ErrorKind::Cancelled`].
@@ -39,8 +40,11 @@ pub fn fenced(run: RunId) -> Error {
 
 /// Returns the error for an id without an open wait, of kind [`ErrorKind::UnknownWait`].
 pub fn unknown_wait(id: &str) -> Error {
-    Error::new(ErrorKind::UnknownWait, format!("no open wait has the id `{id}`"))
-        .with_help("list the open waits with `runner.waiting()`")
+    Error::new(
+        ErrorKind::UnknownWait,
+        format!("no open wait has the id `{id}`"),
+    )
+    .with_help("list the open waits with `runner.waiting()`")
 }
 
 /// Returns the error for a wait that has an answer, of kind [`ErrorKind::Answered`].

@@ -52,7 +52,12 @@ pub struct RunRecord {
 
 impl RunRecord {
     /// Creates the record of a run. All other fields are empty.
-    pub fn new(run_id: RunId, session: SessionKey, workflow: impl Into<String>, topology: Topology) -> Self {
+    pub fn new(
+        run_id: RunId,
+        session: SessionKey,
+        workflow: impl Into<String>,
+        topology: Topology,
+    ) -> Self {
         Self {
             run_id,
             session,
@@ -138,7 +143,16 @@ impl RunInfo {
         is_ready: bool,
     ) -> Self {
         let (created, updated, usage) = Default::default();
-        Self { run_id, session, workflow: workflow.into(), status, is_ready, created, updated, usage }
+        Self {
+            run_id,
+            session,
+            workflow: workflow.into(),
+            status,
+            is_ready,
+            created,
+            updated,
+            usage,
+        }
     }
 
     /// Sets the times when it began and when its status was last written.
@@ -183,8 +197,8 @@ pub struct ClaimedRun {
     pub done: Vec<Done>,
     /// The ids of its waits, with or without an answer.
     pub waits: Vec<String>,
-    /// Whether the engine is called for everything again, and answers from its own record, also for
-    /// stored events.
+    /// Whether the engine is called for everything again, and answers from its own record, also
+    /// for stored events.
     pub starts_over: bool,
 }
 

@@ -25,8 +25,8 @@ pub struct BranchTask {
     pub session: SessionKey,
     /// The name of the root workflow.
     pub workflow: Name,
-    /// The path of the branch with rounds: the path of its block and the name of its first step, as
-    /// in `w/par/left`. For an element it is `w/each_1[3]`.
+    /// The path of the branch with rounds: the path of its block and the name of its first step,
+    /// as in `w/par/left`. For an element it is `w/each_1[3]`.
     pub path: Path,
     /// The branch name in its events.
     pub branch: Arc<str>,
@@ -45,7 +45,8 @@ pub struct BranchTask {
     pub calls: u32,
     /// The settings of the run, as JSON.
     pub config: Value,
-    /// The trace that the branch continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    /// The trace that the branch continues, in the form of a
+    /// [`TraceCarrier`](crate::TraceCarrier).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
@@ -96,7 +97,12 @@ struct BranchReportJson {
 impl BranchReport {
     /// Creates the report of a branch with this end.
     pub fn new(end: Result<BranchEnd>) -> Self {
-        Self { end, events: Vec::new(), loops: Vec::new(), usage: Usage::default() }
+        Self {
+            end,
+            events: Vec::new(),
+            loops: Vec::new(),
+            usage: Usage::default(),
+        }
     }
 
     /// Adds the events that the branch committed, which only the committing engine knows.
@@ -114,7 +120,11 @@ impl BranchReport {
             Ok(end) => record::from_value(end).map_err(Error::other)?,
             Err(error) => record::from_error(error),
         };
-        let sent = BranchReportJson { end, loops: self.loops.clone(), usage: self.usage };
+        let sent = BranchReportJson {
+            end,
+            loops: self.loops.clone(),
+            usage: self.usage,
+        };
         to_json(&sent).map_err(Error::other)
     }
 
@@ -123,8 +133,14 @@ impl BranchReport {
     /// # Errors
     /// When the value was not written by [`to_value`](Self::to_value).
     pub fn from_value(value: Value, events: Vec<Stored>) -> Result<Self> {
-        let BranchReportJson { end, loops, usage } = record::read(value, record::RecordSubject::Branch)?;
-        Ok(Self { end: record::read(end, record::RecordSubject::Branch), events, loops, usage })
+        let BranchReportJson { end, loops, usage } =
+            record::read(value, record::RecordSubject::Branch)?;
+        Ok(Self {
+            end: record::read(end, record::RecordSubject::Branch),
+            events,
+            loops,
+            usage,
+        })
     }
 }
 
@@ -136,16 +152,26 @@ mod tests {
     #[test]
     fn a_branch_report_survives_json() {
         let by = Path::root("w").child("p".into(), crate::At::Round(2));
-        let end =
-            BranchEnd::new(Flow::ExitTo("outer".into()), Some(LoopEndReason::Escalated { by: by.clone() }));
+        let end = BranchEnd::new(
+            Flow::ExitTo("outer".into()),
+            Some(LoopEndReason::Escalated { by: by.clone() }),
+        );
         let mut report = BranchReport::new(Ok(end.clone()));
-        report.usage = Usage { calls: 3, ..Usage::new(20, 10) };
+        report.usage = Usage {
+            calls: 3,
+            ..Usage::new(20, 10)
+        };
         let again = BranchReport::from_value(report.to_value().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.end.unwrap(), end);
         assert_eq!(again.usage, report.usage);
         let failed = BranchReport::new(Err(Error::new(ErrorKind::Timeout, "late").at(&by)));
-        let again =
-            BranchReport::from_value(failed.to_value().unwrap(), Vec::new()).unwrap().end.unwrap_err();
-        assert_eq!((again.kind(), again.message(), again.path()), (ErrorKind::Timeout, "late", Some(&by)));
+        let again = BranchReport::from_value(failed.to_value().unwrap(), Vec::new())
+            .unwrap()
+            .end
+            .unwrap_err();
+        assert_eq!(
+            (again.kind(), again.message(), again.path()),
+            (ErrorKind::Timeout, "late", Some(&by))
+        );
     }
 }

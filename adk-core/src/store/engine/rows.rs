@@ -15,7 +15,8 @@ use std::sync::Arc;
 /// # Errors
 /// Never in practice: all types of the registry have a form in JSON.
 pub fn to_text<T: Serialize + ?Sized>(value: &T) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| corrupt(format!("the value has no form in JSON: {error}")))
+    serde_json::to_string(value)
+        .map_err(|error| corrupt(format!("the value has no form in JSON: {error}")))
 }
 
 /// Reads a value from the text of [`to_text`]. `what` names the value in the error.
@@ -62,13 +63,23 @@ impl ClaimedRun {
         let temp: HashMap<_, StateDelta> = parse_pairs(&rows.temps)?;
         let steps: HashMap<_, Value> = parse_pairs(&rows.steps)?;
         let (done, waits) = (done.into_values().collect(), rows.waits);
-        Ok(Self { events, temp, steps, done, waits, ..Self::new(claim, record) })
+        Ok(Self {
+            events,
+            temp,
+            steps,
+            done,
+            waits,
+            ..Self::new(claim, record)
+        })
     }
 }
 
 fn parse_pairs<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>> {
     let read = |(key, text): &(String, String)| {
-        Ok((key.clone(), from_text(text, &format!("the record of `{key}`"))?))
+        Ok((
+            key.clone(),
+            from_text(text, &format!("the record of `{key}`"))?,
+        ))
     };
     pairs.iter().map(read).collect()
 }

@@ -50,7 +50,13 @@ impl Delivery {
     }
 
     /// Notes an event of the run that is about to be applied to its session.
-    pub(crate) fn note(&self, event: &Event, temp: &StateDelta, session: &Session, own: Option<&OwnKeys>) {
+    pub(crate) fn note(
+        &self,
+        event: &Event,
+        temp: &StateDelta,
+        session: &Session,
+        own: Option<&OwnKeys>,
+    ) {
         if let Some(blocks) = self.open_blocks() {
             blocks.note(event, temp, |key| self.value(key, session, own));
         }
@@ -65,11 +71,15 @@ impl Delivery {
     }
 
     /// Returns the values of keys, if a block is open that may need them.
-    fn values_before<'k>(&self, keys: impl Iterator<Item = &'k Name>) -> Vec<(Name, Option<Arc<Value>>)> {
+    fn values_before<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k Name>,
+    ) -> Vec<(Name, Option<Arc<Value>>)> {
         if self.open_blocks().is_none() {
             return Vec::new();
         }
-        keys.map(|key| (key.clone(), self.value(key, &self.session, self.live_own()))).collect()
+        keys.map(|key| (key.clone(), self.value(key, &self.session, self.live_own())))
+            .collect()
     }
 
     fn note_live(&self, event: &Event, temp: &StateDelta) {
@@ -87,7 +97,10 @@ impl Delivery {
     }
 
     fn open_blocks(&self) -> Option<&OpenBlocks> {
-        self.blocks.get().map(|blocks| &**blocks).filter(|blocks| blocks.is_any())
+        self.blocks
+            .get()
+            .map(|blocks| &**blocks)
+            .filter(|blocks| blocks.is_any())
     }
 
     pub(crate) fn temp(&self, key: &str) -> Option<Arc<Value>> {
@@ -104,7 +117,12 @@ impl Delivery {
         self.note_live(&draft.event, &draft.temp);
         let put = |event: &Arc<Event>| ticket = self.put(event);
         let (place, event) = self.session.append(draft.event, self.seed, put);
-        Stored { place, event, temp: draft.temp, ticket: Some(ticket) }
+        Stored {
+            place,
+            event,
+            temp: draft.temp,
+            ticket: Some(ticket),
+        }
     }
 
     fn put(&self, event: &Arc<Event>) -> u64 {
@@ -160,8 +178,8 @@ pub struct Slot {
 pub struct Draft {
     /// The event, without id, time and place. No other holder shares it yet.
     pub event: Arc<Event>,
-    /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and never
-    /// in an event.
+    /// The `temp:` keys and secrets that it sets. They are kept in the journal of the run and
+    /// never in an event.
     pub temp: StateDelta,
 }
 
@@ -195,7 +213,12 @@ impl Stored {
     /// Creates an event that an earlier attempt has stored, and that the session in memory holds
     /// already.
     pub fn earlier(place: u64, event: Arc<Event>, temp: StateDelta) -> Self {
-        Self { place, event, temp, ticket: None }
+        Self {
+            place,
+            event,
+            temp,
+            ticket: None,
+        }
     }
 }
 
@@ -222,7 +245,10 @@ impl Slot {
 
     /// Returns the claim that writes.
     pub fn claim(&self) -> ClaimId {
-        ClaimId { run_id: self.run_id, epoch: self.epoch }
+        ClaimId {
+            run_id: self.run_id,
+            epoch: self.epoch,
+        }
     }
 
     /// Returns the session that the event belongs to.
@@ -261,19 +287,35 @@ impl Slot {
         let put = |event: &Arc<Event>| ticket = delivery.put(event);
         let (key, mut temp) = (update.key().clone(), StateDelta::default());
         // The session is locked while the value is made, so the values are read before.
-        let before = delivery.values_before(update.also_writes().iter().map(|(key, _)| key).chain([&key]));
+        let before = delivery.values_before(
+            update
+                .also_writes()
+                .iter()
+                .map(|(key, _)| key)
+                .chain([&key]),
+        );
         let make = |current: Option<&Value>| {
             let draft = update.apply(current)?;
             temp = draft.temp;
             Ok(draft.event)
         };
-        let (place, event) = delivery.session.append_update(&key, make, delivery.seed, put)?;
+        let (place, event) = delivery
+            .session
+            .append_update(&key, make, delivery.seed, put)?;
         if let Some(blocks) = delivery.open_blocks() {
             blocks.note(&event, &temp, |key| {
-                before.iter().find(|(written, _)| written == key).and_then(|(_, value)| value.clone())
+                before
+                    .iter()
+                    .find(|(written, _)| written == key)
+                    .and_then(|(_, value)| value.clone())
             });
         }
-        Ok(Stored { place, event, temp, ticket: Some(ticket) })
+        Ok(Stored {
+            place,
+            event,
+            temp,
+            ticket: Some(ticket),
+        })
     }
 
     /// Delivers an event, for an engine with its own log, which has stored the event at this place
@@ -284,14 +326,22 @@ impl Slot {
         delivery.note_live(&event, &temp);
         delivery.session.append_stored(event.clone());
         let ticket = Some(delivery.put(&event));
-        Stored { place, event, temp, ticket }
+        Stored {
+            place,
+            event,
+            temp,
+            ticket,
+        }
     }
 }
 
 impl Draft {
     /// Creates a draft that sets no `temp:` key and no secret.
     pub fn new(event: impl Into<Arc<Event>>) -> Self {
-        Self { event: event.into(), temp: StateDelta::default() }
+        Self {
+            event: event.into(),
+            temp: StateDelta::default(),
+        }
     }
 }
 
@@ -306,7 +356,10 @@ impl Body {
             Self::Ready(draft) => Ok(draft),
             Self::Call(work) => work.await,
             Self::Update(update) => {
-                let message = format!("the engine of this runner cannot update state key `{}`", update.key());
+                let message = format!(
+                    "the engine of this runner cannot update state key `{}`",
+                    update.key()
+                );
                 Err(Error::new(ErrorKind::Config, message).with_help(
                     "its `Engine::commit` has to handle `Body::Update`; or read the key and set it",
                 ))

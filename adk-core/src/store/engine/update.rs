@@ -28,7 +28,12 @@ pub struct Update {
 
 impl Update {
     pub(crate) fn new(key: Name, draft: Draft, change: Change) -> Self {
-        Self { key, draft, base: None, change: Mutex::new(change) }
+        Self {
+            key,
+            draft,
+            base: None,
+            change: Mutex::new(change),
+        }
     }
 
     /// Moves the change to another event, and returns the event that it was for.
@@ -67,10 +72,16 @@ impl Update {
             Some(base) => base.as_deref(),
             None => current,
         };
-        let change = self.change.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let change = self
+            .change
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         let value = catch_unwind(AssertUnwindSafe(|| change(current))).unwrap_or_else(|panic| {
-            let message =
-                format!("the update of state key `{}` panicked: {}", self.key, panic::message(&*panic));
+            let message = format!(
+                "the update of state key `{}` panicked: {}",
+                self.key,
+                panic::message(&*panic)
+            );
             Err(Error::new(ErrorKind::Panic, message)
                 .with_help("nothing was changed; this is a defect of its function"))
         })?;
@@ -106,8 +117,19 @@ mod tests {
         let mut update = Update::new("user:n".into(), Draft::default(), Box::new(change));
         let error = update.apply(None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Panic);
-        assert!(error.message().contains("`user:n` panicked: no value"), "{error}");
+        assert!(
+            error.message().contains("`user:n` panicked: no value"),
+            "{error}"
+        );
         let draft = update.apply(Some(&json!(1))).unwrap();
-        assert_eq!(draft.event.actions.state_delta.get("user:n").map(|value| &**value), Some(&json!([1])));
+        assert_eq!(
+            draft
+                .event
+                .actions
+                .state_delta
+                .get("user:n")
+                .map(|value| &**value),
+            Some(&json!([1]))
+        );
     }
 }

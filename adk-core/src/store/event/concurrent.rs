@@ -16,15 +16,26 @@ impl ConcurrentBlock {
     pub(crate) fn around(event: &Event) -> Option<Self> {
         // Only events of branches are in a concurrent block.
         event.branch.as_ref()?;
-        let node = event.path.parts().first().map(|(node, _)| Path::clone(node))?;
-        Some(Self { run: event.invocation_id, node })
+        let node = event
+            .path
+            .parts()
+            .first()
+            .map(|(node, _)| Path::clone(node))?;
+        Some(Self {
+            run: event.invocation_id,
+            node,
+        })
     }
 
     /// Returns true if an event belongs to the block.
     pub(crate) fn contains(&self, event: &Event) -> bool {
         event.branch.is_some()
             && event.invocation_id == self.run
-            && event.path.parts().first().is_some_and(|(node, _)| node.is_beside(&self.node))
+            && event
+                .path
+                .parts()
+                .first()
+                .is_some_and(|(node, _)| node.is_beside(&self.node))
     }
 }
 

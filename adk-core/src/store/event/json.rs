@@ -28,7 +28,11 @@ struct EventJson<'a> {
     error_code: Option<Cow<'a, str>>,
     #[serde(alias = "error_message", skip_serializing_if = "is_none")]
     error_message: Option<Cow<'a, str>>,
-    #[serde(default, alias = "custom_metadata", skip_serializing_if = "Map::is_empty")]
+    #[serde(
+        default,
+        alias = "custom_metadata",
+        skip_serializing_if = "Map::is_empty"
+    )]
     custom_metadata: Map<String, Value>,
     #[serde(alias = "usage_metadata", skip_serializing_if = "is_none")]
     usage_metadata: Option<Usage>,
@@ -92,7 +96,9 @@ impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let details = self.details.as_deref();
         let text = |value: Option<&'_ String>| value.map(|t| Cow::Owned(t.clone()));
-        let ids = details.map(|d| &d.long_running_tool_ids[..]).filter(|ids| !ids.is_empty());
+        let ids = details
+            .map(|d| &d.long_running_tool_ids[..])
+            .filter(|ids| !ids.is_empty());
         EventJson {
             content: self.content.as_ref().map(Cow::Borrowed),
             partial: self.partial,
@@ -107,7 +113,9 @@ impl Serialize for Event {
             actions: (&self.actions).into(),
             long_running_tool_ids: ids.map(Cow::Borrowed),
             branch: self.branch.clone(),
-            node_info: NodeInfo { path: self.path.to_string() },
+            node_info: NodeInfo {
+                path: self.path.to_string(),
+            },
             id: self.id,
             timestamp: self.timestamp as f64 / 1e6,
         }
@@ -123,7 +131,9 @@ impl<'de> Deserialize<'de> for Event {
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
         // The writer added the round of the path.
-        let said = custom_metadata.get(LOOP_ITERATION_KEY).and_then(Value::as_u64);
+        let said = custom_metadata
+            .get(LOOP_ITERATION_KEY)
+            .and_then(Value::as_u64);
         if said.is_some() && said == path.iteration().map(u64::from) {
             custom_metadata.shift_remove(LOOP_ITERATION_KEY);
         }
@@ -138,7 +148,10 @@ impl<'de> Deserialize<'de> for Event {
             model_version: wire.model_version.map(Cow::into_owned),
             error_code: wire.error_code.map(Cow::into_owned),
             error_message: wire.error_message.map(Cow::into_owned),
-            long_running_tool_ids: wire.long_running_tool_ids.map(Cow::into_owned).unwrap_or_default(),
+            long_running_tool_ids: wire
+                .long_running_tool_ids
+                .map(Cow::into_owned)
+                .unwrap_or_default(),
             unknown: Value::Null,
         };
         Ok(Event {
@@ -160,7 +173,9 @@ impl<'de> Deserialize<'de> for Event {
 fn branches(written: &Value) -> Option<Vec<(u32, u32)>> {
     let number = |value: &Value| u32::try_from(value.as_u64()?).ok();
     let branches = written.as_object()?.iter();
-    branches.map(|(depth, branch)| Some((depth.parse().ok()?, number(branch)?))).collect()
+    branches
+        .map(|(depth, branch)| Some((depth.parse().ok()?, number(branch)?)))
+        .collect()
 }
 
 impl From<&Actions> for ActionsJson {
@@ -169,7 +184,9 @@ impl From<&Actions> for ActionsJson {
         Self {
             skip_summarization: actions.skip_summarization,
             state_delta: actions.state_delta.clone(),
-            artifact_delta: artifacts.map(|(name, version)| (name.to_string(), (*version).into())).collect(),
+            artifact_delta: artifacts
+                .map(|(name, version)| (name.to_string(), (*version).into()))
+                .collect(),
             transfer_to_agent: actions.transfer_to_agent.clone(),
             agent_state: actions.agent_state.clone(),
             end_of_agent: actions.end_of_agent,
@@ -186,9 +203,16 @@ impl From<&Actions> for ActionsJson {
 impl From<ActionsJson> for Actions {
     fn from(wire: ActionsJson) -> Self {
         let artifacts = wire.artifact_delta.into_iter();
-        let version = |value: Value| value.as_u64().and_then(|v| u32::try_from(v).ok()).unwrap_or(0);
+        let version = |value: Value| {
+            value
+                .as_u64()
+                .and_then(|v| u32::try_from(v).ok())
+                .unwrap_or(0)
+        };
         let actions = Self::from(RareActions {
-            artifact_delta: artifacts.map(|(name, v)| (Name::from(name), version(v))).collect(),
+            artifact_delta: artifacts
+                .map(|(name, v)| (Name::from(name), version(v)))
+                .collect(),
             escalate: wire.escalate,
             skip_summarization: wire.skip_summarization,
             transfer_to_agent: wire.transfer_to_agent,
@@ -202,7 +226,10 @@ impl From<ActionsJson> for Actions {
                 })
             }),
         });
-        Self { state_delta: wire.state_delta, ..actions }
+        Self {
+            state_delta: wire.state_delta,
+            ..actions
+        }
     }
 }
 
@@ -220,7 +247,11 @@ impl<'de> Deserialize<'de> for StateDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // The keys of a map are unique, so no key needs a lookup.
         let map = Map::<String, Value>::deserialize(deserializer)?;
-        Ok(Self(map.into_iter().map(|(key, value)| (Name::from(key), Arc::new(value))).collect()))
+        Ok(Self(
+            map.into_iter()
+                .map(|(key, value)| (Name::from(key), Arc::new(value)))
+                .collect(),
+        ))
     }
 }
 
@@ -233,15 +264,20 @@ mod tests {
     #[test]
     fn an_event_has_the_json_shape_of_adk() {
         let place = Path::root("writing").child("refinement".into(), At::Round(2));
-        let mut event =
-            Event::new().with_text("hi").with_state("k", json!({"b": 1, "a": null})).with_escalate();
+        let mut event = Event::new()
+            .with_text("hi")
+            .with_state("k", json!({"b": 1, "a": null}))
+            .with_escalate();
         event.author = "critic".into();
         event.path = place.child("critic".into(), At::Once);
         event.timestamp = 1_700_000_000_123_456;
         event.actions.artifact_delta.push(("a.png".into(), 3));
         event.branch = Some("par.left".into());
         let wire = serde_json::to_value(&event).unwrap();
-        assert_eq!(wire["content"], json!({"parts": [{"text": "hi"}], "role": "model"}));
+        assert_eq!(
+            wire["content"],
+            json!({"parts": [{"text": "hi"}], "role": "model"})
+        );
         assert_eq!(
             wire["actions"],
             json!({"stateDelta": {"k": {"b": 1, "a": null}}, "artifactDelta": {"a.png": 3}, "escalate": true})

@@ -71,7 +71,12 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         self.0.serialize_some(&Snake(value))
     }
-    fn serialize_unit_variant(self, name: &'static str, i: u32, v: &'static str) -> Result<S::Ok, S::Error> {
+    fn serialize_unit_variant(
+        self,
+        name: &'static str,
+        i: u32,
+        v: &'static str,
+    ) -> Result<S::Ok, S::Error> {
         self.0.serialize_unit_variant(name, i, v)
     }
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
@@ -88,7 +93,8 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
         variant: &'static str,
         value: &T,
     ) -> Result<S::Ok, S::Error> {
-        self.0.serialize_newtype_variant(name, index, variant, &Snake(value))
+        self.0
+            .serialize_newtype_variant(name, index, variant, &Snake(value))
     }
     fn serialize_seq(self, len: Option<usize>) -> Result<Self::SerializeSeq, S::Error> {
         self.0.serialize_seq(len).map(SnakeSerializer)
@@ -101,7 +107,9 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
         name: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleStruct, S::Error> {
-        self.0.serialize_tuple_struct(name, len).map(SnakeSerializer)
+        self.0
+            .serialize_tuple_struct(name, len)
+            .map(SnakeSerializer)
     }
     fn serialize_tuple_variant(
         self,
@@ -110,12 +118,18 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeTupleVariant, S::Error> {
-        self.0.serialize_tuple_variant(name, index, variant, len).map(SnakeSerializer)
+        self.0
+            .serialize_tuple_variant(name, index, variant, len)
+            .map(SnakeSerializer)
     }
     fn serialize_map(self, len: Option<usize>) -> Result<Self::SerializeMap, S::Error> {
         self.0.serialize_map(len).map(SnakeSerializer)
     }
-    fn serialize_struct(self, name: &'static str, len: usize) -> Result<Self::SerializeStruct, S::Error> {
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        len: usize,
+    ) -> Result<Self::SerializeStruct, S::Error> {
         if name.starts_with(PRIVATE_STRUCT) {
             self.0.serialize_struct(name, len).map(SnakeFields::Private)
         } else {
@@ -129,7 +143,9 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
         variant: &'static str,
         len: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        self.0.serialize_struct_variant(name, index, variant, len).map(SnakeSerializer)
+        self.0
+            .serialize_struct_variant(name, index, variant, len)
+            .map(SnakeSerializer)
     }
     fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<S::Ok, S::Error> {
         self.0.collect_str(value)

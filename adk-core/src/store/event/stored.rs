@@ -51,8 +51,14 @@ impl Event {
     /// # Errors
     /// Never in practice: all fields of an event have a form in JSON.
     pub fn to_stored(&self) -> Result<String> {
-        let unknown = self.details.as_ref().map_or(&Value::Null, |details| &details.unknown);
-        let parts = self.content.as_ref().map_or(&[][..], |content| &content.parts);
+        let unknown = self
+            .details
+            .as_ref()
+            .map_or(&Value::Null, |details| &details.unknown);
+        let parts = self
+            .content
+            .as_ref()
+            .map_or(&[][..], |content| &content.parts);
         let plain = unknown.is_null() && !parts.iter().any(needs_care);
         let text = if plain {
             serde_json::to_string(&Snake(self))
@@ -88,15 +94,23 @@ impl Event {
 
     fn to_stored_value(&self) -> Result<Value> {
         let kind = ErrorKind::Store(StoreErrorKind::Corrupt);
-        let mut value = to_json(&Snake(self)).map_err(|error| error.into_error(kind, "the event"))?;
+        let mut value =
+            to_json(&Snake(self)).map_err(|error| error.into_error(kind, "the event"))?;
         hide(&mut value);
-        if let Some(Details { unknown: Value::Object(unknown), .. }) = self.details.as_deref() {
+        if let Some(Details {
+            unknown: Value::Object(unknown),
+            ..
+        }) = self.details.as_deref()
+        {
             let mut unknown = unknown.clone();
             // An event that was copied from this one has other ids.
             for (field, is_own) in [
                 (
                     "id",
-                    unknown.get("id").and_then(Value::as_str).map(|text| EventId::of_text(text) == self.id),
+                    unknown
+                        .get("id")
+                        .and_then(Value::as_str)
+                        .map(|text| EventId::of_text(text) == self.id),
                 ),
                 (
                     "invocation_id",
@@ -121,8 +135,8 @@ impl Event {
     /// # Errors
     /// An error of kind [`StoreErrorKind::Corrupt`], if the text is not JSON of an event.
     pub fn from_stored(text: &str) -> Result<Self> {
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| corrupt_event("a stored event is not JSON", error))?;
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| corrupt_event("a stored event is not JSON", error))?;
         Self::from_stored_value(value)
     }
 
@@ -132,13 +146,17 @@ impl Event {
     /// The errors of [`from_stored`](Self::from_stored).
     pub fn from_columns(id: &str, invocation_id: &str, micros: u64) -> Result<Self> {
         let timestamp = micros as f64 / 1e6;
-        let event = json!({"id": id, "invocation_id": invocation_id, "author": "", "timestamp": timestamp});
+        let event =
+            json!({"id": id, "invocation_id": invocation_id, "author": "", "timestamp": timestamp});
         Self::from_stored_value(event)
     }
 
     fn from_stored_value(value: Value) -> Result<Self> {
         let mut known = value.clone();
-        for (field, own) in [("id", id_text as fn(&str) -> _), ("invocation_id", run_text)] {
+        for (field, own) in [
+            ("id", id_text as fn(&str) -> _),
+            ("invocation_id", run_text),
+        ] {
             let text = known.get(field).and_then(Value::as_str).unwrap_or_default();
             let text = own(text);
             if let Some(object) = known.as_object_mut() {
@@ -161,7 +179,11 @@ impl Event {
 }
 
 fn corrupt_event(what: &str, error: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), format!("{what}: {error}")).with_source(error)
+    Error::new(
+        ErrorKind::Store(StoreErrorKind::Corrupt),
+        format!("{what}: {error}"),
+    )
+    .with_source(error)
 }
 
 /// Returns the id for the text of another program: ids of ADK are usually UUIDs, but may be any
@@ -184,9 +206,13 @@ fn needs_care(part: &Part) -> bool {
 
 /// Returns the parts of an event in its JSON, with their positions as text.
 fn parts(event: &mut Value) -> impl Iterator<Item = (String, &mut Map<String, Value>)> {
-    let parts = event.get_mut("content").and_then(|content| content.get_mut("parts"));
+    let parts = event
+        .get_mut("content")
+        .and_then(|content| content.get_mut("parts"));
     let parts = parts.and_then(Value::as_array_mut).into_iter().flatten();
-    parts.enumerate().filter_map(|(at, part)| Some((at.to_string(), part.as_object_mut()?)))
+    parts
+        .enumerate()
+        .filter_map(|(at, part)| Some((at.to_string(), part.as_object_mut()?)))
 }
 
 /// Converts signatures to ADK's bytes, which are base64 in the URL-safe alphabet, and moves
@@ -195,7 +221,10 @@ fn hide(event: &mut Value) {
     let (mut signatures, mut malformed) = (Map::new(), Map::new());
     for (at, part) in parts(event) {
         if let Some(Value::String(text)) = part.get_mut("thought_signature") {
-            let bytes = STANDARD.decode(&text).ok().filter(|bytes| STANDARD.encode(bytes) == *text);
+            let bytes = STANDARD
+                .decode(&text)
+                .ok()
+                .filter(|bytes| STANDARD.encode(bytes) == *text);
             if bytes.is_none() {
                 signatures.insert(at.clone(), text.clone().into());
             }
@@ -212,15 +241,22 @@ fn hide(event: &mut Value) {
     if let Some(event) = event.as_object_mut() {
         let metadata = event.entry("custom_metadata").or_insert_with(|| json!({}));
         if let Some(metadata) = metadata.as_object_mut() {
-            metadata.insert(OWN.to_owned(), json!({"signatures": signatures, "malformed": malformed}));
+            metadata.insert(
+                OWN.to_owned(),
+                json!({"signatures": signatures, "malformed": malformed}),
+            );
         }
     }
 }
 
 /// Reverses [`hide`].
 fn show(event: &mut Value) {
-    let metadata = event.get_mut("custom_metadata").and_then(Value::as_object_mut);
-    let own = metadata.and_then(|metadata| metadata.shift_remove(OWN)).unwrap_or_default();
+    let metadata = event
+        .get_mut("custom_metadata")
+        .and_then(Value::as_object_mut);
+    let own = metadata
+        .and_then(|metadata| metadata.shift_remove(OWN))
+        .unwrap_or_default();
     for (at, part) in parts(event) {
         if let Some(Value::String(text)) = part.get_mut("thought_signature") {
             match own["signatures"].get(&at).and_then(Value::as_str) {
@@ -258,7 +294,9 @@ fn difference(stored: &Value, ours: &Value) -> Option<Value> {
                 .zip(ours)
                 .map(|(stored, ours)| difference(stored, ours).unwrap_or_default())
                 .collect();
-            all.iter().any(|value| !value.is_null()).then_some(Value::Array(all))
+            all.iter()
+                .any(|value| !value.is_null())
+                .then_some(Value::Array(all))
         }
         (stored, ours) if stored == ours => None,
         (stored, _) => Some(stored.clone()),
@@ -278,7 +316,9 @@ fn fill(ours: &mut Value, unknown: &Value) {
             }
         }
         (Value::Array(ours), Value::Array(unknown)) if ours.len() == unknown.len() => {
-            ours.iter_mut().zip(unknown).for_each(|(ours, unknown)| fill(ours, unknown));
+            ours.iter_mut()
+                .zip(unknown)
+                .for_each(|(ours, unknown)| fill(ours, unknown));
         }
         (ours, unknown) => *ours = unknown.clone(),
     }

@@ -98,7 +98,15 @@ pub struct SessionSnapshot {
 impl SessionSnapshot {
     /// Creates a snapshot without events.
     pub fn new(key: SessionKey, state: StateMap, len: usize, updated: u64) -> Self {
-        Self { key, state, events: Vec::new(), first: len, len, updated, unreadable: None }
+        Self {
+            key,
+            state,
+            events: Vec::new(),
+            first: len,
+            len,
+            updated,
+            unreadable: None,
+        }
     }
 
     /// Creates a snapshot for a list, with the readable parts of the states of the session, its
@@ -116,9 +124,18 @@ impl SessionSnapshot {
                 Map::new()
             })
         });
-        let state = SessionRow { own, user, app, ..SessionRow::default() }.into_state();
+        let state = SessionRow {
+            own,
+            user,
+            app,
+            ..SessionRow::default()
+        }
+        .into_state();
         let unreadable = (!unreadable.is_empty()).then(|| unreadable.join("; "));
-        Self { unreadable, ..Self::new(key, state, len, updated) }
+        Self {
+            unreadable,
+            ..Self::new(key, state, len, updated)
+        }
     }
 
     /// Sets the events. The first of them is at the place `first`.

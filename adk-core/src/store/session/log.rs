@@ -22,7 +22,11 @@ pub(crate) struct Log<T> {
 
 impl<T> Default for Log<T> {
     fn default() -> Self {
-        Self { len: AtomicUsize::new(0), first: OnceLock::new(), more: OnceLock::new() }
+        Self {
+            len: AtomicUsize::new(0),
+            first: OnceLock::new(),
+            more: OnceLock::new(),
+        }
     }
 }
 
@@ -47,7 +51,9 @@ impl<T> Log<T> {
         let (bucket, offset) = place(index);
         let own = match bucket.checked_sub(1) {
             None => &self.first,
-            Some(bucket) => &self.more.get_or_init(|| Box::new([const { OnceLock::new() }; BUCKETS]))[bucket],
+            Some(bucket) => &self
+                .more
+                .get_or_init(|| Box::new([const { OnceLock::new() }; BUCKETS]))[bucket],
         };
         let slots = own.get_or_init(|| (0..FIRST << bucket).map(|_| OnceLock::new()).collect());
         let free = slots[offset].set(value).is_ok();

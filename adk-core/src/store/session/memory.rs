@@ -44,12 +44,18 @@ impl MemoryStore {
 impl MemoryTables {
     fn session(&mut self, key: SessionKey) -> Arc<Session> {
         // Only a new entry copies its name.
-        let found = self.apps.get(&key.app).and_then(|app| Some((app, app.users.get(&key.user)?)));
+        let found = self
+            .apps
+            .get(&key.app)
+            .and_then(|app| Some((app, app.users.get(&key.user)?)));
         let (app, user) = match found {
             Some((app, user)) => (app.state.clone(), user.clone()),
             None => {
                 let app = self.apps.entry(key.app.clone()).or_default();
-                (app.state.clone(), app.users.entry(key.user.clone()).or_default().clone())
+                (
+                    app.state.clone(),
+                    app.users.entry(key.user.clone()).or_default().clone(),
+                )
             }
         };
         Arc::new(Session::new(key, app, user))
@@ -88,11 +94,19 @@ impl SessionStore for MemoryStore {
         key: &'a SessionKey,
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
-        Box::pin(ready(Ok(self.find(key).map(|session| session.snapshot(filter)))))
+        Box::pin(ready(Ok(self
+            .find(key)
+            .map(|session| session.snapshot(filter)))))
     }
 
-    fn append<'a>(&'a self, key: &'a SessionKey, mut events: Vec<Event>) -> BoxFuture<'a, Result<()>> {
-        let Some(session) = self.find(key) else { return Box::pin(ready(Err(key.missing()))) };
+    fn append<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        mut events: Vec<Event>,
+    ) -> BoxFuture<'a, Result<()>> {
+        let Some(session) = self.find(key) else {
+            return Box::pin(ready(Err(key.missing())));
+        };
         if let Err(error) = events.iter().try_for_each(Event::check_depth) {
             return Box::pin(ready(Err(error)));
         }
@@ -102,7 +116,9 @@ impl SessionStore for MemoryStore {
             Some(event) => Err(key.twice(event)),
             None => {
                 forget_temp(&mut events);
-                events.into_iter().for_each(|event| session.append_stored(Arc::new(event)));
+                events
+                    .into_iter()
+                    .for_each(|event| session.append_stored(Arc::new(event)));
                 Ok(())
             }
         };
@@ -159,7 +175,8 @@ impl SessionKey {
 
     /// Returns the error of a store that cannot read an event in its log.
     pub fn unreadable_event(&self, id: &str, place: u64, why: impl Display) -> Error {
-        let message = format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
+        let message =
+            format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
             "repair its row; `EventFilter::places` reads those around it; was it written by another program?",
         )
@@ -180,17 +197,27 @@ impl Session {
         let places = filter.places_of(len);
         let (mut first, end) = (places.start, places.end);
         // Time never runs backwards in a log.
-        let later = |place: usize| self.event(place).is_some_and(|e| e.timestamp >= filter.since_micros());
+        let later = |place: usize| {
+            self.event(place)
+                .is_some_and(|e| e.timestamp >= filter.since_micros())
+        };
         let (mut low, mut high) = (first, end);
         while low < high {
             let middle = low + (high - low) / 2;
-            if later(middle) { high = middle } else { low = middle + 1 }
+            if later(middle) {
+                high = middle
+            } else {
+                low = middle + 1
+            }
         }
         first = first.max(low);
         if let Some(most) = filter.most() {
             first = first.max(end.saturating_sub(most));
         }
-        let events = (first..end).filter_map(|place| self.event(place).cloned()).collect();
-        SessionSnapshot::new(self.key.clone(), self.state(), len, self.updated()).with_events(first, events)
+        let events = (first..end)
+            .filter_map(|place| self.event(place).cloned())
+            .collect();
+        SessionSnapshot::new(self.key.clone(), self.state(), len, self.updated())
+            .with_events(first, events)
     }
 }

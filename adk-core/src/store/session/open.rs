@@ -60,7 +60,10 @@ impl OpenSessions {
 
     /// Returns true if a session of that key is in use.
     pub fn is_open(&self, key: &SessionKey) -> bool {
-        lock(&self.0).sessions.get(key).is_some_and(|(_, session)| session.strong_count() > 0)
+        lock(&self.0)
+            .sessions
+            .get(key)
+            .is_some_and(|(_, session)| session.strong_count() > 0)
     }
 
     /// Removes a deleted session. Holders of it keep their copy.
@@ -72,27 +75,48 @@ impl OpenSessions {
     /// rows replace the state of the user and of the app in all open sessions.
     pub fn open(&self, key: &SessionKey, row: SessionRow, pages: Arc<dyn Pages>) -> Arc<Session> {
         let mut tables = lock(&self.0);
-        let user = tables.users.entry((key.app.clone(), key.user.clone())).or_default().clone();
+        let user = tables
+            .users
+            .entry((key.app.clone(), key.user.clone()))
+            .or_default()
+            .clone();
         let app = tables.apps.entry(key.app.clone()).or_default().clone();
         user.replace(add_prefix("user:", row.user));
         app.replace(add_prefix("app:", row.app));
-        let open = tables.sessions.get(key).filter(|(number, _)| *number == row.number);
+        let open = tables
+            .sessions
+            .get(key)
+            .filter(|(number, _)| *number == row.number);
         if let Some(session) = open.and_then(|(_, session)| session.upgrade()) {
             return session;
         }
         let own = add_prefix("", row.own);
-        let opening = Opening { own, user, app, earlier: row.len, updated: row.updated, newest: Vec::new() };
+        let opening = Opening {
+            own,
+            user,
+            app,
+            earlier: row.len,
+            updated: row.updated,
+            newest: Vec::new(),
+        };
         let session = Arc::new(Session::open(key.clone(), opening, Some(pages)));
         if tables.sessions.len() >= tables.enough.max(1024) {
-            tables.sessions.retain(|_, (_, session)| session.strong_count() > 0);
+            tables
+                .sessions
+                .retain(|_, (_, session)| session.strong_count() > 0);
             tables.enough = tables.sessions.len() * 2;
         }
-        tables.sessions.insert(key.clone(), (row.number, Arc::downgrade(&session)));
+        tables
+            .sessions
+            .insert(key.clone(), (row.number, Arc::downgrade(&session)));
         session
     }
 }
 
 /// Adds a prefix to the keys of a state.
 fn add_prefix(prefix: &str, state: Map<String, Value>) -> StateMap {
-    state.into_iter().map(|(key, value)| (Name::from(format!("{prefix}{key}")), Arc::new(value))).collect()
+    state
+        .into_iter()
+        .map(|(key, value)| (Name::from(format!("{prefix}{key}")), Arc::new(value)))
+        .collect()
 }

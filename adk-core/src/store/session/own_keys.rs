@@ -22,12 +22,18 @@ pub(crate) struct OwnKeys {
 impl OwnKeys {
     /// Creates the keys of a tree with these `state` keys. They hold no values.
     pub(crate) fn new(states: BTreeSet<Name>) -> Self {
-        Self { states: Arc::new(states), values: RwLock::default() }
+        Self {
+            states: Arc::new(states),
+            values: RwLock::default(),
+        }
     }
 
     /// Copies the keys with their values, for an inner run.
     pub(crate) fn copy(&self) -> Self {
-        Self { states: self.states.clone(), values: RwLock::new(read(&self.values).clone()) }
+        Self {
+            states: self.states.clone(),
+            values: RwLock::new(read(&self.values).clone()),
+        }
     }
 
     /// Returns true if a stored key is one of them.

@@ -45,13 +45,23 @@ type Page = OnceLock<Box<[OnceLock<Arc<Event>>]>>;
 
 impl Earlier {
     pub(super) fn new(store: Option<Arc<dyn Pages>>, len: usize) -> Self {
-        let loaded = Loaded { store, pages: OnceLock::new(), count: AtomicUsize::new(0) };
-        Self { len, source: Source::Store(loaded) }
+        let loaded = Loaded {
+            store,
+            pages: OnceLock::new(),
+            count: AtomicUsize::new(0),
+        };
+        Self {
+            len,
+            source: Source::Store(loaded),
+        }
     }
 
     /// Returns the first events of another session.
     pub(super) fn from_session(session: Arc<Session>, len: usize) -> Self {
-        Self { len: len.min(session.len()), source: Source::Session(session) }
+        Self {
+            len: len.min(session.len()),
+            source: Source::Session(session),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -61,7 +71,13 @@ impl Earlier {
     /// Returns the event at a place before [`len`](Self::len), if it is loaded.
     pub(super) fn get(&self, place: usize) -> Option<&Arc<Event>> {
         match &self.source {
-            Source::Store(loaded) => loaded.pages.get()?.get(place / PAGE)?.get()?.get(place % PAGE)?.get(),
+            Source::Store(loaded) => loaded
+                .pages
+                .get()?
+                .get(place / PAGE)?
+                .get()?
+                .get(place % PAGE)?
+                .get(),
             Source::Session(session) => session.event(place),
         }
     }
@@ -79,10 +95,18 @@ impl Earlier {
             Source::Store(loaded) if place < self.len => loaded,
             _ => return,
         };
-        let pages = || (0..self.len.div_ceil(PAGE)).map(|_| OnceLock::new()).collect();
+        let pages = || {
+            (0..self.len.div_ceil(PAGE))
+                .map(|_| OnceLock::new())
+                .collect()
+        };
         let page = &loaded.pages.get_or_init(pages)[place / PAGE];
         let first = place - place % PAGE;
-        let events = || (first..self.len.min(first + PAGE)).map(|_| OnceLock::new()).collect();
+        let events = || {
+            (first..self.len.min(first + PAGE))
+                .map(|_| OnceLock::new())
+                .collect()
+        };
         // Another caller may have loaded the same event.
         if page.get_or_init(events)[place % PAGE].set(event).is_ok() {
             loaded.count.fetch_add(1, Ordering::Release);
@@ -92,7 +116,9 @@ impl Earlier {
     pub(super) async fn load(&self, places: Range<usize>) -> Result<()> {
         let places = places.start..places.end.min(self.len);
         let store = match &self.source {
-            Source::Store(Loaded { store: Some(store), .. }) => store,
+            Source::Store(Loaded {
+                store: Some(store), ..
+            }) => store,
             Source::Store(Loaded { store: None, .. }) => return Ok(()),
             Source::Session(session) => return session.load(places).await,
         };
@@ -105,11 +131,18 @@ impl Earlier {
             }
             let events = store.load(first..end).await?;
             if events.len() != end - first {
-                let message = format!("the log of the session has lost events between {:?}", first..end);
-                return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
-                    .with_help("was it deleted, or rewound by another program? open it again"));
+                let message = format!(
+                    "the log of the session has lost events between {:?}",
+                    first..end
+                );
+                return Err(
+                    Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
+                        .with_help("was it deleted, or rewound by another program? open it again"),
+                );
             }
-            (first..).zip(events).for_each(|(place, event)| self.keep(place, event));
+            (first..)
+                .zip(events)
+                .for_each(|(place, event)| self.keep(place, event));
         }
         Ok(())
     }

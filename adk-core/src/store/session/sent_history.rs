@@ -59,7 +59,9 @@ impl SentHistories {
     /// Removes the history of an agent and returns it; it is empty for a new agent.
     pub(crate) fn take(&mut self, key: &HistoryKey) -> SentHistory {
         let found = self.agents.iter().rposition(|(other, _)| other == key);
-        found.map(|at| self.agents.swap_remove(at).1).unwrap_or_default()
+        found
+            .map(|at| self.agents.swap_remove(at).1)
+            .unwrap_or_default()
     }
 
     /// Keeps a history for the next request. It replaces a history that was made concurrently.

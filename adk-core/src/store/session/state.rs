@@ -14,7 +14,10 @@ pub type StateMap = BTreeMap<Name, Arc<Value>>;
 /// belong to a run.
 pub fn forget_temp(events: &mut [Event]) {
     for event in events {
-        event.actions.state_delta.retain(|key| Scope::of(key) != Scope::Temp);
+        event
+            .actions
+            .state_delta
+            .retain(|key| Scope::of(key) != Scope::Temp);
     }
 }
 

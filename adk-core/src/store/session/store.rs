@@ -10,7 +10,9 @@ use std::sync::Arc;
 pub const MAX_ID: usize = 128;
 
 /// The key of a session.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
 pub struct SessionKey {
     /// The app.
     pub app: String,
@@ -23,7 +25,11 @@ pub struct SessionKey {
 impl SessionKey {
     /// Creates a key.
     pub fn new(app: impl Into<String>, user: impl Into<String>, id: impl Into<String>) -> Self {
-        Self { app: app.into(), user: user.into(), id: id.into() }
+        Self {
+            app: app.into(),
+            user: user.into(),
+            id: id.into(),
+        }
     }
 
     /// Refuses ids that not every store can keep: empty ids, ids of more than [`MAX_ID`]
@@ -53,8 +59,13 @@ pub(crate) fn check_id(what: &str, id: &str) -> Result<()> {
     };
     let shown: String = id.chars().take(32).collect();
     let more = if shown.len() < id.len() { "..." } else { "" };
-    Err(Error::new(ErrorKind::IdInvalid, format!("the {what} {shown:?}{more} {why}"))
-        .with_help(format!("choose one of 1 to {MAX_ID} characters without NUL")))
+    Err(Error::new(
+        ErrorKind::IdInvalid,
+        format!("the {what} {shown:?}{more} {why}"),
+    )
+    .with_help(format!(
+        "choose one of 1 to {MAX_ID} characters without NUL"
+    )))
 }
 
 impl std::fmt::Display for SessionKey {
@@ -118,8 +129,11 @@ pub trait SessionStore: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the store fails.
-    fn list<'a>(&'a self, app: &'a str, user: Option<&'a str>)
-    -> BoxFuture<'a, Result<Vec<SessionSnapshot>>>;
+    fn list<'a>(
+        &'a self,
+        app: &'a str,
+        user: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>>;
 
     /// Deletes a session with its events; returns `false` if it did not exist. The state of the
     /// user and of the app stays.

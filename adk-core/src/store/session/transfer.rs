@@ -26,20 +26,32 @@ pub async fn export(
     key: &SessionKey,
     mut line: impl FnMut(&str) -> Result<()> + Send,
 ) -> Result<bool> {
-    let Some(session) = store.read(key, &EventFilter::new().last(0)).await? else { return Ok(false) };
-    let own = session.state.into_iter().filter(|(key, _)| Scope::of(key) == Scope::Session);
-    let head = Head { session: key.clone(), state: own.collect() };
+    let Some(session) = store.read(key, &EventFilter::new().last(0)).await? else {
+        return Ok(false);
+    };
+    let own = session
+        .state
+        .into_iter()
+        .filter(|(key, _)| Scope::of(key) == Scope::Session);
+    let head = Head {
+        session: key.clone(),
+        state: own.collect(),
+    };
     let head = serde_json::to_string(&head);
-    line(
-        &head
-            .map_err(|error| transfer_error(format!("the state of `{key}` has no form in JSON: {error}")))?,
-    )?;
+    line(&head.map_err(|error| {
+        transfer_error(format!("the state of `{key}` has no form in JSON: {error}"))
+    })?)?;
     for first in (0..session.len).step_by(MANY) {
         let end = (first + MANY).min(session.len);
-        let Some(page) = store.read(key, &EventFilter::new().places(first..end)).await? else {
+        let Some(page) = store
+            .read(key, &EventFilter::new().places(first..end))
+            .await?
+        else {
             return Err(key.missing());
         };
-        page.events.iter().try_for_each(|event| line(&event.to_stored()?))?;
+        page.events
+            .iter()
+            .try_for_each(|event| line(&event.to_stored()?))?;
     }
     Ok(true)
 }
@@ -56,8 +68,11 @@ where
 {
     let mut lines = lines.into_iter();
     let head = lines.next().transpose()?.unwrap_or_default();
-    let head: Head = serde_json::from_str(&head).map_err(|error| line_error(1, &error.to_string()))?;
-    head.state.check_depth().map_err(|error| too_deep(1, &error))?;
+    let head: Head =
+        serde_json::from_str(&head).map_err(|error| line_error(1, &error.to_string()))?;
+    head.state
+        .check_depth()
+        .map_err(|error| too_deep(1, &error))?;
     store.create(key.clone(), head.state.clone()).await?;
     let imported = append(store, &key, lines).await;
     if imported.is_err() {
@@ -73,8 +88,11 @@ async fn append(
 ) -> Result<()> {
     let (mut page, mut last) = (Vec::with_capacity(MANY), 1);
     for (number, line) in lines.enumerate() {
-        let event = Event::from_stored(&line?).map_err(|error| line_error(number + 2, error.message()))?;
-        event.check_depth().map_err(|error| too_deep(number + 2, &error))?;
+        let event =
+            Event::from_stored(&line?).map_err(|error| line_error(number + 2, error.message()))?;
+        event
+            .check_depth()
+            .map_err(|error| too_deep(number + 2, &error))?;
         page.push(event);
         if page.len() == MANY {
             store
@@ -88,7 +106,10 @@ async fn append(
     if page.is_empty() {
         Ok(())
     } else {
-        store.append(key, page).await.map_err(|error| page_error(last, many, error))
+        store
+            .append(key, page)
+            .await
+            .map_err(|error| page_error(last, many, error))
     }
 }
 
@@ -97,7 +118,10 @@ fn page_error(last: usize, many: usize, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Store(StoreErrorKind::Exists) => {
             let first = last + 1 - many;
-            let message = format!("in the lines {first} to {last} of the import: {}", error.message());
+            let message = format!(
+                "in the lines {first} to {last} of the import: {}",
+                error.message()
+            );
             Error::new(error.kind(), message)
                 .with_help("remove the repeated lines; an export has each event once")
         }
@@ -106,12 +130,17 @@ fn page_error(last: usize, many: usize, error: Error) -> Error {
 }
 
 fn too_deep(line: usize, error: &Error) -> Error {
-    let message = format!("line {line} of the import cannot be kept: {}", error.message());
+    let message = format!(
+        "line {line} of the import cannot be kept: {}",
+        error.message()
+    );
     Error::new(error.kind(), message).with_help(error.help().unwrap_or_default())
 }
 
 fn line_error(line: usize, why: &str) -> Error {
-    transfer_error(format!("line {line} of the import is not from an export: {why}"))
+    transfer_error(format!(
+        "line {line} of the import is not from an export: {why}"
+    ))
 }
 
 fn transfer_error(message: String) -> Error {

@@ -24,7 +24,10 @@ pub(super) struct Turns {
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { free: Semaphore::new(1), holder: Mutex::default() }
+        Self {
+            free: Semaphore::new(1),
+            holder: Mutex::default(),
+        }
     }
 }
 

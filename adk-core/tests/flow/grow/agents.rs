@@ -7,7 +7,10 @@ use crate::tree::*;
 impl Grower {
     pub(super) fn agent(&mut self, here: &mut Here) -> Agent {
         self.left = self.left.saturating_sub(1);
-        let mut agent = Agent { name: self.name("a"), ..Agent::default() };
+        let mut agent = Agent {
+            name: self.name("a"),
+            ..Agent::default()
+        };
         self.reads_and_writes(&mut agent, here);
         agent.exit = if here.loops.is_empty() {
             self.careless() && self.random.one_in(6)
@@ -38,13 +41,22 @@ impl Grower {
             self.rename_below(&mut agent, &instance);
             agent.settle();
         }
-        here.known.extend(agent.writes.iter().filter(|write| !write.perhaps).map(|write| write.key));
+        here.known.extend(
+            agent
+                .writes
+                .iter()
+                .filter(|write| !write.perhaps)
+                .map(|write| write.key),
+        );
         agent
     }
 
     /// Grows an agent below another one, with agents below it.
     fn below(&mut self, here: &Here, kind: &str, deeper: u32) -> Agent {
-        let mut agent = Agent { name: self.name(kind), ..Agent::default() };
+        let mut agent = Agent {
+            name: self.name(kind),
+            ..Agent::default()
+        };
         self.reads_and_writes(&mut agent, here);
         agent.toolset = self.may(32, &[Construct::Toolset]);
         self.tools(&mut agent, here, deeper);
@@ -60,18 +72,36 @@ impl Grower {
 
     /// Adds tools: functions, agents, workflows.
     fn tools(&mut self, agent: &mut Agent, here: &Here, deeper: u32) {
-        let tools = [Construct::ToolRead, Construct::ToolWrite, Construct::ToolBoth];
+        let tools = [
+            Construct::ToolRead,
+            Construct::ToolWrite,
+            Construct::ToolBoth,
+        ];
         if self.may(8, &tools) {
             let key = self.written(here);
-            agent.tools.push(Write { key, own: None, perhaps: true });
+            agent.tools.push(Write {
+                key,
+                own: None,
+                perhaps: true,
+            });
             let other = self.written(here);
             if self.may(6, &[Construct::ToolWrite]) && other != key {
-                agent.tools.push(Write { key: other, own: None, perhaps: true });
+                agent.tools.push(Write {
+                    key: other,
+                    own: None,
+                    perhaps: true,
+                });
             }
             if self.may(2, &[Construct::ToolBoth]) {
                 let optional = !here.known.contains(&key);
                 agent.reads.retain(|read| read.key != key);
-                agent.reads.push(Read { key, own: None, optional, prompt: false, tool: true });
+                agent.reads.push(Read {
+                    key,
+                    own: None,
+                    optional,
+                    prompt: false,
+                    tool: true,
+                });
             }
         }
         if deeper > 0 && self.may(16, &[Construct::AgentTool]) {
@@ -89,7 +119,12 @@ impl Grower {
             if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();
-                agent.flows.push(Nested { name, flow, reads: Vec::new(), writes: Vec::new() });
+                agent.flows.push(Nested {
+                    name,
+                    flow,
+                    reads: Vec::new(),
+                    writes: Vec::new(),
+                });
             }
         }
     }
@@ -98,12 +133,17 @@ impl Grower {
     fn rename_below(&mut self, agent: &mut Agent, instance: &Agent) {
         for below in agent.targets.iter_mut().chain(&mut agent.helpers) {
             for read in &mut below.reads {
-                let same = instance.reads.iter().find(|other| other.key == read.key && self.random.one_in(2));
+                let same = instance
+                    .reads
+                    .iter()
+                    .find(|other| other.key == read.key && self.random.one_in(2));
                 read.own = same.and_then(|other| other.own);
             }
             for write in below.writes.iter_mut().chain(&mut below.tools) {
-                let same =
-                    instance.writes.iter().find(|other| other.key == write.key && self.random.one_in(2));
+                let same = instance
+                    .writes
+                    .iter()
+                    .find(|other| other.key == write.key && self.random.one_in(2));
                 write.own = same.and_then(|other| other.own);
             }
             self.rename_below(below, instance);
@@ -113,7 +153,10 @@ impl Grower {
     /// Grows an `await`.
     pub(super) fn person(&mut self, here: &mut Here) -> Agent {
         self.left = self.left.saturating_sub(1);
-        let mut asks = Agent { name: self.name("q"), ..Agent::default() };
+        let mut asks = Agent {
+            name: self.name("q"),
+            ..Agent::default()
+        };
         self.reads(&mut asks, here);
         asks.reads.retain(|read| !is_secret(read.key));
         asks.reads.iter_mut().for_each(|read| read.prompt = true);
@@ -121,9 +164,17 @@ impl Grower {
         if is_secret(key) {
             key = PLAIN[0];
         }
-        asks.writes.push(Write { key, own: None, perhaps: false });
+        asks.writes.push(Write {
+            key,
+            own: None,
+            perhaps: false,
+        });
         let patience = [Patience::Endless, Patience::Fails, Patience::Default];
-        let last = if self.wants(&[Construct::AwaitDefault]) { &patience[2..] } else { &patience[..] };
+        let last = if self.wants(&[Construct::AwaitDefault]) {
+            &patience[2..]
+        } else {
+            &patience[..]
+        };
         asks.patience = Some(*self.random.choose(last));
         here.known.push(key);
         asks
@@ -132,10 +183,20 @@ impl Grower {
     fn reads(&mut self, agent: &mut Agent, here: &Here) {
         for _ in 0..self.random.below(4) {
             let optional = self.may(8, &[Construct::OptionalRead]);
-            let key = if optional { Some(self.optional(here)) } else { self.read(here, false) };
+            let key = if optional {
+                Some(self.optional(here))
+            } else {
+                self.read(here, false)
+            };
             let Some(key) = key else { continue };
             let prompt = self.random.one_in(3) && !is_secret(key);
-            agent.reads.push(Read { key, own: None, optional, prompt, tool: false });
+            agent.reads.push(Read {
+                key,
+                own: None,
+                optional,
+                prompt,
+                tool: false,
+            });
         }
     }
 
@@ -145,7 +206,11 @@ impl Grower {
             let key = self.written(here);
             if agent.writes.iter().all(|write| write.key != key) {
                 let perhaps = self.may(8, &[Construct::Out]);
-                agent.writes.push(Write { key, own: None, perhaps });
+                agent.writes.push(Write {
+                    key,
+                    own: None,
+                    perhaps,
+                });
             }
         }
     }
@@ -179,7 +244,11 @@ impl Grower {
         }
         let left: Vec<_> = own.collect();
         if self.random.one_in(2) && left.len() >= agent.writes.len() {
-            agent.writes.iter_mut().zip(left).for_each(|(write, key)| write.own = Some(key));
+            agent
+                .writes
+                .iter_mut()
+                .zip(left)
+                .for_each(|(write, key)| write.own = Some(key));
         }
     }
 }

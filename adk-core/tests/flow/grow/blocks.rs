@@ -10,7 +10,10 @@ impl Grower {
         let first = self.may(4, &[Construct::First]) && !self.wants(&[Construct::Parallel]);
         // With one branch at a time, the first branch wins every race, and the others never end a
         // loop.
-        let limit = self.random.one_in(4).then(|| 1 + u32::from(first) + self.random.below(3) as u32);
+        let limit = self
+            .random
+            .one_in(4)
+            .then(|| 1 + u32::from(first) + self.random.below(3) as u32);
         let (mut inside, mut known) = (Vec::new(), here.known.clone());
         let mut won: Option<Vec<Key>> = None;
         let (mut touched, mut taken) = (here.touched.clone(), here.taken.clone());
@@ -45,11 +48,16 @@ impl Grower {
 
     pub(super) fn arms(&mut self, here: &mut Here) -> Node {
         let key = self.read(here, false).filter(|key| !is_secret(key));
-        let Some(key) = key else { return Node::Run(self.agent(here)) };
+        let Some(key) = key else {
+            return Node::Run(self.agent(here));
+        };
         let mut inside = Vec::new();
         let mut known: Option<Vec<Key>> = None;
         for _ in 0..1 + self.random.below(3) {
-            let mut own = Here { depth: here.depth - 1, ..here.clone() };
+            let mut own = Here {
+                depth: here.depth - 1,
+                ..here.clone()
+            };
             let arm = match self.random.below(6) {
                 0 => Node::Nothing,
                 1 if !here.loops.is_empty() => Node::Break(self.target(here, Construct::BreakTo)),
@@ -77,8 +85,12 @@ impl Grower {
                 LISTS.contains(key)
             }
         };
-        let lists: Vec<_> =
-            here.known.iter().filter(is_list).filter(|key| !here.taken.contains(key)).collect();
+        let lists: Vec<_> = here
+            .known
+            .iter()
+            .filter(is_list)
+            .filter(|key| !here.taken.contains(key))
+            .collect();
         let list = match lists.is_empty() {
             true if !self.careless() => return Node::Run(self.agent(here)),
             true => *self.random.choose(LISTS),
@@ -89,32 +101,61 @@ impl Grower {
         } else {
             *self.random.choose(ITEMS)
         };
-        let limit = self.random.one_in(4).then(|| 1 + self.random.below(2) as u32);
-        let mut own = Here { depth: here.depth - 1, eaches: here.eaches + 1, ..here.clone() };
+        let limit = self
+            .random
+            .one_in(4)
+            .then(|| 1 + self.random.below(2) as u32);
+        let mut own = Here {
+            depth: here.depth - 1,
+            eaches: here.eaches + 1,
+            ..here.clone()
+        };
         if !self.random.one_in(4) {
             // Elements may write the outer lists as their own keys.
             own.known.retain(|key| !is_note(key));
         }
         own.known.push(item);
         let inside = self.nodes(&mut own);
-        here.known.extend(written(&inside).into_iter().filter(|key| !OWN.contains(key)));
-        let over = match (self.wants(&[Construct::EachMax]), self.wants(&[Construct::EachCut])) {
+        here.known.extend(
+            written(&inside)
+                .into_iter()
+                .filter(|key| !OWN.contains(key)),
+        );
+        let over = match (
+            self.wants(&[Construct::EachMax]),
+            self.wants(&[Construct::EachCut]),
+        ) {
             (true, false) => Over::Fail,
             (false, true) => Over::Cut,
             _ => *self.random.choose(&[Over::Cut, Over::Fail]),
         };
         let is_limited = self.may(4, &[Construct::EachMax, Construct::EachCut]);
         let max = is_limited.then(|| (1 + self.random.below(2) as u32, over));
-        self.block(Kind::Each { item, list, max, limit }, "e", inside)
+        self.block(
+            Kind::Each {
+                item,
+                list,
+                max,
+                limit,
+            },
+            "e",
+            inside,
+        )
     }
 
     pub(super) fn tried(&mut self, here: &mut Here) -> Node {
         let name = self.name("try");
-        let mut own = Here { depth: here.depth - 1, ..here.clone() };
+        let mut own = Here {
+            depth: here.depth - 1,
+            ..here.clone()
+        };
         let mut inside = self.nodes(&mut own);
         let most = 1 + self.random.below(3) as u32;
         if self.may(2, &[Construct::Else]) {
-            let mut other = Here { depth: here.depth - 1, ..here.clone() };
+            let mut other = Here {
+                depth: here.depth - 1,
+                ..here.clone()
+            };
             other.known.push(ERROR);
             let otherwise = self.nodes(&mut other);
             own.known.retain(|key| other.known.contains(key));
@@ -128,7 +169,13 @@ impl Grower {
             }));
         }
         here.known = own.known;
-        Node::Block(Block { name, kind: Kind::Try { most }, inside, skippable: false, skip: false })
+        Node::Block(Block {
+            name,
+            kind: Kind::Try { most },
+            inside,
+            skippable: false,
+            skip: false,
+        })
     }
 
     pub(super) fn rounds(&mut self, here: &mut Here) -> Node {
@@ -137,12 +184,21 @@ impl Grower {
         here.depth -= 1;
         let mut inside = self.nodes(here);
         let mut max = (!self.random.one_in(3)).then(|| 1 + self.random.below(3) as u32);
-        let is_flag = |key: &&Key| FLAGS.contains(key) || (here.eaches > 0 && type_of(key) == "bool");
-        let flags: Vec<_> =
-            here.known.iter().filter(|key| is_flag(key) && !here.taken.contains(key)).copied().collect();
+        let is_flag =
+            |key: &&Key| FLAGS.contains(key) || (here.eaches > 0 && type_of(key) == "bool");
+        let flags: Vec<_> = here
+            .known
+            .iter()
+            .filter(|key| is_flag(key) && !here.taken.contains(key))
+            .copied()
+            .collect();
         let mut until = None;
         if self.may(3, &[Construct::LoopUntil]) && (!flags.is_empty() || self.careless()) {
-            until = Some(if flags.is_empty() { FLAGS[0] } else { *self.random.choose(&flags) });
+            until = Some(if flags.is_empty() {
+                FLAGS[0]
+            } else {
+                *self.random.choose(&flags)
+            });
         }
         if max.is_none() && until.is_none() && !self.careless() && self.random.one_in(2) {
             let mut agent = self.agent(here);
@@ -153,7 +209,13 @@ impl Grower {
         }
         here.loops.pop();
         here.depth += 1;
-        Node::Block(Block { name, kind: Kind::Loop { max, until }, inside, skippable: false, skip: false })
+        Node::Block(Block {
+            name,
+            kind: Kind::Loop { max, until },
+            inside,
+            skippable: false,
+            skip: false,
+        })
     }
 }
 
@@ -173,7 +235,9 @@ fn read(nodes: &[Node]) -> Vec<Key> {
     let mut keys = Vec::new();
     each(nodes, &mut |node| match node {
         Node::Run(agent) => keys.extend(agent.reads.iter().map(|read| read.key)),
-        Node::Nested(nested) => keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key))),
+        Node::Nested(nested) => {
+            keys.extend(nested.flow.inputs.iter().map(|(key, _)| nested.read(key)))
+        }
         Node::Block(Block { kind, .. }) => match kind {
             Kind::Match { key } => keys.push(key),
             Kind::Each { list, .. } => keys.push(list),

@@ -3,13 +3,14 @@
 use super::plan::{self, Fails, Turn};
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
+    RunDriver, RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::session::Location;
 use adk_core::spec::AgentMeta;
 use adk_core::{
-    AnnouncedKeys, Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
+    AnnouncedKeys, Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare,
+    Result,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -45,15 +46,26 @@ impl Actor {
             tokio::task::yield_now().await;
         }
         let turn = Turn::plan(self.seed, &path, self.agent, self.handled);
-        let fails = |when| if turn.fails == Some(when) { Err(failure()) } else { Ok(()) };
+        let fails = |when| {
+            if turn.fails == Some(when) {
+                Err(failure())
+            } else {
+                Ok(())
+            }
+        };
         fails(Fails::First)?;
         let mut saw = Map::new();
         for read in &self.agent.reads {
             let found = cx.state().value(read.own());
-            saw.insert(read.own().to_owned(), found.as_deref().cloned().unwrap_or_default());
+            saw.insert(
+                read.own().to_owned(),
+                found.as_deref().cloned().unwrap_or_default(),
+            );
         }
         let mut event = Event::new().with_text(Value::Object(saw).to_string());
-        for (write, value) in plan::writes(self.seed, &path, &self.agent.writes).filter(|_| !turn.early) {
+        for (write, value) in
+            plan::writes(self.seed, &path, &self.agent.writes).filter(|_| !turn.early)
+        {
             event = event.with_state(write.own(), value);
         }
         cx.emit(event).await?;
@@ -95,7 +107,9 @@ fn real<T>(agent: &Agent, otherwise: T) -> Await
 where
     T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
 {
-    let asks = Await::builder::<T>(agent.writes[0].key).name(&agent.name).question(plan::prompt(agent));
+    let asks = Await::builder::<T>(agent.writes[0].key)
+        .name(&agent.name)
+        .question(plan::prompt(agent));
     let hour = Duration::from_secs(3600);
     match agent.patience {
         Some(Patience::Default) => asks.timeout(hour).default(otherwise).build(),
@@ -133,7 +147,12 @@ impl Journal for Answering {
             if plan::expires(self.seed, &path, agent) {
                 return Ok(wait.waiting.otherwise);
             }
-            Ok(Some(plan::answer(self.seed, &path, &question, agent.writes[0].key)))
+            Ok(Some(plan::answer(
+                self.seed,
+                &path,
+                &question,
+                agent.writes[0].key,
+            )))
         })
     }
 }

@@ -23,7 +23,9 @@ impl<'f> Interpreter<'f> {
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
         if block.skippable && plan::skips(self.seed, path) {
-            let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+            let Some(at) = self.event(path, thread)? else {
+                return Ok(Ended::Cut);
+            };
             self.wrote(at, State::new())?;
             return Ok(Ended::Through);
         }
@@ -32,15 +34,17 @@ impl<'f> Interpreter<'f> {
             Kind::Match { key } => {
                 let key = self.stored(scope, key, path);
                 let state = self.state(thread.at);
-                let value = state.get(&key).ok_or_else(|| format!("`{path}` has no `{key}`"))?;
+                let value = state
+                    .get(&key)
+                    .ok_or_else(|| format!("`{path}` has no `{key}`"))?;
                 let arm = plan::arm(value, block.inside.len());
                 self.node(&block.inside[arm], path, scope, thread)
             }
             Kind::Loop { max, until } => self.rounds(block, max, until, path, scope, thread),
             Kind::Try { most } => self.attempts(block, most, path, scope, thread),
-            Kind::Each { item, list, max, .. } => {
-                self.elements(block, (item, list, max), path, scope, thread)
-            }
+            Kind::Each {
+                item, list, max, ..
+            } => self.elements(block, (item, list, max), path, scope, thread),
             Kind::Parallel { first, .. } => {
                 let (start, mut parts) = (*thread, Vec::new());
                 for node in &block.inside {
@@ -81,8 +85,11 @@ impl<'f> Interpreter<'f> {
         if parts.iter().any(|(_, ended)| *ended == Ended::Cut) {
             return Ok(Ended::Cut);
         }
-        let failed: Vec<_> =
-            parts.iter().filter(|(_, ended)| is_left_out(ended)).map(|(at, _)| &**at).collect();
+        let failed: Vec<_> = parts
+            .iter()
+            .filter(|(_, ended)| is_left_out(ended))
+            .map(|(at, _)| &**at)
+            .collect();
         self.leaves_out(path, &failed, start, thread)
     }
 
@@ -97,7 +104,9 @@ impl<'f> Interpreter<'f> {
         if failed.is_empty() {
             return Ok(Ended::Through);
         }
-        let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        let Some(at) = self.event(path, thread)? else {
+            return Ok(Ended::Cut);
+        };
         let reported: BTreeSet<_> = failed_parts(&self.log.events[at]).collect();
         if reported != failed.iter().copied().collect() {
             return Err(format!("`{path}` skips {reported:?}, not {failed:?}"));
@@ -108,7 +117,9 @@ impl<'f> Interpreter<'f> {
 
     /// Checks the event of a block that was left and discards writes of cancelled branches.
     fn cancelled(&mut self, path: &str, start: Thread, thread: &mut Thread) -> Differs<()> {
-        if self.peek(path).is_some_and(|event| left_out(event, "cancelled").is_some())
+        if self
+            .peek(path)
+            .is_some_and(|event| left_out(event, "cancelled").is_some())
             && let Some(at) = self.event(path, thread)?
         {
             self.undoes(at, path, start)?;
@@ -119,12 +130,14 @@ impl<'f> Interpreter<'f> {
     /// Checks the discarded writes in the last event of a block.
     fn undoes(&mut self, at: usize, path: &str, start: Thread) -> Differs<()> {
         let log = self.log;
-        let discards =
-            Discards::from_event(&log.events[at]).ok_or_else(|| format!("`{path}` discards nothing"))?;
+        let discards = Discards::from_event(&log.events[at])
+            .ok_or_else(|| format!("`{path}` discards nothing"))?;
         let states: Vec<_> = (start.at..at).map(|at| self.state(at)).collect();
         let writes = |nth: usize| {
-            let temps =
-                self.temps.iter().flat_map(|(key, writes)| writes.iter().map(move |write| (key, write)));
+            let temps = self
+                .temps
+                .iter()
+                .flat_map(|(key, writes)| writes.iter().map(move |write| (key, write)));
             let temps = temps.filter(|(_, (written, _))| *written == start.at + nth);
             let mut all = delta(&log.events[start.at + nth]);
             all.extend(temps.map(|(key, (_, value))| (key.clone(), value.clone())));
@@ -142,8 +155,10 @@ impl<'f> Interpreter<'f> {
         start: Thread,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        let winner =
-            self.peek(path).and_then(|event| event.winner()).map(|winner| format!("{path}/{winner}"));
+        let winner = self
+            .peek(path)
+            .and_then(|event| event.winner())
+            .map(|winner| format!("{path}/{winner}"));
         if let Some(winner) = winner {
             let won = parts.into_iter().find(|(at, _)| *at == winner);
             let (_, ended) = won.ok_or_else(|| format!("`{winner}` is not a branch"))?;
@@ -174,13 +189,19 @@ impl<'f> Interpreter<'f> {
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
         let list = self.stored(scope, list, path);
-        let values = self.state(thread.at).get(&list).and_then(Value::as_array).cloned();
+        let values = self
+            .state(thread.at)
+            .get(&list)
+            .and_then(Value::as_array)
+            .cloned();
         let mut values = values.ok_or_else(|| format!("`{path}` has no list in `{list}`"))?;
         if let Some((max, over)) = max.filter(|(max, _)| values.len() > *max as usize) {
             if over == Over::Fail {
                 return Ok(Ended::Failed);
             }
-            let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+            let Some(at) = self.event(path, thread)? else {
+                return Ok(Ended::Cut);
+            };
             let over = left_out(&self.log.events[at], "over").and_then(Value::as_u64);
             if over != Some(values.len() as u64 - u64::from(max)) {
                 return Err(format!("`{path}` omits {over:?} elements"));
@@ -208,12 +229,19 @@ impl<'f> Interpreter<'f> {
         if ended != Ended::Through || keys.is_empty() {
             return Ok(ended);
         }
-        let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        let Some(at) = self.event(path, thread)? else {
+            return Ok(Ended::Cut);
+        };
         let (state, mut expected) = (self.state(at), State::new());
         for key in keys {
             let whole = parts.iter().filter(|(_, ended)| *ended == Ended::Through);
-            let stored: Vec<_> = whole.map(|(here, _)| self.stored(inside, key, here)).collect();
-            let list = stored.iter().filter_map(|stored| state.get(stored)).cloned();
+            let stored: Vec<_> = whole
+                .map(|(here, _)| self.stored(inside, key, here))
+                .collect();
+            let list = stored
+                .iter()
+                .filter_map(|stored| state.get(stored))
+                .cloned();
             expected.insert(self.stored(scope, key, path), list.collect());
         }
         self.wrote(at, expected)?;
@@ -229,7 +257,9 @@ impl<'f> Interpreter<'f> {
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
         let (body, otherwise) = match block.inside.split_last() {
-            Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => (body, Some(last)),
+            Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => {
+                (body, Some(last))
+            }
             _ => (&block.inside[..], None),
         };
         for attempt in 1.. {
@@ -239,13 +269,14 @@ impl<'f> Interpreter<'f> {
             if ended != Ended::Failed || (!again && otherwise.is_none()) {
                 return Ok(ended);
             }
-            let Some(at) = self.event(&here, thread)? else { return Ok(Ended::Cut) };
+            let Some(at) = self.event(&here, thread)? else {
+                return Ok(Ended::Cut);
+            };
             let log = self.log;
             let reported = log.events[at].failed_attempt();
-            if reported
-                .as_ref()
-                .is_none_or(|failed| (failed.attempt, failed.of, failed.again) != (attempt, most, again))
-            {
+            if reported.as_ref().is_none_or(|failed| {
+                (failed.attempt, failed.of, failed.again) != (attempt, most, again)
+            }) {
                 return Err(format!("`{here}` reports {reported:?}"));
             }
             let mut expected = State::new();

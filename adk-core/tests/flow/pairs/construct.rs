@@ -108,7 +108,10 @@ struct Unit {
 
 /// Returns the pairs of a workflow whose two members have both run.
 pub fn pairs(flow: &Flow, has_run: &dyn Fn(Place) -> bool) -> BTreeSet<Pair> {
-    let mut found = Finder { has_run, pairs: BTreeSet::new() };
+    let mut found = Finder {
+        has_run,
+        pairs: BTreeSet::new(),
+    };
     found.nodes(flow, &flow.body, &[]);
     found.pairs
 }
@@ -121,7 +124,10 @@ struct Finder<'r> {
 impl Finder<'_> {
     fn add(&mut self, relation: Relation, one: &Unit, other: &[Construct]) {
         if (self.has_run)(one.at) {
-            let all = one.is.iter().flat_map(|one| other.iter().map(move |other| (relation, *one, *other)));
+            let all = one
+                .is
+                .iter()
+                .flat_map(|one| other.iter().map(move |other| (relation, *one, *other)));
             self.pairs.extend(all);
         }
     }
@@ -135,10 +141,20 @@ impl Finder<'_> {
     /// Adds the pairs of steps in sequence, inside the constructs `around`.
     fn nodes(&mut self, flow: &Flow, nodes: &[Node], around: &[Construct]) {
         let units: Vec<_> = nodes.iter().map(|node| self.node(flow, node)).collect();
-        units.iter().for_each(|unit| self.add(Relation::Inside, unit, around));
-        let steps: Vec<_> = units.iter().filter(|unit| !unit.is.contains(&Construct::Else)).collect();
-        steps.windows(2).for_each(|two| self.add_both(Relation::Before, two[0], two[1]));
-        if around.iter().any(|around| matches!(around, Construct::Each)) {
+        units
+            .iter()
+            .for_each(|unit| self.add(Relation::Inside, unit, around));
+        let steps: Vec<_> = units
+            .iter()
+            .filter(|unit| !unit.is.contains(&Construct::Else))
+            .collect();
+        steps
+            .windows(2)
+            .for_each(|two| self.add_both(Relation::Before, two[0], two[1]));
+        if around
+            .iter()
+            .any(|around| matches!(around, Construct::Each))
+        {
             self.beside(&units, true);
         }
     }
@@ -159,12 +175,25 @@ impl Finder<'_> {
             Node::Nested(nested) => {
                 let mut is = vec![Construct::Workflow];
                 self.workflow(flow, nested, &mut is);
-                Unit { at: place(nested), is }
+                Unit {
+                    at: place(nested),
+                    is,
+                }
             }
-            Node::Nothing => Unit { at: place(node), is: Vec::new() },
+            Node::Nothing => Unit {
+                at: place(node),
+                is: Vec::new(),
+            },
             Node::Break(target) => {
-                let is = if target.is_some() { Construct::BreakTo } else { Construct::Break };
-                Unit { at: place(node), is: vec![is] }
+                let is = if target.is_some() {
+                    Construct::BreakTo
+                } else {
+                    Construct::Break
+                };
+                Unit {
+                    at: place(node),
+                    is: vec![is],
+                }
             }
             Node::Block(block) => self.block(flow, block),
         }
@@ -182,14 +211,22 @@ impl Finder<'_> {
             is.push(Construct::State);
         }
         let inputs = inner.inputs.iter().map(|(key, _)| nested.read(key));
-        keys(flow, inputs.chain(inner.outputs.iter().map(|key| nested.written(key))), is);
+        keys(
+            flow,
+            inputs.chain(inner.outputs.iter().map(|key| nested.written(key))),
+            is,
+        );
         self.nodes(inner, &inner.body, is);
     }
 
     fn block(&mut self, flow: &Flow, block: &Block) -> Unit {
         let mut is = match block.kind {
             Kind::Sequence => vec![Construct::Sequence],
-            Kind::Parallel { first, .. } => vec![if first { Construct::First } else { Construct::Parallel }],
+            Kind::Parallel { first, .. } => vec![if first {
+                Construct::First
+            } else {
+                Construct::Parallel
+            }],
             Kind::Match { .. } => vec![Construct::Match],
             Kind::Each { max, .. } => match max {
                 None => vec![Construct::Each],
@@ -209,22 +246,35 @@ impl Finder<'_> {
         }
         if block.skip {
             let is_each = matches!(block.kind, Kind::Each { .. });
-            is.push(if is_each { Construct::EachSkip } else { Construct::ParallelSkip });
+            is.push(if is_each {
+                Construct::EachSkip
+            } else {
+                Construct::ParallelSkip
+            });
         }
         if block.skippable {
             is.push(Construct::Before);
         }
         match block.kind {
             Kind::Parallel { .. } | Kind::Match { .. } => {
-                let units: Vec<_> = block.inside.iter().map(|node| self.node(flow, node)).collect();
-                units.iter().for_each(|unit| self.add(Relation::Inside, unit, &is));
+                let units: Vec<_> = block
+                    .inside
+                    .iter()
+                    .map(|node| self.node(flow, node))
+                    .collect();
+                units
+                    .iter()
+                    .for_each(|unit| self.add(Relation::Inside, unit, &is));
                 if let Kind::Parallel { .. } = block.kind {
                     self.beside(&units, false);
                 }
             }
             _ => self.nodes(flow, &block.inside, &is),
         }
-        Unit { at: place(block), is }
+        Unit {
+            at: place(block),
+            is,
+        }
     }
 
     fn agent(&mut self, flow: &Flow, agent: &Agent, role: Option<Construct>) -> Unit {
@@ -237,21 +287,44 @@ impl Finder<'_> {
         let mut is = vec![kind];
         is.extend(role);
         let mut is_if = |construct, holds: bool| is.extend(holds.then_some(construct));
-        is_if(Construct::Out, agent.writes.iter().any(|write| write.perhaps));
-        is_if(Construct::OptionalRead, agent.reads.iter().any(|read| read.optional && !read.tool));
-        let mut owns =
-            agent.reads.iter().map(|read| read.own).chain(agent.writes.iter().map(|write| write.own));
-        is_if(Construct::Instance, role.is_none() && owns.any(|own| own.is_some()));
+        is_if(
+            Construct::Out,
+            agent.writes.iter().any(|write| write.perhaps),
+        );
+        is_if(
+            Construct::OptionalRead,
+            agent.reads.iter().any(|read| read.optional && !read.tool),
+        );
+        let mut owns = agent
+            .reads
+            .iter()
+            .map(|read| read.own)
+            .chain(agent.writes.iter().map(|write| write.own));
+        is_if(
+            Construct::Instance,
+            role.is_none() && owns.any(|own| own.is_some()),
+        );
         is_if(Construct::Exit, agent.exit);
         is_if(Construct::ExitTo, !agent.leaves.is_empty());
-        let reads = agent.reads.iter().filter(|read| !read.tool).map(|read| read.key);
-        keys(flow, reads.chain(agent.writes.iter().map(|write| write.key)), &mut is);
+        let reads = agent
+            .reads
+            .iter()
+            .filter(|read| !read.tool)
+            .map(|read| read.key);
+        keys(
+            flow,
+            reads.chain(agent.writes.iter().map(|write| write.key)),
+            &mut is,
+        );
         let mut called = Vec::new();
         if !agent.tools.is_empty() {
             called.push(tool(flow, agent));
         }
         if agent.toolset {
-            called.push(Unit { at: toolset_place(agent), is: vec![Construct::Toolset] });
+            called.push(Unit {
+                at: toolset_place(agent),
+                is: vec![Construct::Toolset],
+            });
         }
         for helper in &agent.helpers {
             called.push(self.agent(flow, helper, Some(Construct::AgentTool)));
@@ -259,15 +332,23 @@ impl Finder<'_> {
         for nested in &agent.flows {
             let mut is = vec![Construct::WorkflowTool];
             self.workflow(flow, nested, &mut is);
-            called.push(Unit { at: place(nested), is });
+            called.push(Unit {
+                at: place(nested),
+                is,
+            });
         }
-        called.iter().for_each(|unit| self.add(Relation::Inside, unit, &is));
+        called
+            .iter()
+            .for_each(|unit| self.add(Relation::Inside, unit, &is));
         self.beside(&called, true);
         for target in &agent.targets {
             let unit = self.agent(flow, target, Some(Construct::Transfer));
             self.add(Relation::Inside, &unit, &is);
         }
-        Unit { at: place(agent), is }
+        Unit {
+            at: place(agent),
+            is,
+        }
     }
 }
 
@@ -281,12 +362,22 @@ fn tool(flow: &Flow, agent: &Agent) -> Unit {
     if reads.iter().any(|read| !is_written(read)) {
         is.push(Construct::ToolRead);
     }
-    if agent.tools.iter().any(|write| reads.iter().all(|read| read.own() != write.own())) {
+    if agent
+        .tools
+        .iter()
+        .any(|write| reads.iter().all(|read| read.own() != write.own()))
+    {
         is.push(Construct::ToolWrite);
     }
-    let all = reads.iter().map(|read| read.key).chain(agent.tools.iter().map(|write| write.key));
+    let all = reads
+        .iter()
+        .map(|read| read.key)
+        .chain(agent.tools.iter().map(|write| write.key));
     keys(flow, all, &mut is);
-    Unit { at: tool_place(agent), is }
+    Unit {
+        at: tool_place(agent),
+        is,
+    }
 }
 
 /// Adds the constructs of these keys.

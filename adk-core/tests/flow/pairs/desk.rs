@@ -10,7 +10,8 @@ use adk_core::model::{Model, ModelRequest, ModelStream, ToolDeclaration};
 use adk_core::spec::{KeySpec, ToolMeta};
 use adk_core::testing::{Reply, ScriptedModel};
 use adk_core::{
-    AgentTool, BoxFuture, DynTool, ReadonlyContext, Result, ToolArgs, ToolContext, ToolError, Toolset,
+    AgentTool, BoxFuture, DynTool, ReadonlyContext, Result, ToolArgs, ToolContext, ToolError,
+    Toolset,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -38,7 +39,10 @@ pub fn desk(agent: &'static Agent, build: &Builder) -> LlmAgent {
         made = made.tool(Leaves::default());
     }
     if agent.toolset {
-        made = made.toolset(Looks(KeySpec::new(build.leaked(format!("user:{}", agent.name)), "String")));
+        made = made.toolset(Looks(KeySpec::new(
+            build.leaked(format!("user:{}", agent.name)),
+            "String",
+        )));
     }
     for helper in &agent.helpers {
         made = made.tool(AgentTool::shared(build.agent(helper, true)));
@@ -64,8 +68,14 @@ struct Brain {
 impl Brain {
     fn new(agent: &Agent, seed: u64) -> Self {
         let called = agent.helpers.iter().map(|helper| helper.name.clone());
-        let once = called.chain(agent.flows.iter().map(|nested| nested.name.clone())).collect();
-        Self { seed, key: agent.writes.first().map(|write| write.key), once }
+        let once = called
+            .chain(agent.flows.iter().map(|nested| nested.name.clone()))
+            .collect();
+        Self {
+            seed,
+            key: agent.writes.first().map(|write| write.key),
+            once,
+        }
     }
 }
 
@@ -82,14 +92,20 @@ impl Model for Brain {
         let (path, turn) = (request.info.path.to_string(), request.info.turn);
         let prompt = prompt_part(&request.system_instruction);
         let mut random = plan::random_at(self.seed, &format!("{path} {turn} reply"));
-        let tools: Vec<_> = request.tools.iter().filter(|tool| tool.name != TRANSFER).collect();
+        let tools: Vec<_> = request
+            .tools
+            .iter()
+            .filter(|tool| tool.name != TRANSFER)
+            .collect();
         let others = request.tools.iter().find(|tool| tool.name == TRANSFER);
         // Calls decrease with depth, because nested agents multiply them.
         let is_tired = turn >= 3 || random.below(12) < path.split('/').count() as u64;
         if turn < 3
             && let Some(others) = others.filter(|_| random.one_in(2))
         {
-            let names = others.parameters["properties"]["agent_name"]["enum"].as_array().unwrap();
+            let names = others.parameters["properties"]["agent_name"]["enum"]
+                .as_array()
+                .unwrap();
             let args = json!({"agent_name": random.choose(names)});
             return to_stream(Reply::new().call(TRANSFER, args), request);
         }
@@ -116,7 +132,9 @@ fn to_stream(reply: Reply, request: Arc<ModelRequest>) -> ModelStream {
 
 /// Returns the part of a system instruction that comes from the prompt.
 pub fn prompt_part(instruction: &str) -> &str {
-    instruction.rfind(">;").map_or("", |end| &instruction[..end + 2])
+    instruction
+        .rfind(">;")
+        .map_or("", |end| &instruction[..end + 2])
 }
 
 fn declaration(name: &str) -> ToolDeclaration {
@@ -134,7 +152,12 @@ struct ByPlan {
 
 impl ByPlan {
     fn new(agent: &'static Agent, build: &Builder) -> Self {
-        Self { agent, meta: tool_of(agent, build.store), declaration: declaration("tool"), seed: build.seed }
+        Self {
+            agent,
+            meta: tool_of(agent, build.store),
+            declaration: declaration("tool"),
+            seed: build.seed,
+        }
     }
 }
 
@@ -154,10 +177,15 @@ impl DynTool for ByPlan {
             let mut saw = Map::new();
             for read in self.agent.reads.iter().filter(|read| read.tool) {
                 let found = cx.state().value(read.own());
-                saw.insert(read.own().to_owned(), found.as_deref().cloned().unwrap_or_default());
+                saw.insert(
+                    read.own().to_owned(),
+                    found.as_deref().cloned().unwrap_or_default(),
+                );
             }
-            let seen: Map<_, _> =
-                saw.iter().map(|(key, value)| (key.clone(), plan::to_result(value))).collect();
+            let seen: Map<_, _> = saw
+                .iter()
+                .map(|(key, value)| (key.clone(), plan::to_result(value)))
+                .collect();
             let number = args["request"].as_str().unwrap_or_default();
             tokio::task::yield_now().await;
             for (write, value) in plan::writes(self.seed, number, &self.agent.tools) {
@@ -207,8 +235,13 @@ impl Toolset for Looks {
         "looks"
     }
     fn tools<'a>(&'a self, _: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
-        let tool = Look { key: [self.0], declaration: declaration("look") };
-        Box::pin(std::future::ready(Ok(vec![Arc::new(tool.described()) as _])))
+        let tool = Look {
+            key: [self.0],
+            declaration: declaration("look"),
+        };
+        Box::pin(std::future::ready(Ok(
+            vec![Arc::new(tool.described()) as _],
+        )))
     }
 }
 
@@ -220,7 +253,10 @@ struct Look {
 impl Look {
     fn described(self) -> Described {
         let keys: &'static [KeySpec<'static>] = Box::leak(Box::new(self.key));
-        Described { meta: ToolMeta::new("look", "Looks.").writes(keys), declaration: self.declaration }
+        Described {
+            meta: ToolMeta::new("look", "Looks.").writes(keys),
+            declaration: self.declaration,
+        }
     }
 }
 

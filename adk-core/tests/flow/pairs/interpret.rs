@@ -100,7 +100,13 @@ pub struct Interpreter<'f> {
 pub type Differs<T> = Result<T, String>;
 
 impl<'f> Interpreter<'f> {
-    pub fn new(seed: u64, log: &'f Log, inner: Inner, names: &'f Names, choices: &'f mut Choices) -> Self {
+    pub fn new(
+        seed: u64,
+        log: &'f Log,
+        inner: Inner,
+        names: &'f Names,
+        choices: &'f mut Choices,
+    ) -> Self {
         Self {
             seed,
             log,
@@ -118,15 +124,30 @@ impl<'f> Interpreter<'f> {
     }
 
     /// Interprets the running workflow, with these keys of the session.
-    pub fn root(mut self, flow: &'f Flow, given: &BTreeSet<Key>) -> Differs<(Ended<'f>, BTreeSet<Place>)> {
+    pub fn root(
+        mut self,
+        flow: &'f Flow,
+        given: &BTreeSet<Key>,
+    ) -> Differs<(Ended<'f>, BTreeSet<Place>)> {
         // Keys without events exist from the start, too.
-        let inputs = flow.inputs.iter().map(|(key, _)| (*key, "input".to_owned()));
-        let lets = flow.lets.iter().map(|key| (*key, format!("{} let", flow.name)));
+        let inputs = flow
+            .inputs
+            .iter()
+            .map(|(key, _)| (*key, "input".to_owned()));
+        let lets = flow
+            .lets
+            .iter()
+            .map(|key| (*key, format!("{} let", flow.name)));
         let states = given.iter().map(|key| (*key, "state".to_owned()));
-        for (key, place) in
-            states.chain(inputs).chain(lets).filter(|(key, _)| key.starts_with("temp:") || is_secret(key))
+        for (key, place) in states
+            .chain(inputs)
+            .chain(lets)
+            .filter(|(key, _)| key.starts_with("temp:") || is_secret(key))
         {
-            self.temps.insert(key.to_owned(), vec![(0, plan::value(self.seed, &place, key))]);
+            self.temps.insert(
+                key.to_owned(),
+                vec![(0, plan::value(self.seed, &place, key))],
+            );
         }
         let mut thread = Thread { at: 1 };
         let ended = self.nodes(&flow.body, &flow.name, SESSION, &mut thread)?;
@@ -139,22 +160,36 @@ impl<'f> Interpreter<'f> {
 
     /// Checks that all events were expected.
     pub(super) fn is_whole(&self) -> Differs<()> {
-        for event in self.log.events.iter().filter(|event| event.author != "user") {
+        for event in self
+            .log
+            .events
+            .iter()
+            .filter(|event| event.author != "user")
+        {
             let path = event.path.to_string();
             let read_events = self.read_events.get(&path).copied().unwrap_or_default();
             if let Some(at) = self.log.event(&path, read_events) {
                 return Err(format!("event {at} of `{path}` is unexpected"));
             }
         }
-        if self.inner.is_empty() { Ok(()) } else { Err("a call ran that no reply contains".to_owned()) }
+        if self.inner.is_empty() {
+            Ok(())
+        } else {
+            Err("a call ran that no reply contains".to_owned())
+        }
     }
 
     /// Reads the next event of a path, if there is one.
     pub(super) fn event(&mut self, path: &str, thread: &mut Thread) -> Differs<Option<usize>> {
         let read_events = self.read_events.entry(path.to_owned()).or_default();
-        let Some(at) = self.log.event(path, *read_events) else { return Ok(None) };
+        let Some(at) = self.log.event(path, *read_events) else {
+            return Ok(None);
+        };
         if at < thread.at {
-            return Err(format!("event {at} of `{path}` comes too early, before {}", thread.at));
+            return Err(format!(
+                "event {at} of `{path}` comes too early, before {}",
+                thread.at
+            ));
         }
         *read_events += 1;
         thread.at = at + 1;
@@ -174,7 +209,10 @@ impl<'f> Interpreter<'f> {
         for (key, writes) in &self.temps {
             // The log shows whether there is a secret, which a new round of an `each` also removes.
             if key.starts_with("temp:") || state.contains_key(key) {
-                let last = writes.iter().filter(|(write, _)| *write < at).max_by_key(|(write, _)| *write);
+                let last = writes
+                    .iter()
+                    .filter(|(write, _)| *write < at)
+                    .max_by_key(|(write, _)| *write);
                 state.extend(last.map(|(_, value)| (key.clone(), value.clone())));
             }
         }
@@ -196,13 +234,25 @@ impl<'f> Interpreter<'f> {
     }
 
     /// Returns the value that an agent reads under a name of its definition.
-    pub(super) fn found(&mut self, read: &Read, scope: Scope, path: &str, state: &State) -> Option<Value> {
-        state.get(&self.source(read.own(), read.key, scope, path)).cloned()
+    pub(super) fn found(
+        &mut self,
+        read: &Read,
+        scope: Scope,
+        path: &str,
+        state: &State,
+    ) -> Option<Value> {
+        state
+            .get(&self.source(read.own(), read.key, scope, path))
+            .cloned()
     }
 
     /// Returns the stored key to which a name of a definition is written.
     pub(super) fn target(&mut self, own: Key, scope: Scope, path: &str) -> String {
-        let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
+        let written = self
+            .writes
+            .iter()
+            .find(|(name, _)| *name == own)
+            .map_or(own, |(_, key)| key);
         self.stored(scope, written, path)
     }
 
@@ -210,7 +260,11 @@ impl<'f> Interpreter<'f> {
     /// first write, then the output key.
     pub(super) fn source(&mut self, own: Key, key: Key, scope: Scope, path: &str) -> String {
         let written = self.target(own, scope, path);
-        if self.written.contains(&written) { written } else { self.stored(scope, key, path) }
+        if self.written.contains(&written) {
+            written
+        } else {
+            self.stored(scope, key, path)
+        }
     }
 
     /// Checks the writes of an event, and keeps keys without events.
@@ -220,12 +274,17 @@ impl<'f> Interpreter<'f> {
         for (key, value) in expected.extract_if(.., |key, _| key.starts_with("temp:")) {
             self.temps.entry(key).or_default().push((at, value));
         }
-        for (key, value) in
-            expected.extract_if(.., |key, _| is_secret(key.rsplit('/').next().unwrap_or_default()))
-        {
-            let is_kept = wrote.remove(&key).is_some_and(|written| written.is_null() == value.is_null());
+        for (key, value) in expected.extract_if(.., |key, _| {
+            is_secret(key.rsplit('/').next().unwrap_or_default())
+        }) {
+            let is_kept = wrote
+                .remove(&key)
+                .is_some_and(|written| written.is_null() == value.is_null());
             if !is_kept || event.text().contains("$kept") {
-                return Err(format!("event {at} of `{}` does not keep `{key}`", event.path));
+                return Err(format!(
+                    "event {at} of `{}` does not keep `{key}`",
+                    event.path
+                ));
             }
             self.written.insert(key.clone());
             self.temps.entry(key).or_default().push((at, value));
@@ -234,7 +293,10 @@ impl<'f> Interpreter<'f> {
         if wrote == expected {
             return Ok(());
         }
-        Err(format!("event {at} of `{}` writes {wrote:?}, not {expected:?}", event.path))
+        Err(format!(
+            "event {at} of `{}` writes {wrote:?}, not {expected:?}",
+            event.path
+        ))
     }
 
     pub(super) fn nodes(
@@ -263,13 +325,19 @@ impl<'f> Interpreter<'f> {
         match node {
             Node::Run(agent) => {
                 self.written.clear();
-                self.writes = agent.writes.iter().map(|write| (write.own(), write.key)).collect();
+                self.writes = agent
+                    .writes
+                    .iter()
+                    .map(|write| (write.own(), write.key))
+                    .collect();
                 self.agent(agent, &format!("{path}/{}", agent.name), scope, thread)
             }
             Node::Nested(nested) => {
                 let path = format!("{path}/{}", nested.name);
                 let inputs = nested.flow.inputs.iter();
-                let from = inputs.map(|(own, _)| self.stored(scope, nested.read(own), &path)).collect();
+                let from = inputs
+                    .map(|(own, _)| self.stored(scope, nested.read(own), &path))
+                    .collect();
                 self.nested(nested, &path, scope, from, thread)
             }
             Node::Break(target) => {
@@ -316,7 +384,9 @@ impl<'f> Interpreter<'f> {
         if turn.fails == Some(Fails::First) {
             return Ok(Ended::Failed);
         }
-        let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        let Some(at) = self.event(path, thread)? else {
+            return Ok(Ended::Cut);
+        };
         self.ran.insert(place(agent));
         let (state, mut saw) = (self.state(at), Map::new());
         for read in &agent.reads {
@@ -337,9 +407,13 @@ impl<'f> Interpreter<'f> {
             _ if turn.fails == Some(Fails::Last) => Ended::Failed,
             None => Ended::Through,
             Some(None) => Ended::Exit(None),
-            Some(Some(name)) => {
-                Ended::Exit(agent.leaves.iter().find(|left| **left == name).map(String::as_str))
-            }
+            Some(Some(name)) => Ended::Exit(
+                agent
+                    .leaves
+                    .iter()
+                    .find(|left| **left == name)
+                    .map(String::as_str),
+            ),
         })
     }
 
@@ -351,7 +425,9 @@ impl<'f> Interpreter<'f> {
         scope: Scope,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+        let Some(at) = self.event(path, thread)? else {
+            return Ok(Ended::Cut);
+        };
         self.ran.insert(place(agent));
         let state = self.state(at);
         let question = self.prompt_text(agent, path, scope, &state);
@@ -366,7 +442,13 @@ impl<'f> Interpreter<'f> {
     }
 
     /// Returns a prompt with the values of its keys.
-    pub(super) fn prompt_text(&mut self, agent: &Agent, path: &str, scope: Scope, state: &State) -> String {
+    pub(super) fn prompt_text(
+        &mut self,
+        agent: &Agent,
+        path: &str,
+        scope: Scope,
+        state: &State,
+    ) -> String {
         let mut all = String::new();
         for read in agent.reads.iter().filter(|read| read.prompt) {
             let found = match self.found(read, scope, path, state) {
@@ -407,10 +489,15 @@ impl<'f> Interpreter<'f> {
         }
         for key in &flow.lets {
             let place = format!("{} let", flow.name);
-            expected.insert(self.stored(inside, key, path), plan::value(self.seed, &place, key));
+            expected.insert(
+                self.stored(inside, key, path),
+                plan::value(self.seed, &place, key),
+            );
         }
         if !expected.is_empty() {
-            let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+            let Some(at) = self.event(path, thread)? else {
+                return Ok(Ended::Cut);
+            };
             self.wrote(at, expected)?;
         }
         let ended = self.nodes(&flow.body, path, inside, thread)?;
@@ -428,7 +515,9 @@ impl<'f> Interpreter<'f> {
             }
         }
         if !expected.is_empty() {
-            let Some(at) = self.event(path, thread)? else { return Ok(Ended::Cut) };
+            let Some(at) = self.event(path, thread)? else {
+                return Ok(Ended::Cut);
+            };
             self.wrote(at, expected)?;
         }
         Ok(Ended::Through)
@@ -437,7 +526,9 @@ impl<'f> Interpreter<'f> {
 
 /// Returns the index of the `each` element in a path, as `[3]`.
 fn element<'p>(path: &'p str, each: &str) -> &'p str {
-    let found =
-        path.split('/').rev().find(|name| name.strip_prefix(each).is_some_and(|rest| rest.starts_with('[')));
+    let found = path.split('/').rev().find(|name| {
+        name.strip_prefix(each)
+            .is_some_and(|rest| rest.starts_with('['))
+    });
     found.map_or("", |name| &name[each.len()..])
 }

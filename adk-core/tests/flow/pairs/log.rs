@@ -26,7 +26,11 @@ impl Log {
                 by_path.entry(event.path.to_string()).or_default().push(at);
             }
         }
-        Self { events, states, by_path }
+        Self {
+            events,
+            states,
+            by_path,
+        }
     }
 
     /// Returns the `nth` event of a path.
@@ -44,12 +48,19 @@ fn apply(event: &Event, workflows: &BTreeSet<String>, state: &mut State) {
     state.extend(delta(event));
     let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
     let unwritten = unwritten.into_iter().flatten().filter_map(Value::as_str);
-    unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.remove(key)));
+    unwritten
+        .filter(|key| !has_prefix(key))
+        .for_each(|key| drop(state.remove(key)));
 }
 
 /// Returns the writes of an event.
 pub fn delta(event: &Event) -> State {
-    event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+    event
+        .actions
+        .state_delta
+        .iter()
+        .map(|(key, value)| (key.to_string(), Value::clone(value)))
+        .collect()
 }
 
 /// Returns the prefix of the keys of an element.
@@ -72,10 +83,15 @@ impl Inner {
     /// Splits events into those of such runs and the others.
     ///
     /// `depth` is the number of steps from the root that contain all events.
-    pub fn split(events: &[Arc<Event>], tools: &BTreeSet<String>, depth: usize) -> (Self, Vec<Arc<Event>>) {
+    pub fn split(
+        events: &[Arc<Event>],
+        tools: &BTreeSet<String>,
+        depth: usize,
+    ) -> (Self, Vec<Arc<Event>>) {
         let (mut all, mut own) = (Self::default(), Vec::new());
         for event in events {
-            let mut nodes: Vec<_> = std::iter::successors(Some(&event.path), |path| path.parent()).collect();
+            let mut nodes: Vec<_> =
+                std::iter::successors(Some(&event.path), |path| path.parent()).collect();
             nodes.reverse();
             let mut below = nodes.into_iter().skip(depth);
             let Some(root) = below.find(|path| tools.contains(path.name().as_str())) else {
@@ -84,7 +100,10 @@ impl Inner {
             };
             // A later turn of the agent belongs to the same run.
             let parent = root.parent().map(Path::to_string).unwrap_or_default();
-            let runs = all.0.entry(format!("{parent}/{}", root.name())).or_default();
+            let runs = all
+                .0
+                .entry(format!("{parent}/{}", root.name()))
+                .or_default();
             if event.author == "user" && event.path == *root {
                 runs.push_back(Vec::new());
             } else if let Some(run) = runs.back_mut() {

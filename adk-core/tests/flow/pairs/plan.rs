@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 /// Returns random numbers for a place.
 pub fn random_at(seed: u64, place: &str) -> Random {
     let start = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    Random::new(
-        place.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)),
-    )
+    Random::new(place.bytes().fold(start, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    }))
 }
 
 /// Returns a value for a key.
@@ -20,7 +20,9 @@ pub fn value(seed: u64, place: &str, key: Key) -> Value {
         "bool" => json!(random.one_in(2)),
         "String" => json!(format!("s{:x}", random.number())),
         SECRET => json!({"$secret": format!("s{:x}", random.number())}),
-        _ => (0..random.below(4)).map(|n| json!(format!("l{n}{:x}", random.below(256)))).collect(),
+        _ => (0..random.below(4))
+            .map(|n| json!(format!("l{n}{:x}", random.below(256))))
+            .collect(),
     }
 }
 
@@ -29,13 +31,20 @@ pub fn next_value(place: &str, key: Key, earlier: Option<&Value>) -> Value {
     let earlier = earlier.cloned().unwrap_or_default();
     match type_of(key) {
         "bool" => json!(earlier != true),
-        "String" => json!(format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())),
-        SECRET => json!({"$secret": format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())}),
+        "String" => json!(format!(
+            "s{:x}",
+            random_at(1, &format!("{place} {earlier}")).number()
+        )),
+        SECRET => {
+            json!({"$secret": format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())})
+        }
         _ => {
             let all = earlier.as_array().cloned().unwrap_or_default();
             // In loops, the list would grow without limit.
             let kept = if all.len() > 3 { Vec::new() } else { all };
-            kept.into_iter().chain([json!(format!("m{:x}", random_at(2, place).below(4096)))]).collect()
+            kept.into_iter()
+                .chain([json!(format!("m{:x}", random_at(2, place).below(4096)))])
+                .collect()
         }
     }
 }
@@ -65,8 +74,13 @@ impl Turn {
             agent.leaves.get(way).cloned()
         });
         let early = leaves.is_some() && !agent.writes_first && random.one_in(2);
-        let fails = (handled && random.one_in(5)).then(|| *random.choose(&[Fails::First, Fails::Last]));
-        Self { early, leaves, fails }
+        let fails =
+            (handled && random.one_in(5)).then(|| *random.choose(&[Fails::First, Fails::Last]));
+        Self {
+            early,
+            leaves,
+            fails,
+        }
     }
 }
 
@@ -76,12 +90,18 @@ pub fn to_result(value: &Value) -> Value {
 }
 
 /// Returns the writes of a function or a tool at a place.
-pub fn writes<'a>(seed: u64, place: &'a str, all: &'a [Write]) -> impl Iterator<Item = (&'a Write, Value)> {
+pub fn writes<'a>(
+    seed: u64,
+    place: &'a str,
+    all: &'a [Write],
+) -> impl Iterator<Item = (&'a Write, Value)> {
     let is_written = move |write: &&Write| {
         !write.perhaps || !random_at(seed, &format!("{place} {} perhaps", write.own())).one_in(3)
     };
     let value = move |write: &Write| value(seed, &format!("{place} {}", write.own()), write.key);
-    all.iter().filter(is_written).map(move |write| (write, value(write)))
+    all.iter()
+        .filter(is_written)
+        .map(move |write| (write, value(write)))
 }
 
 /// Whether a callback replaces a block.
@@ -99,7 +119,8 @@ pub const ROUNDS: u32 = 3;
 
 /// Whether a question times out.
 pub fn expires(seed: u64, path: &str, agent: &Agent) -> bool {
-    agent.patience == Some(Patience::Default) && random_at(seed, &format!("{path} expires")).one_in(2)
+    agent.patience == Some(Patience::Default)
+        && random_at(seed, &format!("{path} expires")).one_in(2)
 }
 
 /// Returns the answer to a question.
@@ -111,7 +132,14 @@ pub fn answer(seed: u64, path: &str, question: &str, key: Key) -> Value {
 pub fn prompt(agent: &Agent) -> String {
     let reads = agent.reads.iter().filter(|read| read.prompt);
     reads
-        .map(|read| format!("{}=<{{{}{}}}>;", read.own(), read.own(), if read.optional { "?" } else { "" }))
+        .map(|read| {
+            format!(
+                "{}=<{{{}{}}}>;",
+                read.own(),
+                read.own(),
+                if read.optional { "?" } else { "" }
+            )
+        })
         .collect()
 }
 
@@ -124,11 +152,17 @@ pub fn prompt_id(prompt: &str) -> String {
 pub fn last_words(seed: u64, path: &str, prompt: &str, key: Option<Key>) -> (String, Value) {
     let place = format!("{path} {prompt}");
     let value = value(seed, &place, key.unwrap_or("text"));
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned);
     (text, value)
 }
 
 /// Whether errors inside a block stay inside.
 pub fn takes_errors(block: &Block) -> bool {
-    block.skip || matches!(block.kind, Kind::Try { .. } | Kind::Parallel { first: true, .. })
+    block.skip
+        || matches!(
+            block.kind,
+            Kind::Try { .. } | Kind::Parallel { first: true, .. }
+        )
 }

@@ -26,9 +26,28 @@ pub struct Row {
 }
 
 const ALL: &[Construct] = Construct::ALL;
-const LEAVES: &[Construct] =
-    &[Function, Out, ExitTo, Break, BreakTo, Await, AwaitDefault, ToolRead, ToolWrite, ToolBoth, Toolset];
-const CALLED: &[Construct] = &[ToolRead, ToolWrite, ToolBoth, AgentTool, WorkflowTool, Transfer, Toolset];
+const LEAVES: &[Construct] = &[
+    Function,
+    Out,
+    ExitTo,
+    Break,
+    BreakTo,
+    Await,
+    AwaitDefault,
+    ToolRead,
+    ToolWrite,
+    ToolBoth,
+    Toolset,
+];
+const CALLED: &[Construct] = &[
+    ToolRead,
+    ToolWrite,
+    ToolBoth,
+    AgentTool,
+    WorkflowTool,
+    Transfer,
+    Toolset,
+];
 const BLOCKS: &[Construct] = &[
     Sequence,
     Parallel,
@@ -72,9 +91,27 @@ const WORKFLOWS: &[Construct] = &[Workflow, WorkflowInstance, Default, WorkflowT
 
 const ROWS: &[Row] = &[
     Row::new(Inside, ALL, LEAVES, Why::Syntax, "nothing is inside of it"),
-    Row::new(Inside, CALLED, BLOCKS, Why::Syntax, "it belongs to an agent"),
-    Row::new(Inside, CALLED, WORKFLOWS, Why::Syntax, "it belongs to an agent"),
-    Row::new(Inside, STEPS, AGENTS, Why::Syntax, "a step is inside of a block or a workflow"),
+    Row::new(
+        Inside,
+        CALLED,
+        BLOCKS,
+        Why::Syntax,
+        "it belongs to an agent",
+    ),
+    Row::new(
+        Inside,
+        CALLED,
+        WORKFLOWS,
+        Why::Syntax,
+        "it belongs to an agent",
+    ),
+    Row::new(
+        Inside,
+        STEPS,
+        AGENTS,
+        Why::Syntax,
+        "a step is inside of a block or a workflow",
+    ),
     Row::new(Inside, &[Else], ALL, Why::Syntax, "it belongs to a `try`"),
     Row::new(
         Inside,
@@ -90,15 +127,69 @@ const ROWS: &[Row] = &[
         Why::Check("wait-in-tool"),
         "nothing waits in a tool",
     ),
-    Row::new(Ahead, CALLED, ALL, Why::Syntax, "what a model may call has no order"),
-    Row::new(Ahead, ALL, CALLED, Why::Syntax, "what a model may call has no order"),
-    Row::new(Ahead, &[Else], ALL, Why::Syntax, "an `else` is the end of its `try`"),
-    Row::new(Ahead, ALL, &[Else], Why::Syntax, "an `else` follows a failure, and no step"),
-    Row::new(Ahead, &[Break, BreakTo], ALL, Why::NeverRuns, "a `break` jumps over it"),
-    Row::new(Beside, &[Else], ALL, Why::Syntax, "an `else` runs by itself"),
-    Row::new(Beside, ALL, &[Else], Why::Syntax, "an `else` runs by itself"),
-    Row::new(Beside, &[Transfer], ALL, Why::Syntax, "who hands over has ended"),
-    Row::new(Beside, ALL, &[Transfer], Why::Syntax, "who hands over has ended"),
+    Row::new(
+        Ahead,
+        CALLED,
+        ALL,
+        Why::Syntax,
+        "what a model may call has no order",
+    ),
+    Row::new(
+        Ahead,
+        ALL,
+        CALLED,
+        Why::Syntax,
+        "what a model may call has no order",
+    ),
+    Row::new(
+        Ahead,
+        &[Else],
+        ALL,
+        Why::Syntax,
+        "an `else` is the end of its `try`",
+    ),
+    Row::new(
+        Ahead,
+        ALL,
+        &[Else],
+        Why::Syntax,
+        "an `else` follows a failure, and no step",
+    ),
+    Row::new(
+        Ahead,
+        &[Break, BreakTo],
+        ALL,
+        Why::NeverRuns,
+        "a `break` jumps over it",
+    ),
+    Row::new(
+        Beside,
+        &[Else],
+        ALL,
+        Why::Syntax,
+        "an `else` runs by itself",
+    ),
+    Row::new(
+        Beside,
+        ALL,
+        &[Else],
+        Why::Syntax,
+        "an `else` runs by itself",
+    ),
+    Row::new(
+        Beside,
+        &[Transfer],
+        ALL,
+        Why::Syntax,
+        "who hands over has ended",
+    ),
+    Row::new(
+        Beside,
+        ALL,
+        &[Transfer],
+        Why::Syntax,
+        "who hands over has ended",
+    ),
     Row::new(Beside, CALLED, STEPS, Why::Syntax, "a step is no tool"),
     Row::new(Beside, STEPS, CALLED, Why::Syntax, "a step is no tool"),
 ];
@@ -119,7 +210,13 @@ impl Row {
         why: Why,
         note: &'static str,
     ) -> Self {
-        Self { relation, one, other, why, note }
+        Self {
+            relation,
+            one,
+            other,
+            why,
+            note,
+        }
     }
 
     /// Formats the pairs of the row.
@@ -128,14 +225,23 @@ impl Row {
             if all.len() == ALL.len() {
                 return "all".to_owned();
             }
-            all.iter().map(|one| one.name()).collect::<Vec<_>>().join(", ")
+            all.iter()
+                .map(|one| one.name())
+                .collect::<Vec<_>>()
+                .join(", ")
         };
         let why = match self.why {
             Why::Check(check) => format!("check `{check}`"),
             Why::Syntax => "check `syntax`".to_owned(),
             Why::NeverRuns => "never runs".to_owned(),
         };
-        format!("{:?} | {} | {} | {why}: {}", self.relation, list(self.one), list(self.other), self.note)
+        format!(
+            "{:?} | {} | {} | {why}: {}",
+            self.relation,
+            list(self.one),
+            list(self.other),
+            self.note
+        )
     }
 }
 
@@ -148,24 +254,50 @@ pub fn rows() -> &'static [Row] {
 pub fn row_of(pair: Pair) -> Option<&'static Row> {
     let (relation, one, other) = pair;
     let mut rows = ROWS.iter();
-    let row =
-        rows.find(|row| row.relation == relation && row.one.contains(&one) && row.other.contains(&other));
+    let row = rows.find(|row| {
+        row.relation == relation && row.one.contains(&one) && row.other.contains(&other)
+    });
     row.filter(|_| !is_possible(pair))
 }
 
 /// Builds the smallest workflow with a pair that a check refuses.
 pub fn example((_, one, other): Pair) -> Flow {
-    let agent = Agent { name: "a1".into(), ..Agent::default() };
-    let writes = vec![crate::tree::Write { key: "k1", own: None, perhaps: false }];
+    let agent = Agent {
+        name: "a1".into(),
+        ..Agent::default()
+    };
+    let writes = vec![crate::tree::Write {
+        key: "k1",
+        own: None,
+        perhaps: false,
+    }];
     let step = match one {
-        Exit => Node::Run(Agent { exit: true, ..agent }),
-        ExitTo => Node::Run(Agent { leaves: vec!["l1".into()], ..agent }),
+        Exit => Node::Run(Agent {
+            exit: true,
+            ..agent
+        }),
+        ExitTo => Node::Run(Agent {
+            leaves: vec!["l1".into()],
+            ..agent
+        }),
         Break => Node::Break(None),
         BreakTo => Node::Break(Some("l1".into())),
-        Await => Node::Run(Agent { patience: Some(Patience::Endless), writes, ..agent }),
-        _ => Node::Run(Agent { patience: Some(Patience::Default), writes, ..agent }),
+        Await => Node::Run(Agent {
+            patience: Some(Patience::Endless),
+            writes,
+            ..agent
+        }),
+        _ => Node::Run(Agent {
+            patience: Some(Patience::Default),
+            writes,
+            ..agent
+        }),
     };
-    let mut flow = Flow { name: "flow".into(), body: vec![step], ..Flow::default() };
+    let mut flow = Flow {
+        name: "flow".into(),
+        body: vec![step],
+        ..Flow::default()
+    };
     let mut inputs = Vec::new();
     match other {
         Default => flow.inputs.push(("k2", true)),
@@ -175,14 +307,42 @@ pub fn example((_, one, other): Pair) -> Flow {
         }
         _ => {}
     }
-    let name = if other == WorkflowInstance { "second" } else { "flow" };
-    let nested = Nested { name: name.into(), flow: Arc::new(flow), reads: Vec::new(), writes: Vec::new() };
+    let name = if other == WorkflowInstance {
+        "second"
+    } else {
+        "flow"
+    };
+    let nested = Nested {
+        name: name.into(),
+        flow: Arc::new(flow),
+        reads: Vec::new(),
+        writes: Vec::new(),
+    };
     let inside = if other == WorkflowTool {
-        Node::Run(Agent { name: "a3".into(), model: true, flows: vec![nested], ..Agent::default() })
+        Node::Run(Agent {
+            name: "a3".into(),
+            model: true,
+            flows: vec![nested],
+            ..Agent::default()
+        })
     } else {
         Node::Nested(nested)
     };
-    let kind = Kind::Loop { max: Some(1), until: None };
-    let around = Block { name: "l1".into(), kind, inside: vec![inside], skippable: false, skip: false };
-    Flow { name: "root".into(), inputs, body: vec![Node::Block(around)], ..Flow::default() }
+    let kind = Kind::Loop {
+        max: Some(1),
+        until: None,
+    };
+    let around = Block {
+        name: "l1".into(),
+        kind,
+        inside: vec![inside],
+        skippable: false,
+        skip: false,
+    };
+    Flow {
+        name: "root".into(),
+        inputs,
+        body: vec![Node::Block(around)],
+        ..Flow::default()
+    }
 }

@@ -16,17 +16,22 @@ pub struct Table {
 
 /// Returns all pairs.
 pub fn all() -> impl Iterator<Item = Pair> {
-    let two = Construct::ALL.iter().flat_map(|one| Construct::ALL.iter().map(move |other| (*one, *other)));
+    let two = Construct::ALL
+        .iter()
+        .flat_map(|one| Construct::ALL.iter().map(move |other| (*one, *other)));
     let two: Vec<_> = two.collect();
     Relation::ALL.iter().flat_map(move |relation| {
         let two = two.clone();
-        two.into_iter().map(move |(one, other)| (*relation, one, other))
+        two.into_iter()
+            .map(move |(one, other)| (*relation, one, other))
     })
 }
 
 impl Table {
     pub fn add(&mut self, pairs: &BTreeSet<Pair>) {
-        pairs.iter().for_each(|pair| *self.counts.entry(*pair).or_default() += 1);
+        pairs
+            .iter()
+            .for_each(|pair| *self.counts.entry(*pair).or_default() += 1);
     }
 
     pub fn count(&self, pair: Pair) -> u32 {
@@ -39,10 +44,15 @@ impl Table {
         let offset = random.below(possible.len() as u64) as usize;
         let turned = possible[offset..].iter().chain(&possible[..offset]);
         let score = |pair: &Pair| {
-            let (count, tries) = (self.count(*pair), self.tries.get(pair).copied().unwrap_or_default());
+            let (count, tries) = (
+                self.count(*pair),
+                self.tries.get(pair).copied().unwrap_or_default(),
+            );
             (count >= ENOUGH, 4 * count + tries)
         };
-        let rarest = *turned.min_by_key(|pair| score(pair)).unwrap_or(&possible[0]);
+        let rarest = *turned
+            .min_by_key(|pair| score(pair))
+            .unwrap_or(&possible[0]);
         *self.tries.entry(rarest).or_default() += 1;
         rarest
     }
@@ -52,7 +62,9 @@ impl Table {
     pub fn text(&self) -> String {
         let mut text = String::new();
         let names = Construct::ALL.iter().enumerate();
-        let names: Vec<_> = names.map(|(at, construct)| format!("{at} {}", construct.name())).collect();
+        let names: Vec<_> = names
+            .map(|(at, construct)| format!("{at} {}", construct.name()))
+            .collect();
         writeln!(text, "{}", names.join(", ")).unwrap();
         for relation in Relation::ALL {
             writeln!(text, "\n{relation:?}").unwrap();
@@ -73,7 +85,9 @@ impl Table {
             }
         }
         writeln!(text, "\nWhat cannot be: relation | one | other | why").unwrap();
-        rows().iter().for_each(|row| writeln!(text, "{}", row.text()).unwrap());
+        rows()
+            .iter()
+            .for_each(|row| writeln!(text, "{}", row.text()).unwrap());
         text
     }
 }

@@ -19,7 +19,11 @@ struct Member<'f> {
 }
 
 fn members<'f>(agent: &'f Agent, path: &str, all: &mut Vec<Member<'f>>) {
-    all.push(Member { agent, path: path.to_owned(), turns: 0 });
+    all.push(Member {
+        agent,
+        path: path.to_owned(),
+        turns: 0,
+    });
     for target in &agent.targets {
         members(target, &format!("{path}/{}", target.name), all);
     }
@@ -52,7 +56,11 @@ impl<'f> Interpreter<'f> {
         loop {
             team[at].turns += 1;
             let (member, turns) = (team[at].agent, team[at].turns);
-            let here = if turns > 1 { format!("{}@{turns}", team[at].path) } else { team[at].path.clone() };
+            let here = if turns > 1 {
+                format!("{}@{turns}", team[at].path)
+            } else {
+                team[at].path.clone()
+            };
             let ended = match self.turn(member, &here, scope, thread)? {
                 Said::Done(Ended::Through) => return Ok(left),
                 Said::Done(ended) => return Ok(ended),
@@ -71,17 +79,26 @@ impl<'f> Interpreter<'f> {
     }
 
     /// Interprets one turn of a member.
-    fn turn(&mut self, agent: &'f Agent, path: &str, scope: Scope, thread: &mut Thread) -> Differs<Said<'f>> {
+    fn turn(
+        &mut self,
+        agent: &'f Agent,
+        path: &str,
+        scope: Scope,
+        thread: &mut Thread,
+    ) -> Differs<Said<'f>> {
         let mut left = Ended::Through;
         loop {
-            let Some(at) = self.event(path, thread)? else { return Ok(Said::Done(Ended::Cut)) };
+            let Some(at) = self.event(path, thread)? else {
+                return Ok(Said::Done(Ended::Cut));
+            };
             self.ran.insert(place(agent));
             let (log, state) = (self.log, self.state(at));
             let prompt = self.prompt_text(agent, path, scope, &state);
             let calls: Vec<_> = log.events[at].function_calls().collect();
             if calls.is_empty() {
                 let key = agent.writes.first();
-                let (text, value) = plan::last_words(self.seed, path, &prompt, key.map(|write| write.key));
+                let (text, value) =
+                    plan::last_words(self.seed, path, &prompt, key.map(|write| write.key));
                 if log.events[at].text() != text {
                     return Err(format!(
                         "`{path}` says {:?}, not {text:?} of {prompt:?}",
@@ -96,8 +113,11 @@ impl<'f> Interpreter<'f> {
                 return Ok(Said::Done(left));
             }
             self.wrote(at, State::new())?;
-            let has_prompt_id =
-                |call: &&FunctionCall| call.args.get("seen").is_none_or(|id| *id == plan::prompt_id(&prompt));
+            let has_prompt_id = |call: &&FunctionCall| {
+                call.args
+                    .get("seen")
+                    .is_none_or(|id| *id == plan::prompt_id(&prompt))
+            };
             if !calls.iter().all(has_prompt_id) {
                 return Err(format!("the model of `{path}` did not receive {prompt:?}"));
             }
@@ -136,18 +156,31 @@ impl<'f> Interpreter<'f> {
         let log = self.log;
         let results: Vec<_> = log.events[at].function_responses().collect();
         if results.len() != calls.len() {
-            return Err(format!("`{path}` has {} results of {} calls", results.len(), calls.len()));
+            return Err(format!(
+                "`{path}` has {} results of {} calls",
+                results.len(),
+                calls.len()
+            ));
         }
         let state = self.state(at);
-        let touches: Vec<_> = calls.iter().map(|call| self.touches_of(agent, call, path, scope)).collect();
+        let touches: Vec<_> = calls
+            .iter()
+            .map(|call| self.touches_of(agent, call, path, scope))
+            .collect();
         // Calls that both read and write a key write it one after the other.
-        let both = touches.iter().flat_map(|touched| touched.writes.intersection(&touched.reads));
+        let both = touches
+            .iter()
+            .flat_map(|touched| touched.writes.intersection(&touched.reads));
         let both: BTreeSet<_> = both.cloned().collect();
         let mut all = State::new();
         for ((call, result), touched) in calls.iter().zip(results).zip(&touches) {
             let mut view = state.clone();
-            let seen = all.iter().filter(|(key, _)| both.contains(*key) && touched.writes.contains(*key));
-            let seen: State = seen.map(|(key, value)| (key.clone(), value.clone())).collect();
+            let seen = all
+                .iter()
+                .filter(|(key, _)| both.contains(*key) && touched.writes.contains(*key));
+            let seen: State = seen
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
             let written = self.written.clone();
             self.written.extend(seen.keys().cloned());
             view.extend(seen.clone());
@@ -156,11 +189,14 @@ impl<'f> Interpreter<'f> {
             for (key, value) in delta {
                 let value = match all.get(&key).filter(|_| !seen.contains_key(&key)) {
                     Some(earlier) => {
-                        let write =
-                            agent.tools.iter().find(|write| self.stored(scope, write.key, path) == key);
+                        let write = agent
+                            .tools
+                            .iter()
+                            .find(|write| self.stored(scope, write.key, path) == key);
                         let before = match write.filter(|_| call.name == "tool") {
                             Some(write) => {
-                                let read = agent.reads.iter().find(|read| read.own() == write.own());
+                                let read =
+                                    agent.reads.iter().find(|read| read.own() == write.own());
                                 let read = read.map_or(write.own(), |read| read.key);
                                 self.source(write.own(), read, scope, path)
                             }
@@ -186,7 +222,11 @@ impl<'f> Interpreter<'f> {
         scope: Scope,
         view: &State,
     ) -> Differs<State> {
-        let number = call.args.get("request").and_then(Value::as_str).unwrap_or_default();
+        let number = call
+            .args
+            .get("request")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let mut delta = State::new();
         match call.name.as_str() {
             "tool" => drop(self.ran.insert(tool_place(agent))),
@@ -210,11 +250,15 @@ impl<'f> Interpreter<'f> {
                     };
                     delta.insert(self.stored(scope, write.key, path), value);
                 }
-                let saw: Map<_, _> =
-                    saw.into_iter().map(|(key, value)| (key, plan::to_result(&value))).collect();
+                let saw: Map<_, _> = saw
+                    .into_iter()
+                    .map(|(key, value)| (key, plan::to_result(&value)))
+                    .collect();
                 let reported = result.response.get("saw");
                 if reported != Some(&saw.clone().into()) {
-                    return Err(format!("the tool of `{path}` has seen {reported:?}, not {saw:?}"));
+                    return Err(format!(
+                        "the tool of `{path}` has seen {reported:?}, not {saw:?}"
+                    ));
                 }
             }
             _ => return self.inside(agent, call, result, path, scope, view),
@@ -233,9 +277,16 @@ impl<'f> Interpreter<'f> {
         view: &State,
     ) -> Differs<State> {
         let name = call.name.as_str();
-        let request = call.args.get("request").and_then(Value::as_str).unwrap_or_default();
+        let request = call
+            .args
+            .get("request")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let here = format!("{path}/{name}");
-        let events = self.inner.next(&here).ok_or_else(|| format!("`{here}` has not run"))?;
+        let events = self
+            .inner
+            .next(&here)
+            .ok_or_else(|| format!("`{here}` has not run"))?;
         let mut start = view.clone();
         let flow = agent.flows.iter().find(|nested| nested.name == name);
         // The request is written to the key of the input, so it is also visible where an instance
@@ -270,7 +321,9 @@ impl<'f> Interpreter<'f> {
             Some(nested) => {
                 run.written.extend(request);
                 let inputs = nested.flow.inputs.iter();
-                let from = inputs.map(|(own, _)| run.source(own, nested.read(own), scope, &here)).collect();
+                let from = inputs
+                    .map(|(own, _)| run.source(own, nested.read(own), scope, &here))
+                    .collect();
                 run.nested(nested, &here, scope, from, &mut thread)
             }
             None => {
@@ -280,7 +333,9 @@ impl<'f> Interpreter<'f> {
             }
         };
         let ended = ended.map(|ended| {
-            matches!(ended, Ended::Through | Ended::Exit(_)).then_some(()).ok_or(ended == Ended::Cut)
+            matches!(ended, Ended::Through | Ended::Exit(_))
+                .then_some(())
+                .ok_or(ended == Ended::Cut)
         });
         let is_whole = run.is_whole();
         let temps = std::mem::take(&mut run.temps);
@@ -292,20 +347,38 @@ impl<'f> Interpreter<'f> {
             Err(false) => {
                 return match result.response.get("error") {
                     Some(_) => Ok(State::new()),
-                    None => Err(format!("`{here}` has failed, and says {:?}", result.response)),
+                    None => Err(format!(
+                        "`{here}` has failed, and says {:?}",
+                        result.response
+                    )),
                 };
             }
         }
         if let Some(error) = result.response.get("error") {
             return Err(format!("`{here}` says {error}"));
         }
-        let mut delta: State = log.events.iter().flat_map(|event| super::log::delta(event)).collect();
-        let last = |writes: Vec<(usize, Value)>| Some(writes.into_iter().max_by_key(|(at, _)| *at)?.1);
-        delta.extend(temps.into_iter().filter_map(|(key, writes)| Some((key, last(writes)?))));
+        let mut delta: State = log
+            .events
+            .iter()
+            .flat_map(|event| super::log::delta(event))
+            .collect();
+        let last =
+            |writes: Vec<(usize, Value)>| Some(writes.into_iter().max_by_key(|(at, _)| *at)?.1);
+        delta.extend(
+            temps
+                .into_iter()
+                .filter_map(|(key, writes)| Some((key, last(writes)?))),
+        );
         Ok(delta)
     }
 
-    fn touches_of(&mut self, agent: &Agent, call: &FunctionCall, path: &str, scope: Scope) -> Touches {
+    fn touches_of(
+        &mut self,
+        agent: &Agent,
+        call: &FunctionCall,
+        path: &str,
+        scope: Scope,
+    ) -> Touches {
         let mut touches = Touches::default();
         match call.name.as_str() {
             "leave" | "look" => {}
@@ -324,7 +397,11 @@ impl<'f> Interpreter<'f> {
 
     fn read_touch(&mut self, read: &Read, path: &str, scope: Scope, touches: &mut Touches) {
         let own = read.own();
-        let written = self.writes.iter().find(|(name, _)| *name == own).map_or(own, |(_, key)| key);
+        let written = self
+            .writes
+            .iter()
+            .find(|(name, _)| *name == own)
+            .map_or(own, |(_, key)| key);
         touches.reads.insert(self.stored(scope, read.key, path));
         touches.reads.insert(self.stored(scope, written, path));
     }
@@ -356,33 +433,55 @@ impl<'f> Interpreter<'f> {
     fn flow_touches(&mut self, nested: &Nested, path: &str, scope: Scope, touches: &mut Touches) {
         if !nested.is_requested() {
             for (own, _) in &nested.flow.inputs {
-                touches.reads.insert(self.stored(scope, nested.read(own), path));
+                touches
+                    .reads
+                    .insert(self.stored(scope, nested.read(own), path));
             }
         }
         for own in &nested.flow.outputs {
-            touches.writes.insert(self.stored(scope, nested.written(own), path));
+            touches
+                .writes
+                .insert(self.stored(scope, nested.written(own), path));
         }
         session_touches(nested, touches);
     }
 }
 
-/// Adds what a workflow does to keys of the session. Its inputs hold the values of the workflow around unless they have a
-/// default or another name, or are outputs, too.
+/// Adds what a workflow does to keys of the session. Its inputs hold the values of the workflow
+/// around unless they have a default or another name, or are outputs, too.
 fn session_touches(nested: &Nested, touches: &mut Touches) {
     let flow = &*nested.flow;
     let is_session = |key: &Key| has_prefix(key) || flow.states.contains(key);
-    touches.reads.extend(flow.states.iter().map(|key| (*key).to_owned()));
-    let sets =
-        |(key, default): &&(Key, bool)| *default || nested.read(key) != *key || flow.outputs.contains(key);
-    let begins = flow.inputs.iter().filter(sets).map(|(key, _)| *key).chain(flow.lets.clone());
-    touches.writes.extend(begins.filter(is_session).map(str::to_owned));
+    touches
+        .reads
+        .extend(flow.states.iter().map(|key| (*key).to_owned()));
+    let sets = |(key, default): &&(Key, bool)| {
+        *default || nested.read(key) != *key || flow.outputs.contains(key)
+    };
+    let begins = flow
+        .inputs
+        .iter()
+        .filter(sets)
+        .map(|(key, _)| *key)
+        .chain(flow.lets.clone());
+    touches
+        .writes
+        .extend(begins.filter(is_session).map(str::to_owned));
     flow.each(&mut |node| match node {
         Node::Run(agent) => {
             for agent in [agent].into_iter().chain(agent.below()) {
                 let reads = agent.reads.iter().map(|read| read.key);
-                touches.reads.extend(reads.filter(is_session).map(str::to_owned));
-                let writes = agent.writes.iter().chain(&agent.tools).map(|write| write.key);
-                touches.writes.extend(writes.filter(is_session).map(str::to_owned));
+                touches
+                    .reads
+                    .extend(reads.filter(is_session).map(str::to_owned));
+                let writes = agent
+                    .writes
+                    .iter()
+                    .chain(&agent.tools)
+                    .map(|write| write.key);
+                touches
+                    .writes
+                    .extend(writes.filter(is_session).map(str::to_owned));
             }
             for nested in agent.called() {
                 inside(flow, nested, touches);
@@ -396,9 +495,13 @@ fn session_touches(nested: &Nested, touches: &mut Touches) {
 fn inside(flow: &Flow, nested: &Nested, touches: &mut Touches) {
     let is_session = |key: &Key| has_prefix(key) || flow.states.contains(key);
     let inputs = nested.flow.inputs.iter().map(|(key, _)| nested.read(key));
-    touches.reads.extend(inputs.filter(is_session).map(str::to_owned));
+    touches
+        .reads
+        .extend(inputs.filter(is_session).map(str::to_owned));
     let outputs = nested.flow.outputs.iter().map(|key| nested.written(key));
-    touches.writes.extend(outputs.filter(is_session).map(str::to_owned));
+    touches
+        .writes
+        .extend(outputs.filter(is_session).map(str::to_owned));
     session_touches(nested, touches);
 }
 
@@ -414,7 +517,11 @@ fn joined(before: Option<&Value>, earlier: &Value, later: Value) -> Value {
         (Value::Array(earlier), Value::Array(more))
             if earlier.starts_with(before) && more.starts_with(before) =>
         {
-            earlier.iter().chain(&more[before.len()..]).cloned().collect()
+            earlier
+                .iter()
+                .chain(&more[before.len()..])
+                .cloned()
+                .collect()
         }
         _ => later,
     }

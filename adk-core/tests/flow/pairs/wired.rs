@@ -33,7 +33,12 @@ impl Builder {
         if agent.patience.is_some() {
             return Arc::new(asks(agent));
         }
-        Arc::new(Actor { agent, meta: of_agent(agent, self.store), seed: self.seed, handled })
+        Arc::new(Actor {
+            agent,
+            meta: of_agent(agent, self.store),
+            seed: self.seed,
+            handled,
+        })
     }
 }
 
@@ -67,19 +72,40 @@ impl Tree {
             _ => None,
         });
         let agents = agents.collect();
-        let callbacks = spec.steps.iter().map(|step| step.skippable.then(|| skipping(build.seed))).collect();
-        Self { flow, spec, meta: of_flow(flow, build.store), agents, callbacks, seed: build.seed }
+        let callbacks = spec
+            .steps
+            .iter()
+            .map(|step| step.skippable.then(|| skipping(build.seed)))
+            .collect();
+        Self {
+            flow,
+            spec,
+            meta: of_flow(flow, build.store),
+            agents,
+            callbacks,
+            seed: build.seed,
+        }
     }
 }
 
 /// Adds the agents in the order of the steps.
-fn place(nodes: &'static [Node], handled: bool, build: &Builder, placed: &mut Vec<Arc<dyn DynAgent>>) {
+fn place(
+    nodes: &'static [Node],
+    handled: bool,
+    build: &Builder,
+    placed: &mut Vec<Arc<dyn DynAgent>>,
+) {
     for node in nodes {
         match node {
             Node::Run(agent) => placed.push(build.agent(agent, handled)),
             Node::Nested(nested) => placed.push(Arc::new(Tree::new(nested, build, handled))),
             Node::Break(_) | Node::Nothing => {}
-            Node::Block(block) => place(&block.inside, handled || plan::takes_errors(block), build, placed),
+            Node::Block(block) => place(
+                &block.inside,
+                handled || plan::takes_errors(block),
+                build,
+                placed,
+            ),
         }
     }
 }
@@ -104,7 +130,8 @@ impl StepTable for Tree {
         self.callbacks.get(step)?.as_ref()
     }
     fn max(&self, step: usize) -> Option<u32> {
-        matches!(self.spec.steps[step].kind, StepKind::Loop { max: None, .. }).then_some(plan::ROUNDS)
+        matches!(self.spec.steps[step].kind, StepKind::Loop { max: None, .. })
+            .then_some(plan::ROUNDS)
     }
     fn select(&self, step: usize, value: &Value) -> Result<usize> {
         let (mut arms, mut at) = (0, step + 1);
@@ -115,11 +142,19 @@ impl StepTable for Tree {
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
         let place = format!("{} let", self.flow.name);
-        self.flow.lets.iter().try_for_each(|key| keys.set(key, &plan::value(self.seed, &place, key)))
+        self.flow
+            .lets
+            .iter()
+            .try_for_each(|key| keys.set(key, &plan::value(self.seed, &place, key)))
     }
     fn form(&self, form: &mut Form) {
         let place = format!("{} default", self.flow.name);
-        for (key, _) in self.flow.inputs.iter().filter(|(_, has_default)| *has_default) {
+        for (key, _) in self
+            .flow
+            .inputs
+            .iter()
+            .filter(|(_, has_default)| *has_default)
+        {
             form.default_value(key, || plan::value(self.seed, &place, key));
         }
     }
@@ -148,7 +183,10 @@ impl Workflow for Tree {
     }
     fn begin(&self, (): (), keys: &mut Keys) -> Result<()> {
         let value = |key| plan::value(self.seed, "input", key);
-        self.flow.inputs.iter().try_for_each(|(key, _)| keys.input(key, &value(key)))?;
+        self.flow
+            .inputs
+            .iter()
+            .try_for_each(|(key, _)| keys.input(key, &value(key)))?;
         self.lets(keys)
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {

@@ -7,7 +7,8 @@ use crate::spec::key_of;
 use crate::tree::{Agent, Key, Write};
 use adk_core::spec::AgentMeta;
 use adk_core::{
-    AnnouncedKeys, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare, Result,
+    AnnouncedKeys, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare,
+    Result,
 };
 
 pub struct Scripted<'a> {
@@ -28,8 +29,17 @@ pub struct Member<'a> {
 impl<'a> Member<'a> {
     pub fn new(agent: &'a Agent, stored: &mut impl FnMut(Key) -> Stored) -> Self {
         let reads = agent.reads.iter().map(|read| stored(read.key)).collect();
-        let writes = agent.writes.iter().chain(&agent.tools).map(|write| stored(write.key)).collect();
-        Self { agent, reads, writes }
+        let writes = agent
+            .writes
+            .iter()
+            .chain(&agent.tools)
+            .map(|write| stored(write.key))
+            .collect();
+        Self {
+            agent,
+            reads,
+            writes,
+        }
     }
 }
 
@@ -99,11 +109,17 @@ impl Scripted<'_> {
     fn flow(&self) -> Flow {
         let agent = self.own.agent;
         let ways = usize::from(agent.exit) + agent.leaves.len();
-        if ways == 0 || (!self.stage.is_tired() && self.stage.choose(3) > 0) || self.stage.choose(3) == 0 {
+        if ways == 0
+            || (!self.stage.is_tired() && self.stage.choose(3) > 0)
+            || self.stage.choose(3) == 0
+        {
             return Flow::Continue;
         }
         let way = self.stage.choose(ways);
-        agent.leaves.get(way).map_or(Flow::Exit, |name| Flow::ExitTo(name.clone().into()))
+        agent
+            .leaves
+            .get(way)
+            .map_or(Flow::Exit, |name| Flow::ExitTo(name.clone().into()))
     }
 
     async fn write(&self, member: &Member<'_>, cx: &mut Context) -> Result<()> {

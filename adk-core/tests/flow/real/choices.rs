@@ -19,12 +19,20 @@ pub struct Choices {
 impl Choices {
     /// Returns random decisions.
     pub fn random(seed: u64) -> Self {
-        Self { made: Vec::new(), at: 0, random: Random::new(seed), one_by_one: false }
+        Self {
+            made: Vec::new(),
+            at: 0,
+            random: Random::new(seed),
+            one_by_one: false,
+        }
     }
 
     /// Always takes the first option; [`next`](Self::next) enumerates the others.
     pub fn first(seed: u64) -> Self {
-        Self { one_by_one: true, ..Self::random(seed) }
+        Self {
+            one_by_one: true,
+            ..Self::random(seed)
+        }
     }
 
     /// Chooses one of `options`.
@@ -32,7 +40,11 @@ impl Choices {
         let options = options.max(1) as u32;
         if self.at == self.made.len() {
             let chance = !self.one_by_one || self.at >= DEEP;
-            let chosen = if chance { self.random.below(u64::from(options)) as u32 } else { 0 };
+            let chosen = if chance {
+                self.random.below(u64::from(options)) as u32
+            } else {
+                0
+            };
             self.made.push((chosen, options));
         }
         let chosen = self.made[self.at].0;

@@ -18,11 +18,18 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
     let mut all = Names::default();
     names(flow, &mut all);
     let stage = Stage::new(all);
-    let runner: Runner = Runner::builder().engine(Answering(stage.clone())).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .engine(Answering(stage.clone()))
+        .build()
+        .unwrap();
     let store = Store::default();
     let tree = Tree::root(flow, &stage, &store);
     let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
-    states.extend(flow.definitions().iter().flat_map(|inner| inner.states.clone()));
+    states.extend(
+        flow.definitions()
+            .iter()
+            .flat_map(|inner| inner.states.clone()),
+    );
     let mut next = Some(Choices::first(seed));
     for _ in 0..times {
         let Some(choices) = next else { break };
@@ -33,7 +40,10 @@ pub fn play(flow: &Flow, seed: u64, times: u64) -> Seen {
         let seed = seed.wrapping_mul(0x1_0001).wrapping_add(time);
         execute(&tree, &runner, &stage, &states, Choices::random(seed));
     }
-    Seen { is_whole, ..stage.results() }
+    Seen {
+        is_whole,
+        ..stage.results()
+    }
 }
 
 fn execute(
@@ -68,30 +78,41 @@ fn execute(
             Poll::Ready(None) => break,
             Poll::Pending if stage.release() => {}
             Poll::Pending => {
-                stage.wrong(Wrong::Failed { error: "no agent continues".into() });
+                stage.wrong(Wrong::Failed {
+                    error: "no agent continues".into(),
+                });
                 break;
             }
         }
     }
     if let RunEnd::Finished(outcome) = stream.end() {
-        outcome.loops.iter().for_each(|end| stage.ended(end.path.name()));
+        outcome
+            .loops
+            .iter()
+            .for_each(|end| stage.ended(end.path.name()));
     }
     stage.end()
 }
 
 /// Classifies an error of the run.
 fn classify(error: &Error) -> Wrong {
-    let step = error.path().map_or(String::new(), |path| path.name().to_string());
+    let step = error
+        .path()
+        .map_or(String::new(), |path| path.name().to_string());
     match error.kind() {
         ErrorKind::KeyMissing => Wrong::Unwritten { step, key: None },
         ErrorKind::UnexpectedExit => Wrong::Outside,
-        _ => Wrong::Failed { error: error.to_string() },
+        _ => Wrong::Failed {
+            error: error.to_string(),
+        },
     }
 }
 
 fn names(flow: &Flow, all: &mut Names) {
     flow.each(&mut |node| match node {
-        Node::Block(Block { name, kind, skip, .. }) => {
+        Node::Block(Block {
+            name, kind, skip, ..
+        }) => {
             if let Kind::Parallel { first, .. } = kind {
                 all.parallels.insert(name.clone(), *first);
             }

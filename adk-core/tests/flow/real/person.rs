@@ -6,8 +6,9 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_core::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry, Waiting,
+    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
+    RunDriver, RunRegistry, Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry,
+    Waiting,
 };
 use adk_core::session::Location;
 use adk_core::spec::AgentMeta;
@@ -39,7 +40,14 @@ impl<'a> Asking<'a> {
             "String" => real(agent, meta, "nobody".to_owned()),
             _ => real(agent, meta, vec!["nobody".to_owned()]),
         };
-        Self { agent, meta, stage, reads, writes, real }
+        Self {
+            agent,
+            meta,
+            stage,
+            reads,
+            writes,
+            real,
+        }
     }
 }
 
@@ -48,7 +56,9 @@ where
     T: Serialize + DeserializeOwned + schemars::JsonSchema + 'static,
 {
     let question = meta.prompts.concat();
-    let asks = Await::builder::<T>(agent.writes[0].key).name(&agent.name).question(question);
+    let asks = Await::builder::<T>(agent.writes[0].key)
+        .name(&agent.name)
+        .question(question);
     let hour = Duration::from_secs(3600);
     match agent.patience {
         Some(Patience::Default) => asks.timeout(hour).default(otherwise).build(),
@@ -66,7 +76,8 @@ impl DynAgent for Asking<'_> {
             self.stage.pass().await;
             for (read, stored) in self.agent.reads.iter().zip(&self.reads) {
                 let found = cx.state().value(read.key);
-                self.stage.read(&at(stored, cx.path()), cx.path(), found.as_deref());
+                self.stage
+                    .read(&at(stored, cx.path()), cx.path(), found.as_deref());
             }
             let flow = self.real.run_dyn(cx).await?;
             for key in self.writes.iter().map(|stored| at(stored, cx.path())) {
@@ -100,7 +111,12 @@ impl Journal for Answering {
     fn answer(&self, _: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
         Box::pin(async move {
             self.0.pass().await;
-            let Waiting { schema, deadline, otherwise, .. } = wait.waiting;
+            let Waiting {
+                schema,
+                deadline,
+                otherwise,
+                ..
+            } = wait.waiting;
             let in_time = deadline.is_none() || self.0.choose(3) > 0;
             self.0.count_answer(in_time);
             if in_time {

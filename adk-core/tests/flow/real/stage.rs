@@ -57,7 +57,10 @@ struct Touch {
 
 impl Stage {
     pub fn new(names: Names) -> Self {
-        Self(Arc::new(Mutex::new(State { names, ..State::default() })))
+        Self(Arc::new(Mutex::new(State {
+            names,
+            ..State::default()
+        })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -67,9 +70,20 @@ impl Stage {
     /// Starts an execution and returns its number. Only keys that sessions share exist.
     pub fn begin(&self, choices: Choices) -> usize {
         let mut state = self.state();
-        let State { seen, names, mut store, .. } = std::mem::take(&mut *state);
+        let State {
+            seen,
+            names,
+            mut store,
+            ..
+        } = std::mem::take(&mut *state);
         store.retain(|key, _| has_prefix(key));
-        *state = State { choices: Some(choices), seen, names, store, ..State::default() };
+        *state = State {
+            choices: Some(choices),
+            seen,
+            names,
+            store,
+            ..State::default()
+        };
         state.seen.executions += 1;
         state.seen.executions
     }
@@ -93,7 +107,10 @@ impl Stage {
     }
 
     pub fn choose(&self, options: usize) -> usize {
-        self.state().choices.as_mut().map_or(0, |choices| choices.choose(options))
+        self.state()
+            .choices
+            .as_mut()
+            .map_or(0, |choices| choices.choose(options))
     }
 
     pub fn wrong(&self, wrong: Wrong) {
@@ -106,7 +123,11 @@ impl Stage {
     /// Counts an answer, in time or late.
     pub fn count_answer(&self, in_time: bool) {
         let seen = &mut self.state().seen;
-        *(if in_time { &mut seen.answered } else { &mut seen.expired }) += 1;
+        *(if in_time {
+            &mut seen.answered
+        } else {
+            &mut seen.expired
+        }) += 1;
     }
 
     pub fn ended(&self, name: &str) {
@@ -145,7 +166,9 @@ impl Stage {
             "bool" => json!(tired || self.choose(2) == 1),
             "String" => json!(format!("v{number}")),
             SECRET => json!({"$secret": format!("v{number}")}),
-            _ => (0..self.choose(3)).map(|i| json!(format!("v{number}.{i}"))).collect(),
+            _ => (0..self.choose(3))
+                .map(|i| json!(format!("v{number}.{i}")))
+                .collect(),
         }
     }
 
@@ -158,10 +181,17 @@ impl Stage {
                 let ticket = state.tickets;
                 own = Some(ticket);
                 state.tickets += 1;
-                state.waiting.push(Waiting { ticket, released: false, waker: task.waker().clone() });
+                state.waiting.push(Waiting {
+                    ticket,
+                    released: false,
+                    waker: task.waker().clone(),
+                });
                 return Poll::Pending;
             };
-            let at = state.waiting.iter().position(|waiting| waiting.ticket == ticket);
+            let at = state
+                .waiting
+                .iter()
+                .position(|waiting| waiting.ticket == ticket);
             match at.filter(|at| state.waiting[*at].released) {
                 Some(at) => {
                     state.waiting.remove(at);
@@ -183,8 +213,14 @@ impl Stage {
         if count == 0 {
             return false;
         }
-        let at =
-            if count == 1 { 0 } else { state.choices.as_mut().map_or(0, |choices| choices.choose(count)) };
+        let at = if count == 1 {
+            0
+        } else {
+            state
+                .choices
+                .as_mut()
+                .map_or(0, |choices| choices.choose(count))
+        };
         state.waiting[at].released = true;
         let waker = state.waiting[at].waker.clone();
         drop(state);
@@ -216,9 +252,13 @@ impl Stage {
         let mut state = self.state();
         state.touch(key, path, false);
         // No event contains `temp:` keys and secrets.
-        let is_kept = key.starts_with("temp:") || is_secret(key.rsplit('/').next().unwrap_or_default());
+        let is_kept =
+            key.starts_with("temp:") || is_secret(key.rsplit('/').next().unwrap_or_default());
         if !is_kept && state.store.get(key) != found && state.given_up.is_empty() {
-            let what = format!("{path} reads `{key}`: {found:?}, but {:?} was written", state.store.get(key));
+            let what = format!(
+                "{path} reads `{key}`: {found:?}, but {:?} was written",
+                state.store.get(key)
+            );
             state.seen.wrong.insert(Wrong::Value { what });
         }
     }
@@ -245,13 +285,18 @@ impl Stage {
         // Writes of discarded branches are removed.
         let unwritten = event.metadata(UNWRITTEN_KEY).and_then(Value::as_array);
         let unwritten = unwritten.into_iter().flatten().filter_map(Value::as_str);
-        unwritten.filter(|key| !has_prefix(key)).for_each(|key| drop(state.store.remove(key)));
+        unwritten
+            .filter(|key| !has_prefix(key))
+            .for_each(|key| drop(state.store.remove(key)));
     }
 }
 
 impl State {
     fn touch(&mut self, key: &str, path: &Path, writes: bool) {
-        let touch = Touch { path: path.clone(), writes };
+        let touch = Touch {
+            path: path.clone(),
+            writes,
+        };
         match self.touched.get_mut(key) {
             Some(touched) => touched.push(touch),
             None => drop(self.touched.insert(key.to_owned(), vec![touch])),
@@ -276,8 +321,11 @@ impl State {
     /// Finds concurrent accesses to one key.
     fn races(&mut self) {
         // Accesses after a loop that was given up do not count.
-        let touched =
-            if self.given_up.is_empty() { std::mem::take(&mut self.touched) } else { BTreeMap::new() };
+        let touched = if self.given_up.is_empty() {
+            std::mem::take(&mut self.touched)
+        } else {
+            BTreeMap::new()
+        };
         for (key, touched) in touched {
             let races = touched.iter().enumerate().any(|(i, a)| {
                 touched[..i].iter().any(|b| {
@@ -306,7 +354,10 @@ impl State {
         if a[at].name() == b[at].name() {
             matches!((a[at].at(), b[at].at()), (At::Item(_), At::Item(_))).then_some(false)
         } else {
-            self.names.parallels.get(a[at.checked_sub(1)?].name().as_str()).copied()
+            self.names
+                .parallels
+                .get(a[at.checked_sub(1)?].name().as_str())
+                .copied()
         }
     }
 }

@@ -29,7 +29,13 @@ impl<'a> Tree<'a> {
         Self::new(flow, SESSION, stage, &mut Storage::new(), store)
     }
 
-    fn new(flow: &'a Flow, scope: Scope, stage: &Stage, storage: &mut Storage, store: &'a Store<'a>) -> Self {
+    fn new(
+        flow: &'a Flow,
+        scope: Scope,
+        stage: &Stage,
+        storage: &mut Storage,
+        store: &'a Store<'a>,
+    ) -> Self {
         let spec = spec(flow, store);
         let mut placed = Vec::new();
         place(&flow.body, scope, storage, &mut placed);
@@ -42,13 +48,21 @@ impl<'a> Tree<'a> {
             };
             let agent: Option<Box<dyn DynAgent + 'a>> = placed.next().map(|placed| match placed {
                 Placed::Agent(agent, scope) => {
-                    let mut member = |agent| Member::new(agent, &mut |key| storage.stored(scope, key));
+                    let mut member =
+                        |agent| Member::new(agent, &mut |key| storage.stored(scope, key));
                     let own = member(agent);
                     let below = agent.below().into_iter().map(member).collect();
                     let stage = stage.clone();
                     match agent.patience {
-                        Some(_) => Box::new(Asking::new(agent, meta, stage, own.reads, own.writes)) as _,
-                        None => Box::new(Scripted { own, below, meta, stage }) as _,
+                        Some(_) => {
+                            Box::new(Asking::new(agent, meta, stage, own.reads, own.writes)) as _
+                        }
+                        None => Box::new(Scripted {
+                            own,
+                            below,
+                            meta,
+                            stage,
+                        }) as _,
                     }
                 }
                 Placed::Nested(nested, scope) => {
@@ -60,8 +74,19 @@ impl<'a> Tree<'a> {
             agents.push(agent);
         }
         let meta = crate::spec::of_flow(flow, store);
-        let callbacks = spec.steps.iter().map(|step| step.skippable.then(|| skipping(stage))).collect();
-        Self { flow, spec, meta, agents, callbacks, stage: stage.clone() }
+        let callbacks = spec
+            .steps
+            .iter()
+            .map(|step| step.skippable.then(|| skipping(stage)))
+            .collect();
+        Self {
+            flow,
+            spec,
+            meta,
+            agents,
+            callbacks,
+            stage: stage.clone(),
+        }
     }
 }
 
@@ -118,8 +143,14 @@ impl StepTable for Tree<'_> {
         let step = &self.spec.steps[step];
         match step.kind {
             // The test does not know whether the key is ever true.
-            StepKind::Loop { max: None, until: Some(_) } => self.stage.rounds(step.name, 5).then_some(1),
-            StepKind::Loop { max: None, until: None } => {
+            StepKind::Loop {
+                max: None,
+                until: Some(_),
+            } => self.stage.rounds(step.name, 5).then_some(1),
+            StepKind::Loop {
+                max: None,
+                until: None,
+            } => {
                 let given_up = self.stage.rounds(step.name, 2_000);
                 if given_up {
                     self.stage.give_up(step.name);
@@ -137,10 +168,18 @@ impl StepTable for Tree<'_> {
         Ok(self.stage.choose(arms))
     }
     fn lets(&self, keys: &mut Keys) -> Result<()> {
-        self.flow.lets.iter().try_for_each(|key| keys.set(key, &self.stage.value(key)))
+        self.flow
+            .lets
+            .iter()
+            .try_for_each(|key| keys.set(key, &self.stage.value(key)))
     }
     fn form(&self, form: &mut Form) {
-        for (key, _) in self.flow.inputs.iter().filter(|(_, has_default)| *has_default) {
+        for (key, _) in self
+            .flow
+            .inputs
+            .iter()
+            .filter(|(_, has_default)| *has_default)
+        {
             form.default_value(key, || self.stage.value(key));
         }
     }
@@ -168,13 +207,18 @@ impl Workflow for Tree<'_> {
         self
     }
     fn begin(&self, (): (), keys: &mut Keys) -> Result<()> {
-        self.flow.inputs.iter().try_for_each(|(key, _)| keys.input(key, &self.stage.value(key)))?;
+        self.flow
+            .inputs
+            .iter()
+            .try_for_each(|(key, _)| keys.input(key, &self.stage.value(key)))?;
         self.lets(keys)
     }
     fn finish(&self, values: &Values<'_>) -> Result<()> {
         for key in &self.flow.outputs {
             if values.get::<Value>(key).is_err() {
-                self.stage.wrong(Wrong::Output { key: (*key).to_owned() });
+                self.stage.wrong(Wrong::Output {
+                    key: (*key).to_owned(),
+                });
             }
         }
         Ok(())

@@ -8,9 +8,18 @@ use std::collections::BTreeSet;
 
 impl<'f> Machine<'f> {
     /// Executes a `match`, which may select any arm.
-    pub(super) fn arms(&mut self, block: &'f Block, key: Key, scope: Scope, states: States) -> Ways {
+    pub(super) fn arms(
+        &mut self,
+        block: &'f Block,
+        key: Key,
+        scope: Scope,
+        states: States,
+    ) -> Ways {
         self.read(&block.name, scope, key, &states);
-        let mut ways = Ways { through: States::NONE, ..Ways::at(states) };
+        let mut ways = Ways {
+            through: States::NONE,
+            ..Ways::at(states)
+        };
         for arm in &block.inside {
             let more = self.node(arm, scope, states);
             ways.through = ways.through.or(more.through);
@@ -21,7 +30,13 @@ impl<'f> Machine<'f> {
     }
 
     /// Executes concurrent branches: each may be at any place while another is at its place.
-    pub(super) fn parallel(&mut self, block: &'f Block, first: bool, scope: Scope, states: States) -> Ways {
+    pub(super) fn parallel(
+        &mut self,
+        block: &'f Block,
+        first: bool,
+        scope: Scope,
+        states: States,
+    ) -> Ways {
         let mut branches = Vec::new();
         let mut touched: Vec<BTreeSet<Touch<'f>>> = Vec::new();
         for branch in &block.inside {
@@ -52,7 +67,11 @@ impl<'f> Machine<'f> {
                 through = through.or(won);
             }
         }
-        Ways { through, exits, between: all(|branch| branch.between).unwrap_or(states) }
+        Ways {
+            through,
+            exits,
+            between: all(|branch| branch.between).unwrap_or(states),
+        }
     }
 
     /// Returns the ends of a branch or an element. A part that may be skipped can fail at any
@@ -67,7 +86,10 @@ impl<'f> Machine<'f> {
     /// Finds races between two concurrent parts.
     fn races(&mut self, one: &BTreeSet<Touch<'f>>, other: &BTreeSet<Touch<'f>>, first: bool) {
         for a in one {
-            for b in other.iter().filter(|b| a.cell == b.cell && (a.writes || b.writes)) {
+            for b in other
+                .iter()
+                .filter(|b| a.cell == b.cell && (a.writes || b.writes))
+            {
                 let key = self.storage.name(a.cell);
                 if first && a.writes && b.writes && !key.starts_with("temp:") {
                     continue;
@@ -79,10 +101,16 @@ impl<'f> Machine<'f> {
                                 self.found.contested.insert((key, reader.step.to_owned()));
                             }
                         }
-                        self.found.races.insert((key, a.step.to_owned(), b.step.to_owned()));
-                        self.found.races.insert((key, b.step.to_owned(), a.step.to_owned()));
+                        self.found
+                            .races
+                            .insert((key, a.step.to_owned(), b.step.to_owned()));
+                        self.found
+                            .races
+                            .insert((key, b.step.to_owned(), a.step.to_owned()));
                     }
-                    Some(inner) => self.wrong_inside(Some(a.cell), format!("{inner}: race on {key}")),
+                    Some(inner) => {
+                        self.wrong_inside(Some(a.cell), format!("{inner}: race on {key}"))
+                    }
                 }
             }
         }
@@ -113,28 +141,51 @@ impl<'f> Machine<'f> {
         let element = Self::part(block, self.nodes(&block.inside, inside, start));
         let touched = self.touched.pop().unwrap_or_default();
         // Another element also accesses the cells that are not local to the element.
-        let shared: BTreeSet<Touch<'f>> =
-            touched.iter().filter(|touch| !self.storage.is_inside(touch.cell, inside)).copied().collect();
+        let shared: BTreeSet<Touch<'f>> = touched
+            .iter()
+            .filter(|touch| !self.storage.is_inside(touch.cell, inside))
+            .copied()
+            .collect();
         self.races(&shared, &shared, false);
         self.pass_on(shared);
-        let exits = element.exits.iter().map(|(to, left)| (*to, left.or(left.beside(element.between))));
+        let exits = element
+            .exits
+            .iter()
+            .map(|(to, left)| (*to, left.or(left.beside(element.between))));
         let exits = exits.collect();
-        let mut through = states.or(element.through).or(element.through.beside(element.through));
+        let mut through = states
+            .or(element.through)
+            .or(element.through.beside(element.through));
         let own = written(&block.inside);
         for key in own {
             let cell = self.touch(&block.name, scope, key, true);
             through.write(cell);
         }
-        Ways { through, exits, between: states.or(element.between).or(through) }
+        Ways {
+            through,
+            exits,
+            between: states.or(element.between).or(through),
+        }
     }
 
     /// Executes a `try`. Each attempt may fail at any moment.
-    pub(super) fn attempts(&mut self, block: &'f Block, most: u32, scope: Scope, states: States) -> Ways {
+    pub(super) fn attempts(
+        &mut self,
+        block: &'f Block,
+        most: u32,
+        scope: Scope,
+        states: States,
+    ) -> Ways {
         let (body, otherwise) = match block.inside.split_last() {
-            Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => (body, Some(last)),
+            Some((Node::Block(last), body)) if matches!(last.kind, Kind::Else) => {
+                (body, Some(last))
+            }
             _ => (&block.inside[..], None),
         };
-        let mut ways = Ways { through: States::NONE, ..Ways::at(states) };
+        let mut ways = Ways {
+            through: States::NONE,
+            ..Ways::at(states)
+        };
         let mut failed = states;
         for _ in 0..most {
             let more = self.nodes(body, scope, failed);
@@ -165,7 +216,10 @@ impl<'f> Machine<'f> {
     ) -> Ways {
         self.loops.push(&block.name);
         let own = self.loops.len() - 1;
-        let mut ways = Ways { through: States::NONE, ..Ways::at(states) };
+        let mut ways = Ways {
+            through: States::NONE,
+            ..Ways::at(states)
+        };
         let mut ended = max.is_some() || until.is_some();
         let mut entry = states;
         for round in 1.. {
@@ -173,7 +227,11 @@ impl<'f> Machine<'f> {
             ways.between = ways.between.or(body.between);
             for (to, left) in body.exits {
                 ended = true;
-                if to == own { ways.through = ways.through.or(left) } else { ways.exits.push((to, left)) }
+                if to == own {
+                    ways.through = ways.through.or(left)
+                } else {
+                    ways.exits.push((to, left))
+                }
             }
             let after = body.through;
             if !after.is_reached() {

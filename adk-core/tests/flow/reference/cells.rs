@@ -45,15 +45,32 @@ pub struct Storage {
 
 impl Storage {
     pub fn new() -> Self {
-        let session = Place { outer: SESSION, step: String::new(), what: What::Session };
-        Self { places: vec![session], by_step: HashMap::new(), cells: HashMap::new(), names: Vec::new() }
+        let session = Place {
+            outer: SESSION,
+            step: String::new(),
+            what: What::Session,
+        };
+        Self {
+            places: vec![session],
+            by_step: HashMap::new(),
+            cells: HashMap::new(),
+            names: Vec::new(),
+        }
     }
 
     /// Returns the scope of a nested workflow. Each execution uses the same one and finds earlier
     /// values.
     pub fn nested(&mut self, nested: &Nested, outer: Scope) -> Scope {
-        let outputs = nested.flow.outputs.iter().map(|key| (*key, nested.written(key))).collect();
-        let what = What::Nested { outputs, states: nested.flow.states.clone() };
+        let outputs = nested
+            .flow
+            .outputs
+            .iter()
+            .map(|key| (*key, nested.written(key)))
+            .collect();
+        let what = What::Nested {
+            outputs,
+            states: nested.flow.states.clone(),
+        };
         self.place(&nested.name, outer, what)
     }
 
@@ -72,8 +89,13 @@ impl Storage {
         if let Some(scope) = self.by_step.get(&(outer, step.to_owned())) {
             return *scope;
         }
-        self.places.push(Place { outer, step: step.to_owned(), what });
-        self.by_step.insert((outer, step.to_owned()), self.places.len() - 1);
+        self.places.push(Place {
+            outer,
+            step: step.to_owned(),
+            what,
+        });
+        self.by_step
+            .insert((outer, step.to_owned()), self.places.len() - 1);
         self.places.len() - 1
     }
 
@@ -109,7 +131,10 @@ impl Storage {
             let place = &self.places[at];
             // Keys inside an `else` are stored in the outer scope, except the error.
             if at == self.names[cell].0 || !matches!(place.what, What::Else) {
-                inside.insert(0, (place.step.clone(), matches!(place.what, What::Element(_))));
+                inside.insert(
+                    0,
+                    (place.step.clone(), matches!(place.what, What::Element(_))),
+                );
             }
             at = place.outer;
         }

@@ -43,8 +43,14 @@ pub fn look(flow: &Flow, relaxed: Relaxed) -> Found {
     machine.begin(flow, SESSION, &mut start);
     let end = machine.nodes(&flow.body, SESSION, start).through;
     machine.end(flow, SESSION, end);
-    let Machine { ended, mut found, .. } = machine;
-    found.endless = ended.into_iter().filter(|(_, ended)| !ended).map(|(name, _)| name.to_owned()).collect();
+    let Machine {
+        ended, mut found, ..
+    } = machine;
+    found.endless = ended
+        .into_iter()
+        .filter(|(_, ended)| !ended)
+        .map(|(name, _)| name.to_owned())
+        .collect();
     found
 }
 
@@ -67,7 +73,11 @@ pub(super) struct Ways {
 
 impl Ways {
     pub(super) fn at(states: States) -> Self {
-        Self { through: states, exits: Vec::new(), between: states }
+        Self {
+            through: states,
+            exits: Vec::new(),
+            between: states,
+        }
     }
 }
 
@@ -94,7 +104,11 @@ impl<'f> Machine<'f> {
             states.write(self.storage.cell(scope, key));
         }
         // A run does not start without the `state` keys of all its workflows.
-        for inner in flow.definitions().iter().filter(|_| !self.relaxed.states_inside) {
+        for inner in flow
+            .definitions()
+            .iter()
+            .filter(|_| !self.relaxed.states_inside)
+        {
             for key in &inner.states {
                 states.write(self.storage.cell(SESSION, key));
             }
@@ -177,8 +191,11 @@ impl<'f> Machine<'f> {
             None => match self.step {
                 None => {
                     // The target may be any of the enclosing loops: one mistake gets one message.
-                    self.ended.extend(self.loops.iter().map(|name| (*name, true)));
-                    self.found.outside.insert((step.to_owned(), target.map(str::to_owned)));
+                    self.ended
+                        .extend(self.loops.iter().map(|name| (*name, true)));
+                    self.found
+                        .outside
+                        .insert((step.to_owned(), target.map(str::to_owned)));
                 }
                 Some(inner) => self.wrong_inside(None, format!("{inner}: {step} exits outside")),
             },
@@ -201,7 +218,11 @@ impl<'f> Machine<'f> {
         }
         match self.step {
             None => {
-                let ever = self.found.unwritten.entry((step.to_owned(), key)).or_default();
+                let ever = self
+                    .found
+                    .unwritten
+                    .entry((step.to_owned(), key))
+                    .or_default();
                 *ever = *ever || states.may_have(cell);
             }
             Some(inner) => self.wrong_inside(Some(cell), format!("{inner}: {step} reads {key}")),
@@ -216,7 +237,11 @@ impl<'f> Machine<'f> {
 
     fn agent(&mut self, agent: &'f Agent, scope: Scope, states: States) -> Ways {
         let below = agent.below();
-        for read in [agent].into_iter().chain(below).flat_map(|agent| &agent.reads) {
+        for read in [agent]
+            .into_iter()
+            .chain(below)
+            .flat_map(|agent| &agent.reads)
+        {
             if read.optional && !self.is_claimed(scope, read.key, read.own.is_some()) {
                 self.touch(&agent.name, scope, read.key, false);
             } else {
@@ -224,7 +249,11 @@ impl<'f> Machine<'f> {
             }
         }
         let behind = self.answers(&agent.name, agent, scope, states);
-        let mut ways = Ways { through: behind, exits: Vec::new(), between: states.or(behind) };
+        let mut ways = Ways {
+            through: behind,
+            exits: Vec::new(),
+            between: states.or(behind),
+        };
         for who in agent.targets.iter().chain([agent]) {
             let early = self.relaxed.early_exits || !who.writes_first;
             let left = if early { states.or(behind) } else { behind };

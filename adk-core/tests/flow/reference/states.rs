@@ -20,7 +20,11 @@ impl Cells {
     }
     fn put(&mut self, cell: Cell, is_in: bool) {
         let bit = 1 << (cell % 64);
-        if is_in { self.0[cell / 64] |= bit } else { self.0[cell / 64] &= !bit }
+        if is_in {
+            self.0[cell / 64] |= bit
+        } else {
+            self.0[cell / 64] &= !bit
+        }
     }
     fn or(self, other: Self) -> Self {
         Self(std::array::from_fn(|i| self.0[i] | other.0[i]))
@@ -44,11 +48,23 @@ pub struct States {
 
 impl States {
     /// No execution reaches the place.
-    pub const NONE: Self = Self { without: Cells::NONE, with: Cells::NONE, real: false, supposed: false };
+    pub const NONE: Self = Self {
+        without: Cells::NONE,
+        with: Cells::NONE,
+        real: false,
+        supposed: false,
+    };
     /// The start, where no cell is written.
-    pub const START: Self = Self { without: Cells::ALL, real: true, ..Self::NONE };
+    pub const START: Self = Self {
+        without: Cells::ALL,
+        real: true,
+        ..Self::NONE
+    };
     /// No execution reaches the place, because of a reported fault.
-    pub const SUPPOSED: Self = Self { supposed: true, ..Self::NONE };
+    pub const SUPPOSED: Self = Self {
+        supposed: true,
+        ..Self::NONE
+    };
 
     pub fn is_reached(&self) -> bool {
         self.real || self.supposed

@@ -7,12 +7,14 @@ use adk_core::{Error, LoopEndReason};
 fn racer(name: &'static str, seconds: u64, fails: bool) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
-            cx.emit(Event::new().with_state("k", format!("{name} begins"))).await?;
+            cx.emit(Event::new().with_state("k", format!("{name} begins")))
+                .await?;
             tokio::time::sleep(Duration::from_secs(seconds)).await;
             if fails {
                 return Err(Error::other(format!("{name} fails")));
             }
-            cx.emit(Event::new().with_state("k", name).with_state(name, seconds)).await?;
+            cx.emit(Event::new().with_state("k", name).with_state(name, seconds))
+                .await?;
             Ok(Flow::Continue)
         })
     });
@@ -33,12 +35,33 @@ fn late(name: &'static str) -> By {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_branch_wins_and_the_others_are_cancelled() {
-    let tree = Tree::new("w", vec![first("p", vec![run(racer("a", 3, false)), run(racer("b", 2, false))])]);
+    let tree = Tree::new(
+        "w",
+        vec![first(
+            "p",
+            vec![run(racer("a", 3, false)), run(racer("b", 2, false))],
+        )],
+    );
     let all = trace(&tree).await;
-    assert_eq!(all, ["w/p/a k=\"a begins\"", "w/p/b k=\"b begins\"", "w/p/b k=\"b\" b=2", "w/p"]);
+    assert_eq!(
+        all,
+        [
+            "w/p/a k=\"a begins\"",
+            "w/p/b k=\"b begins\"",
+            "w/p/b k=\"b\" b=2",
+            "w/p"
+        ]
+    );
     let ended = outcome(&tree).await;
-    assert_eq!((get(&ended, "k"), get(&ended, "a")), (json!("b"), json!("absent")));
-    let winners: Vec<_> = ended.session().events().filter_map(|event| event.winner()).collect();
+    assert_eq!(
+        (get(&ended, "k"), get(&ended, "a")),
+        (json!("b"), json!("absent"))
+    );
+    let winners: Vec<_> = ended
+        .session()
+        .events()
+        .filter_map(|event| event.winner())
+        .collect();
     assert_eq!(winners, ["b"]);
 }
 
@@ -47,7 +70,10 @@ async fn the_state_comes_from_the_winner_despite_later_writes() {
     let wins = sequence("s", vec![run(racer("a", 1, false)), run(sleep("pause", 2))]);
     let tree = Tree::new("w", vec![first("p", vec![run(late("b")), wins])]);
     let all = trace(&tree).await;
-    assert_eq!(all[1..], ["w/p/s/a k=\"a\" a=1", "w/p/b k=\"b\"", "w/p k=\"a\""]);
+    assert_eq!(
+        all[1..],
+        ["w/p/s/a k=\"a\" a=1", "w/p/b k=\"b\"", "w/p k=\"a\""]
+    );
     assert_eq!(get(&outcome(&tree).await, "k"), "a");
 }
 
@@ -62,13 +88,21 @@ fn sleep(name: &'static str, seconds: u64) -> By {
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_branch_leaves_the_race_and_the_last_error_counts() {
-    let race = |second| vec![first("p", vec![run(racer("a", 1, true)), run(racer("b", 2, second))])];
+    let race = |second| {
+        vec![first(
+            "p",
+            vec![run(racer("a", 1, true)), run(racer("b", 2, second))],
+        )]
+    };
     assert_eq!(get(&outcome(&Tree::new("w", race(false))).await, "k"), "b");
     let all = trace(&Tree::new("w", race(true))).await;
     assert_eq!(all.last().unwrap(), "agent `b` (at w/p/b): b fails");
     // With one branch at a time, the second branch starts only if the first one fails.
     let one = |fails| {
-        let kind = StepKind::Parallel { max_concurrency: Some(1), first: true };
+        let kind = StepKind::Parallel {
+            max_concurrency: Some(1),
+            first: true,
+        };
         let branches = vec![run(racer("a", 1, fails)), run(racer("b", 1, false))];
         Tree::new("w", vec![Node::Block("p", kind, branches)])
     };
@@ -81,9 +115,16 @@ async fn an_exit_of_a_branch_ends_the_loop_and_hides_loops_of_losers() {
     let looped = repeat("l", Some(1), vec![run(say("x"))]);
     let loses = sequence("s", vec![looped, run(sleep("slow", 9))]);
     let leaves = sequence("t", vec![run(sleep("soon", 1)), Node::Break(None)]);
-    let tree = Tree::new("w", vec![repeat("o", Some(3), vec![first("p", vec![loses, leaves])])]);
+    let tree = Tree::new(
+        "w",
+        vec![repeat("o", Some(3), vec![first("p", vec![loses, leaves])])],
+    );
     let ended = outcome(&tree).await;
-    let loops: Vec<_> = ended.loops.iter().map(|end| (end.path.to_string(), end.reason.clone())).collect();
+    let loops: Vec<_> = ended
+        .loops
+        .iter()
+        .map(|end| (end.path.to_string(), end.reason.clone()))
+        .collect();
     assert_eq!(loops, [("w/o".to_owned(), LoopEndReason::Break)]);
 }
 
@@ -92,9 +133,13 @@ fn writes(name: &'static str, ends: Ends) -> By {
     let mut agent = by(name, move |cx| {
         Box::pin(async move {
             let keys = ["k", "new", "user:plan", "app:plan", "temp:plan"];
-            let event = keys.into_iter().fold(Event::new(), |event, key| event.with_state(key, name));
+            let event = keys
+                .into_iter()
+                .fold(Event::new(), |event, key| event.with_state(key, name));
             cx.emit(event).await?;
-            cx.state().update("user:count", |n: Option<u64>| n.unwrap_or(0) + 1).await?;
+            cx.state()
+                .update("user:count", |n: Option<u64>| n.unwrap_or(0) + 1)
+                .await?;
             match ends {
                 Ends::Through => Ok(Flow::Continue),
                 Ends::Failed => Err(Error::other("no")),
@@ -127,8 +172,15 @@ enum Ends {
 async fn final_values(block: Node) -> Vec<String> {
     let before = by("before", |cx| {
         Box::pin(async move {
-            let event = Event::new().with_state("k", "before").with_state("user:plan", "before");
-            cx.emit(event.with_state("temp:plan", "before").with_state("user:count", 7)).await?;
+            let event = Event::new()
+                .with_state("k", "before")
+                .with_state("user:plan", "before");
+            cx.emit(
+                event
+                    .with_state("temp:plan", "before")
+                    .with_state("user:count", 7),
+            )
+            .await?;
             Ok(Flow::Continue)
         })
     });
@@ -155,19 +207,33 @@ async fn writes_of_losers_and_skipped_parts_are_discarded() {
     let race = |loser| first("p", vec![run(writes("a", loser)), run(sleep("b", 1))]);
     assert_eq!(final_values(race(Ends::Never)).await, before);
     assert_eq!(final_values(race(Ends::Failed)).await, before);
-    assert_eq!(final_values(race(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
-    let late = sequence("s", vec![run(sleep("pause", 1)), run(writes("b", Ends::Through))]);
+    assert_eq!(
+        final_values(race(Ends::Through)).await,
+        ["a", "a", "a", "a", "a", "Some(8)"]
+    );
+    let late = sequence(
+        "s",
+        vec![run(sleep("pause", 1)), run(writes("b", Ends::Through))],
+    );
     let both = first("p", vec![run(writes("a", Ends::Never)), late]);
     assert_eq!(final_values(both).await[..5], ["b"; 5]);
     let skip = |ends| parallel("skip", vec![run(writes("a", ends)), run(sleep("b", 1))]);
     assert_eq!(final_values(skip(Ends::Failed)).await, before);
-    assert_eq!(final_values(skip(Ends::Through)).await, ["a", "a", "a", "a", "a", "Some(8)"]);
+    assert_eq!(
+        final_values(skip(Ends::Through)).await,
+        ["a", "a", "a", "a", "a", "Some(8)"]
+    );
     // A branch that leaves the block cancels its siblings.
     let leaves = sequence("s", vec![run(sleep("pause", 1)), Node::Break(None)]);
     let left = parallel("skip", vec![run(writes("a", Ends::Never)), leaves]);
     assert_eq!(final_values(repeat("l", Some(3), vec![left])).await, before);
     // A race that is skipped as a whole has no winner.
-    let fails = |name| sequence("s", vec![run(sleep(name, 1)), run(writes("b", Ends::Failed))]);
+    let fails = |name| {
+        sequence(
+            "s",
+            vec![run(sleep(name, 1)), run(writes("b", Ends::Failed))],
+        )
+    };
     let none = first("skip", vec![run(writes("a", Ends::Failed)), fails("pause")]);
     assert_eq!(final_values(none).await, before);
 }
@@ -176,11 +242,15 @@ async fn writes_of_losers_and_skipped_parts_are_discarded() {
 async fn a_secret_of_a_losing_branch_leaves_no_key() {
     let holds = by("holds", |cx| {
         Box::pin(async move {
-            cx.state().set("token", adk_core::Secret::new("ghp_1".to_owned()))?;
+            cx.state()
+                .set("token", adk_core::Secret::new("ghp_1".to_owned()))?;
             cx.emit(Event::new()).await?;
             std::future::pending().await
         })
     });
-    let tree = Tree::new("w", vec![first("p", vec![run(holds), run(sleep("wins", 1))])]);
+    let tree = Tree::new(
+        "w",
+        vec![first("p", vec![run(holds), run(sleep("wins", 1))])],
+    );
     assert_eq!(trace(&tree).await.last().unwrap(), "w/p token=null");
 }

@@ -38,69 +38,131 @@ fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
     let mut agent = by("ends", move |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("note", index(cx))).await?;
-            if index(cx) == element { how() } else { std::future::pending().await }
+            if index(cx) == element {
+                how()
+            } else {
+                std::future::pending().await
+            }
         })
     });
-    agent.meta = agent.meta.exits(&["outer"]).writes(const { &[KeySpec::new("note", "usize")] });
+    agent.meta = agent
+        .meta
+        .exits(&["outer"])
+        .writes(const { &[KeySpec::new("note", "usize")] });
     agent
 }
 
 #[tokio::test]
 async fn an_exit_from_an_element_cancels_siblings_and_leaves_no_lists() {
-    let exits: [fn() -> adk_core::Result<Flow>; 2] = [|| Ok(Flow::Exit), || Ok(Flow::ExitTo("outer".into()))];
-    for (how, rest) in exits.into_iter().zip([&["w/outer#1/after", "w/last"][..], &["w/last"]]) {
-        let block = each("c", "item", "items", vec![run(one_ends(1, how)), run(say("never"))]);
+    let exits: [fn() -> adk_core::Result<Flow>; 2] =
+        [|| Ok(Flow::Exit), || Ok(Flow::ExitTo("outer".into()))];
+    for (how, rest) in exits
+        .into_iter()
+        .zip([&["w/outer#1/after", "w/last"][..], &["w/last"]])
+    {
+        let block = each(
+            "c",
+            "item",
+            "items",
+            vec![run(one_ends(1, how)), run(say("never"))],
+        );
         let inner = repeat("inner", None, vec![block, run(say("never2"))]);
-        let tree =
-            Tree::new("w", vec![repeat("outer", Some(1), vec![inner, run(say("after"))]), run(say("last"))])
-                .lets("items", json!(["a", "b", "c"]));
+        let tree = Tree::new(
+            "w",
+            vec![
+                repeat("outer", Some(1), vec![inner, run(say("after"))]),
+                run(say("last")),
+            ],
+        )
+        .lets("items", json!(["a", "b", "c"]));
         let seen = trace(&tree).await;
         let (elements, behind) = seen.split_at(seen.len() - rest.len());
         assert_eq!(behind, rest);
-        assert!(elements.iter().all(|line| line.starts_with("w/outer#1/inner#1/c[")), "{elements:?}");
+        assert!(
+            elements
+                .iter()
+                .all(|line| line.starts_with("w/outer#1/inner#1/c[")),
+            "{elements:?}"
+        );
         assert!(elements.contains(&"w/outer#1/inner#1/c[1]/ends c[1]/note=1".to_owned()));
         let outcome = outcome(&tree).await;
-        assert_eq!((get(&outcome, "note"), get(&outcome, "c[1]/note")), (json!("absent"), json!(1)));
+        assert_eq!(
+            (get(&outcome, "note"), get(&outcome, "c[1]/note")),
+            (json!("absent"), json!(1))
+        );
         assert_eq!(
             outcome.loops[0].reason,
-            LoopEndReason::Escalated { by: "w/outer#1/inner#1/c[1]/ends".parse().unwrap() }
+            LoopEndReason::Escalated {
+                by: "w/outer#1/inner#1/c[1]/ends".parse().unwrap()
+            }
         );
     }
     // A `break` in an arm has the same effect.
     let which = put("which", "which", |cx| usize::from(index(cx) == 2));
     let arms = vec![vec![], vec![Node::Break(None)]];
-    let block = each("c", "item", "items", vec![run(which), select("m", "which", arms), run(say("x"))]);
+    let block = each(
+        "c",
+        "item",
+        "items",
+        vec![run(which), select("m", "which", arms), run(say("x"))],
+    );
     let tree = Tree::new("w", vec![repeat("l", None, vec![block])]).lets("items", json!([0, 1, 2]));
     assert_eq!(get(&outcome(&tree).await, "which"), json!("absent"));
 }
 
 #[tokio::test]
 async fn an_exit_ends_a_loop_inside_the_element() {
-    let block = each("c", "item", "items", vec![repeat("l", None, vec![run(worker()), run(exit("stop"))])]);
+    let block = each(
+        "c",
+        "item",
+        "items",
+        vec![repeat("l", None, vec![run(worker()), run(exit("stop"))])],
+    );
     let tree = Tree::new("w", vec![block]).lets("items", json!(["a", "b"]));
-    assert_eq!(get(&outcome(&tree).await, "note"), json!(["note on a", "note on b"]));
+    assert_eq!(
+        get(&outcome(&tree).await, "note"),
+        json!(["note on a", "note on b"])
+    );
 }
 
 #[tokio::test]
 async fn the_first_error_cancels_the_siblings() {
-    let block = each("c", "item", "items", vec![run(one_ends(1, || Err(adk_core::Error::other("no luck"))))]);
+    let block = each(
+        "c",
+        "item",
+        "items",
+        vec![run(one_ends(1, || Err(adk_core::Error::other("no luck"))))],
+    );
     let tree = Tree::new("w", vec![block, run(say("never"))]).lets("items", json!(["a", "b", "c"]));
     let seen = trace(&tree).await;
-    assert_eq!(seen.last().unwrap(), "agent `ends` (at w/c[1]/ends): no luck");
-    assert!(seen.contains(&"w/c[1]/ends c[1]/note=1".to_owned()), "committed events are delivered: {seen:?}");
+    assert_eq!(
+        seen.last().unwrap(),
+        "agent `ends` (at w/c[1]/ends): no luck"
+    );
+    assert!(
+        seen.contains(&"w/c[1]/ends c[1]/note=1".to_owned()),
+        "committed events are delivered: {seen:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_run_pauses_when_all_elements_wait() {
-    let waits = by("waits", |cx| Box::pin(async move { Ok(Flow::exit_if(cx.wait("decision").await?)) }));
-    let tree =
-        Tree::new("w", vec![each("c", "item", "items", vec![run(waits)])]).lets("items", json!([0, 1]));
+    let waits = by("waits", |cx| {
+        Box::pin(async move { Ok(Flow::exit_if(cx.wait("decision").await?)) })
+    });
+    let tree = Tree::new("w", vec![each("c", "item", "items", vec![run(waits)])])
+        .lets("items", json!([0, 1]));
     let runner = runner();
     let mut stream = runner.run(&tree, "go").stream();
     while let Some(event) = stream.next().await {
         event.unwrap();
     }
-    let RunEnd::Paused(waiting) = stream.end() else { panic!() };
-    let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.split_once('/').unwrap().1).collect();
+    let RunEnd::Paused(waiting) = stream.end() else {
+        panic!()
+    };
+    let ids: Vec<_> = waiting
+        .iter()
+        .map(|waiting| waiting.id.split_once('/').unwrap().1)
+        .collect();
     assert_eq!(ids, ["w/c[0]/waits:decision@0", "w/c[1]/waits:decision@0"]);
 }

@@ -23,11 +23,17 @@ pub async fn outcome(tree: &Tree) -> Outcome<()> {
 }
 
 pub fn get(outcome: &Outcome<()>, key: &str) -> Value {
-    outcome.get::<Value>(key).unwrap().unwrap_or(json!("absent"))
+    outcome
+        .get::<Value>(key)
+        .unwrap()
+        .unwrap_or(json!("absent"))
 }
 
 pub fn value(cx: &mut Context, key: &str) -> Value {
-    cx.state().get::<Value>(key).unwrap().unwrap_or(json!("absent"))
+    cx.state()
+        .get::<Value>(key)
+        .unwrap()
+        .unwrap_or(json!("absent"))
 }
 
 /// Returns the index of the element, which is the last one in the path.
@@ -39,7 +45,9 @@ pub fn index(cx: &Context) -> usize {
 
 /// Writes `note`, derived from the item.
 pub fn worker() -> By {
-    put("worker", "note", |cx| format!("note on {}", value(cx, "item").as_str().unwrap()))
+    put("worker", "note", |cx| {
+        format!("note on {}", value(cx, "item").as_str().unwrap())
+    })
 }
 
 /// Writes `note` in the listed elements only.
@@ -52,7 +60,9 @@ pub fn sometimes(name: &'static str, elements: &'static [usize]) -> By {
             Ok(Flow::Continue)
         })
     });
-    agent.meta = agent.meta.writes(const { &[KeySpec::new("note", "String").optional(true)] });
+    agent.meta = agent
+        .meta
+        .writes(const { &[KeySpec::new("note", "String").optional(true)] });
     agent
 }
 
@@ -65,7 +75,13 @@ pub fn limited_each(
 ) -> Node {
     Node::Block(
         name,
-        StepKind::Each { item, list, max: None, over: Over::Fail, max_concurrency: Some(limit) },
+        StepKind::Each {
+            item,
+            list,
+            max: None,
+            over: Over::Fail,
+            max_concurrency: Some(limit),
+        },
         inside,
     )
 }

@@ -10,9 +10,21 @@ fn choose(name: &'static str) -> By {
 
 #[tokio::test]
 async fn a_match_runs_the_selected_arm_and_continues_after_it() {
-    let inner = select("inner", "which", vec![vec![], vec![run(say("one")), run(say("more"))], vec![]]);
-    let arms = vec![vec![run(say("zero"))], vec![inner, run(say("after"))], vec![]];
-    let inside = vec![run(choose("choose")), select("kind", "which", arms), run(say("last"))];
+    let inner = select(
+        "inner",
+        "which",
+        vec![vec![], vec![run(say("one")), run(say("more"))], vec![]],
+    );
+    let arms = vec![
+        vec![run(say("zero"))],
+        vec![inner, run(say("after"))],
+        vec![],
+    ];
+    let inside = vec![
+        run(choose("choose")),
+        select("kind", "which", arms),
+        run(say("last")),
+    ];
     let tree = Tree::new("w", vec![repeat("l", Some(3), inside)]);
     assert_eq!(
         trace(&tree).await,
@@ -34,11 +46,16 @@ async fn a_match_runs_the_selected_arm_and_continues_after_it() {
 #[tokio::test]
 async fn an_exit_in_an_arm_ends_the_enclosing_loop() {
     let by_name = || {
-        let mut leave = by("leave", |_| Box::pin(async { Ok(Flow::ExitTo("outer".into())) }));
+        let mut leave = by("leave", |_| {
+            Box::pin(async { Ok(Flow::ExitTo("outer".into())) })
+        });
         leave.meta = leave.meta.exits(&["outer"]);
         leave
     };
-    for (arm, reason) in [(Node::Break(Some("outer")), "break"), (run(by_name()), "escalated")] {
+    for (arm, reason) in [
+        (Node::Break(Some("outer")), "break"),
+        (run(by_name()), "escalated"),
+    ] {
         let arms = vec![vec![run(say("zero"))], vec![arm, run(say("never"))]];
         let inner = repeat("inner", Some(1), vec![select("kind", "which", arms)]);
         let inside = vec![run(choose("choose")), inner, run(say("after"))];
@@ -57,7 +74,10 @@ async fn an_exit_in_an_arm_ends_the_enclosing_loop() {
         let outcome = runner().run(&tree, "go").await.unwrap();
         let end = outcome.loops.last().unwrap();
         assert_eq!((end.path.to_string().as_str(), end.rounds), ("w/outer", 2));
-        assert_eq!(matches!(end.reason, LoopEndReason::Break), reason == "break");
+        assert_eq!(
+            matches!(end.reason, LoopEndReason::Break),
+            reason == "break"
+        );
     }
 }
 
@@ -65,16 +85,32 @@ async fn an_exit_in_an_arm_ends_the_enclosing_loop() {
 async fn a_match_nests_in_branches_and_branches_in_its_arms() {
     let both = parallel("both", vec![run(say("a")), run(say("b"))]);
     let matches = select("kind", "which", vec![vec![both, run(say("c"))], vec![]]);
-    let tree = Tree::new("w", vec![run(choose("choose")), parallel("p", vec![matches, run(say("d"))])]);
+    let tree = Tree::new(
+        "w",
+        vec![
+            run(choose("choose")),
+            parallel("p", vec![matches, run(say("d"))]),
+        ],
+    );
     let mut seen = trace(&tree).await;
     seen.sort();
-    assert_eq!(seen, ["w/choose which=0", "w/p/d", "w/p/kind/both/a", "w/p/kind/both/b", "w/p/kind/c"]);
+    assert_eq!(
+        seen,
+        [
+            "w/choose which=0",
+            "w/p/d",
+            "w/p/kind/both/a",
+            "w/p/kind/both/b",
+            "w/p/kind/c"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn a_match_reads_keys_of_its_own_workflow() {
     let arms = vec![vec![], vec![run(say("one"))]];
-    let inner = Tree::with_keys("inner", &[], &[], vec![select("kind", "own", arms)]).lets("own", 1);
+    let inner =
+        Tree::with_keys("inner", &[], &[], vec![select("kind", "own", arms)]).lets("own", 1);
     assert_eq!(
         trace(&Tree::new("w", vec![named("first", inner)])).await,
         ["w/first first/own=1", "w/first/kind/one"]
@@ -110,7 +146,10 @@ async fn a_match_on_a_value_of_another_type_is_reported() {
     ];
     for (value, kind, text) in cases {
         let arms = vec![vec![run(say("a"))], vec![run(say("b"))]];
-        let mut tree = Tree::new("w", vec![sequence("s", vec![select("kind", "severity", arms)])]);
+        let mut tree = Tree::new(
+            "w",
+            vec![sequence("s", vec![select("kind", "severity", arms)])],
+        );
         if let Some(value) = value {
             tree = tree.lets("severity", value);
         }

@@ -18,7 +18,9 @@ enum Decision {
 }
 
 fn registry() -> Registry {
-    Registry::new().output_type::<Decision>("Decision").output_type::<String>("Text")
+    Registry::new()
+        .output_type::<Decision>("Decision")
+        .output_type::<String>("Text")
 }
 
 /// Builds a tree of a draft, an `AwaitAgent` with these fields, and a reader of the answer.
@@ -39,13 +41,19 @@ struct World(MemoryJournal, Arc<dyn SessionStore>, ScriptedModel);
 
 impl World {
     fn new() -> Self {
-        let model = ScriptedModel::new().on("writer").text("a cat").on("editor").text("done");
+        let model = ScriptedModel::new()
+            .on("writer")
+            .text("a cat")
+            .on("editor")
+            .text("done");
         Self(MemoryJournal::new(), Arc::new(MemoryStore::new()), model)
     }
 
     /// Builds the runner of another process, which may or may not know the workflow.
     fn runner(&self, tree: Option<&Tree>) -> Runner {
-        let builder = Runner::builder().model(self.2.clone()).engine(self.0.clone());
+        let builder = Runner::builder()
+            .model(self.2.clone())
+            .engine(self.0.clone());
         let builder = builder.session_store(self.1.clone());
         match tree {
             Some(tree) => builder.workflow(tree.clone()).build().unwrap(),
@@ -59,7 +67,9 @@ impl World {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let RunEnd::Paused(mut waiting) = stream.end() else { panic!("the run does not wait") };
+        let RunEnd::Paused(mut waiting) = stream.end() else {
+            panic!("the run does not wait")
+        };
         assert_eq!(waiting.len(), 1);
         waiting.remove(0)
     }
@@ -71,47 +81,72 @@ fn wait(fields: Value) -> Value {
         "question": "Publish {draft}?",
         "output_key": "decision",
     });
-    wait.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    wait.as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
     wait
 }
 
 #[tokio::test]
 async fn it_asks_refuses_invalid_answers_and_continues_with_a_valid_one() {
-    let schema = json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]});
+    let schema =
+        json!({"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]});
     for (form, wrong, right) in [
         (json!({}), json!(1), json!("as it is")),
         (json!({"output_schema": "Text"}), json!(["a"]), json!("b")),
-        (json!({"output_schema": schema}), json!({"yes": "perhaps"}), json!({"yes": true})),
-        (json!({"output_schema": {"name": "Decision"}}), json!({"Revise": 1}), json!({"Revise": "shorter"})),
+        (
+            json!({"output_schema": schema}),
+            json!({"yes": "perhaps"}),
+            json!({"yes": true}),
+        ),
+        (
+            json!({"output_schema": {"name": "Decision"}}),
+            json!({"Revise": 1}),
+            json!({"Revise": "shorter"}),
+        ),
     ] {
         for known in [true, false] {
             let (world, tree) = (World::new(), tree(wait(form.clone())));
             let waiting = world.asks(&tree).await;
             let path = waiting.path.to_string();
-            assert_eq!((&*waiting.question, &*path), ("Publish a cat?", "publishing/decision"));
+            assert_eq!(
+                (&*waiting.question, &*path),
+                ("Publish a cat?", "publishing/decision")
+            );
             assert!(waiting.schema.is_object(), "{}", waiting.schema);
             let other = world.runner(known.then_some(&tree));
             let error = other.answer(&waiting.id, &wrong).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
             other.answer(&waiting.id, &right).await.unwrap();
             let outcome = other.resume(&tree, waiting.run_id).await.unwrap();
-            assert_eq!(outcome.get::<Value>("decision").unwrap(), Some(right.clone()));
-            assert_eq!(outcome.get::<String>("comment").unwrap().as_deref(), Some("done"));
+            assert_eq!(
+                outcome.get::<Value>("decision").unwrap(),
+                Some(right.clone())
+            );
+            assert_eq!(
+                outcome.get::<String>("comment").unwrap().as_deref(),
+                Some("done")
+            );
         }
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
-    for (default, ends) in [(json!("Publish"), Ok("Publish")), (Value::Null, Err(ErrorKind::Expired))] {
-        let fields =
-            json!({"name": "board", "output_schema": "Decision", "timeout": "1.5h", "default": default});
+    for (default, ends) in [
+        (json!("Publish"), Ok("Publish")),
+        (Value::Null, Err(ErrorKind::Expired)),
+    ] {
+        let fields = json!({"name": "board", "output_schema": "Decision", "timeout": "1.5h", "default": default});
         let (world, tree) = (World::new(), tree(wait(fields)));
         let waiting = world.asks(&tree).await;
         assert_eq!(waiting.path.to_string(), "publishing/board");
         let runner = world.runner(Some(&tree));
         tokio::time::advance(Duration::from_secs(89 * 60)).await;
-        assert!(runner.recover().await.unwrap().is_empty(), "a minute remains");
+        assert!(
+            runner.recover().await.unwrap().is_empty(),
+            "a minute remains"
+        );
         tokio::time::advance(Duration::from_secs(61)).await;
         let recovered = runner.recover().await.unwrap().remove(0);
         match (ends, recovered.result) {
@@ -129,13 +164,18 @@ async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
 
 #[tokio::test]
 async fn a_config_names_who_may_answer() {
-    for (by, wanted) in [("staff", AnsweredBy::Role("staff".into())), ("other", AnsweredBy::Other)] {
+    for (by, wanted) in [
+        ("staff", AnsweredBy::Role("staff".into())),
+        ("other", AnsweredBy::Other),
+    ] {
         let tree = tree(wait(json!({"by": by})));
         assert_eq!(World::new().asks(&tree).await.by, Some(wanted));
     }
     let config = json!({"agent_class": "AwaitAgent", "output_key": "late", "by": ""});
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [config]});
-    let error = Tree::from_config(&config, &registry()).unwrap_err().to_string();
+    let error = Tree::from_config(&config, &registry())
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "sub_agents[0].by: syntax: a role has a name, and this one is empty; help: write the role that may answer, or `other`"
@@ -192,6 +232,16 @@ fn keys_of_the_question_and_the_answer_are_checked() {
         ],
     });
     let error = Tree::from_config(&early, &registry()).unwrap_err();
-    let faults: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check.name())).collect();
-    assert_eq!(faults, [("sub_agents[0]", "key-missing"), ("sub_agents[1]", "key-missing")]);
+    let faults: Vec<_> = error
+        .faults()
+        .iter()
+        .map(|fault| (&*fault.place, fault.check.name()))
+        .collect();
+    assert_eq!(
+        faults,
+        [
+            ("sub_agents[0]", "key-missing"),
+            ("sub_agents[1]", "key-missing")
+        ]
+    );
 }

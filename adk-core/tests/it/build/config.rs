@@ -10,7 +10,9 @@ use adk_core::{LoopEndReason, Runner};
 use serde_json::{Value, json};
 
 fn error_of(config: Value, registry: &Registry) -> String {
-    Tree::from_config(&config, registry).unwrap_err().to_string()
+    Tree::from_config(&config, registry)
+        .unwrap_err()
+        .to_string()
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,21 +65,46 @@ async fn a_tree_from_a_config_runs() {
     assert_eq!(tree.spec().description, "Writes.");
     let runner: Runner = Runner::builder().build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
-    assert_eq!(outcome.get::<String>("draft").unwrap().as_deref(), Some("two"));
-    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else { panic!() };
+    assert_eq!(
+        outcome.get::<String>("draft").unwrap().as_deref(),
+        Some("two")
+    );
+    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else {
+        panic!()
+    };
     assert_eq!(by.to_string(), "writing/refinement#2/critic");
     let asked = model.requests();
-    assert!(asked[2].system_instruction.starts_with("Write about tea: one\n"));
-    assert_eq!((asked[0].config.temperature, asked[0].config.max_output_tokens), (Some(1.0), Some(99)));
+    assert!(
+        asked[2]
+            .system_instruction
+            .starts_with("Write about tea: one\n")
+    );
+    assert_eq!(
+        (
+            asked[0].config.temperature,
+            asked[0].config.max_output_tokens
+        ),
+        (Some(1.0), Some(99))
+    );
     assert_eq!(asked[1].tools.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_root_may_be_a_name() {
     let registry = Registry::new().agent(says("a"));
-    assert_eq!(run_lines(&Tree::from_config(&json!("a"), &registry).unwrap()).await.unwrap(), ["a"]);
+    assert_eq!(
+        run_lines(&Tree::from_config(&json!("a"), &registry).unwrap())
+            .await
+            .unwrap(),
+        ["a"]
+    );
     let par = json!({"agent_class": "ParallelAgent", "name": "p", "max_concurrency": 1, "sub_agents": [{"code": "a"}]});
-    assert_eq!(run_lines(&Tree::from_config(&par, &registry).unwrap()).await.unwrap(), ["p/a [p.a]"]);
+    assert_eq!(
+        run_lines(&Tree::from_config(&par, &registry).unwrap())
+            .await
+            .unwrap(),
+        ["p/a [p.a]"]
+    );
 }
 
 #[test]
@@ -161,7 +188,9 @@ b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains
 
 #[test]
 fn duplicate_agents_and_documents_are_refused() {
-    let registry = Registry::new().agent(says("a")).document("w.json", json!({"name": "w"}));
+    let registry = Registry::new()
+        .agent(says("a"))
+        .document("w.json", json!({"name": "w"}));
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
     assert_eq!(
         error_of(config, &registry),
@@ -174,7 +203,15 @@ w.json: name: name-duplicate: `w` has the same name as a step before it; help: g
 #[test]
 fn values_that_are_not_agents_are_refused() {
     let registry = Registry::new();
-    for config in [json!(null), json!(1), json!([]), json!({}), json!("x"), json!(true), json!({"code": 3})] {
+    for config in [
+        json!(null),
+        json!(1),
+        json!([]),
+        json!({}),
+        json!("x"),
+        json!(true),
+        json!({"code": 3}),
+    ] {
         assert!(Tree::from_config(&config, &registry).is_err(), "{config}");
     }
     let mut deep = json!({"name": "leaf"});
@@ -185,7 +222,10 @@ fn values_that_are_not_agents_are_refused() {
         deep = agent;
     }
     let error = Tree::from_config(&deep, &registry).unwrap_err();
-    assert!(error.to_string().contains("more than 128 agents"), "{error}");
+    assert!(
+        error.to_string().contains("more than 128 agents"),
+        "{error}"
+    );
     // Dropping a value that deep would recurse and overflow the stack.
     std::mem::forget(deep);
 }
@@ -217,7 +257,11 @@ async fn callbacks_are_referenced_by_name() {
     let tree = Tree::from_config(&config, &registry).unwrap();
     assert_eq!(run_lines(&tree).await.unwrap(), ["lp#1/a", "lp#2/a"]);
     assert_eq!(scripted.requests().len(), 1);
-    assert!(scripted.requests()[0].system_instruction.ends_with(" Be brief."));
+    assert!(
+        scripted.requests()[0]
+            .system_instruction
+            .ends_with(" Be brief.")
+    );
 
     let wrong = json!({
         "name": "a",
@@ -249,9 +293,16 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
     let tree = Tree::from_config(&agent(json!("Titles")), &registry).unwrap();
     let runner: Runner = Runner::builder().build().unwrap();
     let outcome = runner.run(&tree, "go").await.unwrap();
-    assert_eq!(outcome.get::<Vec<String>>("titles").unwrap().unwrap(), ["one", "two"]);
+    assert_eq!(
+        outcome.get::<Vec<String>>("titles").unwrap().unwrap(),
+        ["one", "two"]
+    );
     let asked = &scripted.requests()[0];
-    assert!(asked.system_instruction.starts_with("For all.\n\n"), "{}", asked.system_instruction);
+    assert!(
+        asked.system_instruction.starts_with("For all.\n\n"),
+        "{}",
+        asked.system_instruction
+    );
     assert_eq!(asked.response_schema.as_ref().unwrap()["type"], "array");
 
     // A schema is accepted as is.

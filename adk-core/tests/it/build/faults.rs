@@ -6,13 +6,17 @@ use adk_core::llm::LlmAgent;
 use adk_core::tool::FunctionTool;
 use adk_core::tools::exit_loop;
 use adk_core::{
-    AgentMeta, AgentTool, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow, KeySpec,
-    LoopAgent, ParallelAgent, Prepare, Result, SequentialAgent, Tree,
+    AgentMeta, AgentTool, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow,
+    KeySpec, LoopAgent, ParallelAgent, Prepare, Result, SequentialAgent, Tree,
 };
 use std::sync::Arc;
 
 fn checks(error: &BuildError) -> Vec<(&str, &str)> {
-    error.faults().iter().map(|fault| (&*fault.node, fault.check.name())).collect()
+    error
+        .faults()
+        .iter()
+        .map(|fault| (&*fault.node, fault.check.name()))
+        .collect()
 }
 
 #[test]
@@ -29,7 +33,9 @@ fn all_faults_are_reported_at_once() {
         .tool(FunctionTool::new("transfer_to_agent", "Mine.", |(), _| ()));
     let tree = SequentialAgent::builder("root").sub_agents((
         agent,
-        LoopAgent::builder("never").max_iterations(0).sub_agent(says("user")),
+        LoopAgent::builder("never")
+            .max_iterations(0)
+            .sub_agent(says("user")),
         LlmAgent::builder("leaves").tool(exit_loop::default()),
         LoopAgent::builder("endless").sub_agent(says("")),
         ParallelAgent::builder("empty"),
@@ -61,32 +67,53 @@ name-duplicate: `root` has the name of the tree itself; help: give one of them a
 fn structural_faults_are_always_refused_and_flow_faults_when_checked() {
     let tree = |checks| {
         let reader = LlmAgent::builder("reader").instruction("Read {nothing}.");
-        SequentialAgent::builder("root").sub_agents((reader, says("a"), says("a"))).flow_checks(checks)
+        SequentialAgent::builder("root")
+            .sub_agents((reader, says("a"), says("a")))
+            .flow_checks(checks)
     };
     assert_eq!(
         checks(&tree(true).build().unwrap_err()),
         [("reader", "key-missing"), ("a", "name-duplicate")]
     );
-    assert_eq!(checks(&tree(false).build().unwrap_err()), [("a", "name-duplicate")]);
-    let all: Vec<_> = tree(false).check().into_iter().map(|fault| fault.check.name()).collect();
+    assert_eq!(
+        checks(&tree(false).build().unwrap_err()),
+        [("a", "name-duplicate")]
+    );
+    let all: Vec<_> = tree(false)
+        .check()
+        .into_iter()
+        .map(|fault| fault.check.name())
+        .collect();
     assert_eq!(all, ["key-missing", "name-duplicate"]);
     let error = Error::from(tree(false).build().unwrap_err());
     assert_eq!(error.kind(), ErrorKind::Config);
-    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BuildError>());
+    let source =
+        std::error::Error::source(&error).and_then(|source| source.downcast_ref::<BuildError>());
     assert_eq!(source.unwrap().faults().len(), 1);
 }
 
 #[test]
 fn branches_and_rounds_are_checked_too() {
-    let writer = |name| LlmAgent::builder(name).instruction("Write.").output_key("draft");
+    let writer = |name| {
+        LlmAgent::builder(name)
+            .instruction("Write.")
+            .output_key("draft")
+    };
     let reader = || LlmAgent::builder("reader").instruction("Read {draft}.");
     let text = |error: BuildError| error.to_string();
     assert_eq!(
-        text(ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))).build().unwrap_err()),
+        text(
+            ParallelAgent::builder("both")
+                .sub_agents((writer("one"), writer("two")))
+                .build()
+                .unwrap_err()
+        ),
         "key-race: agent `two` writes `draft`, which agent `one` writes at the same time; help: let each branch write a \
          key of its own, and join them after the parallel block"
     );
-    let late = LoopAgent::builder("again").max_iterations(2).sub_agents((reader(), writer("late")));
+    let late = LoopAgent::builder("again")
+        .max_iterations(2)
+        .sub_agents((reader(), writer("late")));
     assert_eq!(
         text(late.build().unwrap_err()),
         "key-maybe-missing: agent `reader` reads `draft`, but agent `late` writes it later in the same loop, so it is not \
@@ -102,35 +129,56 @@ fn branches_and_rounds_are_checked_too() {
 
 #[test]
 fn check_and_build_report_the_same_faults() {
-    let writer = |name| LlmAgent::builder(name).instruction("Write.").output_key("draft");
+    let writer = |name| {
+        LlmAgent::builder(name)
+            .instruction("Write.")
+            .output_key("draft")
+    };
     let tree = SequentialAgent::builder("root").sub_agents((
         ParallelAgent::builder("both").sub_agents((writer("one"), writer("two"))),
         LlmAgent::builder("reader").instruction("Read {review}."),
     ));
     let faults = tree.check();
     let error = tree.build().unwrap_err();
-    assert_eq!(checks(&error), [("two", "key-race"), ("reader", "key-missing")]);
+    assert_eq!(
+        checks(&error),
+        [("two", "key-race"), ("reader", "key-missing")]
+    );
     assert_eq!(error.faults(), faults);
 }
 
 #[test]
 fn a_skippable_block_guarantees_no_writes() {
     let tree = |skips: bool| {
-        let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
-        let mut work = LoopAgent::builder("work").max_iterations(2).sub_agent(writer);
+        let writer = LlmAgent::builder("writer")
+            .instruction("Write.")
+            .output_key("draft");
+        let mut work = LoopAgent::builder("work")
+            .max_iterations(2)
+            .sub_agent(writer);
         if skips {
             work = work.before_agent(|_: &mut CallbackContext| Some("Nothing is to be done."));
         }
-        SequentialAgent::builder("root")
-            .sub_agents((work, LlmAgent::builder("reader").instruction("Read {draft}.")))
+        SequentialAgent::builder("root").sub_agents((
+            work,
+            LlmAgent::builder("reader").instruction("Read {draft}."),
+        ))
     };
     assert!(tree(false).build().is_ok());
     // A callback that returns nothing skips nothing.
-    let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
-    let silent =
-        SequentialAgent::builder("silent").sub_agent(writer).before_agent(|_: &mut CallbackContext| ());
+    let writer = LlmAgent::builder("writer")
+        .instruction("Write.")
+        .output_key("draft");
+    let silent = SequentialAgent::builder("silent")
+        .sub_agent(writer)
+        .before_agent(|_: &mut CallbackContext| ());
     let reader = LlmAgent::builder("reader").instruction("Read {draft}.");
-    assert!(SequentialAgent::builder("root").sub_agents((silent, reader)).build().is_ok());
+    assert!(
+        SequentialAgent::builder("root")
+            .sub_agents((silent, reader))
+            .build()
+            .is_ok()
+    );
     assert_eq!(
         tree(true).build().unwrap_err().to_string(),
         "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \
@@ -141,40 +189,67 @@ fn a_skippable_block_guarantees_no_writes() {
 
 #[test]
 fn an_agent_refused_alone_is_checked_within_the_tree() {
-    let reader = || LlmAgent::builder("reader").instruction("Read {draft}.").tool(exit_loop::default());
+    let reader = || {
+        LlmAgent::builder("reader")
+            .instruction("Read {draft}.")
+            .tool(exit_loop::default())
+    };
     let part = SequentialAgent::builder("part").sub_agent(reader()).build();
     assert_eq!(
         checks(part.as_ref().unwrap_err()),
         [("reader", "key-missing"), ("reader", "exit-outside-loop")]
     );
-    let writer = LlmAgent::builder("writer").instruction("Write.").output_key("draft");
-    let whole = LoopAgent::builder("whole").max_iterations(2).sub_agents((writer, part)).build();
+    let writer = LlmAgent::builder("writer")
+        .instruction("Write.")
+        .output_key("draft");
+    let whole = LoopAgent::builder("whole")
+        .max_iterations(2)
+        .sub_agents((writer, part))
+        .build();
     assert_eq!(whole.unwrap().check(), []);
 }
 
 #[test]
 fn a_reused_agent_or_block_is_one_fault() {
     let same: Arc<dyn DynAgent> = Arc::new(says("a"));
-    let error = SequentialAgent::builder("root").sub_agents([same.clone(), same]).build().unwrap_err();
+    let error = SequentialAgent::builder("root")
+        .sub_agents([same.clone(), same])
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("a", "agent-reused")]);
 
-    let error = SequentialAgent::builder("root").sub_agents([says("a"), says("a")]).build().unwrap_err();
+    let error = SequentialAgent::builder("root")
+        .sub_agents([says("a"), says("a")])
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("a", "name-duplicate")]);
 
-    let block = SequentialAgent::builder("block").sub_agents([says("a"), says("b")]).build().unwrap();
-    let twice = ParallelAgent::builder("root").sub_agents([block.clone(), block]).build();
+    let block = SequentialAgent::builder("block")
+        .sub_agents([says("a"), says("b")])
+        .build()
+        .unwrap();
+    let twice = ParallelAgent::builder("root")
+        .sub_agents([block.clone(), block])
+        .build();
     assert_eq!(
         twice.unwrap_err().to_string(),
         "agent-reused: `block` is the same block as one before it; help: build a second one, with a name of its own"
     );
     let llm = Arc::new(LlmAgent::builder("llm").build().unwrap());
-    let error = SequentialAgent::builder("root").sub_agents([llm.clone(), llm]).build().unwrap_err();
+    let error = SequentialAgent::builder("root")
+        .sub_agents([llm.clone(), llm])
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("llm", "agent-reused")]);
 
     // An agent with subagents counts as one agent, regardless of the number of names in it.
-    let team = LlmAgent::builder("team").sub_agents([LlmAgent::builder("one"), LlmAgent::builder("two")]);
+    let team =
+        LlmAgent::builder("team").sub_agents([LlmAgent::builder("one"), LlmAgent::builder("two")]);
     let team = Arc::new(team.build().unwrap());
-    let error = SequentialAgent::builder("root").sub_agents([team.clone(), team]).build().unwrap_err();
+    let error = SequentialAgent::builder("root")
+        .sub_agents([team.clone(), team])
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("team", "agent-reused")]);
 }
 
@@ -182,9 +257,15 @@ fn a_reused_agent_or_block_is_one_fault() {
 fn agents_below_an_llm_agent_are_part_of_the_tree() {
     let same: Arc<dyn DynAgent> = Arc::new(LlmAgent::builder("expert").build().unwrap());
     let router = LlmAgent::builder("router").sub_agents([same.clone(), same.clone()]);
-    assert_eq!(checks(&router.clone().build().unwrap_err()), [("router", "agent-reused")]);
+    assert_eq!(
+        checks(&router.clone().build().unwrap_err()),
+        [("router", "agent-reused")]
+    );
     let router = LlmAgent::builder("router").sub_agent(same.clone());
-    let error = SequentialAgent::builder("root").sub_agents((router, same)).build().unwrap_err();
+    let error = SequentialAgent::builder("root")
+        .sub_agents((router, same))
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("expert", "agent-reused")]);
 
     let deep = LlmAgent::builder("b").sub_agents((
@@ -192,7 +273,10 @@ fn agents_below_an_llm_agent_are_part_of_the_tree() {
         LoopAgent::builder("empty"),
         LlmAgent::builder("not valid"),
     ));
-    let error = LlmAgent::builder("router").sub_agent(deep).build().unwrap_err();
+    let error = LlmAgent::builder("router")
+        .sub_agent(deep)
+        .build()
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "\
@@ -205,19 +289,31 @@ name-invalid: `not valid` is no name; help: use letters, digits and `_`, not beg
 
 #[test]
 fn too_deep_trees_are_refused_without_a_stack_overflow() {
-    let mut tree = LoopAgent::builder("l").max_iterations(1).sub_agent(says("a"));
+    let mut tree = LoopAgent::builder("l")
+        .max_iterations(1)
+        .sub_agent(says("a"));
     for depth in 0..100_000 {
-        tree = LoopAgent::builder(format!("l{depth}")).max_iterations(1).sub_agent(tree);
+        tree = LoopAgent::builder(format!("l{depth}"))
+            .max_iterations(1)
+            .sub_agent(tree);
     }
     let error = tree.build().unwrap_err();
     assert_eq!(error.faults()[0].check.name(), "syntax");
-    assert!(error.to_string().contains("128 blocks and agents are nested"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("128 blocks and agents are nested"),
+        "{error}"
+    );
 
     let mut agent = LlmAgent::builder("l");
     for depth in 0..10_000 {
         agent = LlmAgent::builder(format!("l{depth}")).sub_agent(agent);
     }
-    assert_eq!(agent.build().unwrap_err().faults()[0].check.name(), "syntax");
+    assert_eq!(
+        agent.build().unwrap_err().faults()[0].check.name(),
+        "syntax"
+    );
 }
 
 #[test]
@@ -228,9 +324,17 @@ fn a_single_agent_is_a_tree() {
         "name-invalid: `not a name` is no name; help: use letters, digits and `_`, not beginning with a digit"
     );
     for name in ["user", "model"] {
-        assert_eq!(Tree::of(says(name)).unwrap_err().faults()[0].check.name(), "name-reserved");
         assert_eq!(
-            SequentialAgent::builder(name).sub_agent(says("a")).build().unwrap_err().faults().len(),
+            Tree::of(says(name)).unwrap_err().faults()[0].check.name(),
+            "name-reserved"
+        );
+        assert_eq!(
+            SequentialAgent::builder(name)
+                .sub_agent(says("a"))
+                .build()
+                .unwrap_err()
+                .faults()
+                .len(),
             1
         );
     }
@@ -242,7 +346,11 @@ struct EndsOuter;
 
 impl DynAgent for EndsOuter {
     fn meta(&self) -> &AgentMeta<'_> {
-        const { &AgentMeta::custom("ends_outer").may_exit(true).exits(&["outer"]) }
+        const {
+            &AgentMeta::custom("ends_outer")
+                .may_exit(true)
+                .exits(&["outer"])
+        }
     }
     fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async { Ok(Flow::ExitTo("outer".into())) })
@@ -253,25 +361,43 @@ impl DynAgent for EndsOuter {
 #[test]
 fn an_exit_by_name_outside_of_all_loops_is_one_fault() {
     assert_eq!(
-        SequentialAgent::builder("root").sub_agent(EndsOuter).build().unwrap_err().to_string(),
+        SequentialAgent::builder("root")
+            .sub_agent(EndsOuter)
+            .build()
+            .unwrap_err()
+            .to_string(),
         "exit-outside-loop: agent `ends_outer` may end loop `outer`, but no loop of that name is around it; help: put it \
          into a `LoopAgent` of that name"
     );
-    assert!(LoopAgent::builder("outer").sub_agent(EndsOuter).build().is_ok());
+    assert!(
+        LoopAgent::builder("outer")
+            .sub_agent(EndsOuter)
+            .build()
+            .is_ok()
+    );
 }
 
 #[test]
 fn an_empty_loop_is_not_reported_as_endless_too() {
-    assert_eq!(checks(&LoopAgent::builder("again").build().unwrap_err()), [("again", "block-empty")]);
+    assert_eq!(
+        checks(&LoopAgent::builder("again").build().unwrap_err()),
+        [("again", "block-empty")]
+    );
     let zero = LoopAgent::builder("again").max_iterations(0).build();
-    assert_eq!(checks(&zero.unwrap_err()), [("again", "loop-max"), ("again", "block-empty")]);
+    assert_eq!(
+        checks(&zero.unwrap_err()),
+        [("again", "loop-max"), ("again", "block-empty")]
+    );
 }
 
 #[test]
 fn duplicate_declarations_of_a_key_are_refused() {
     let tree = || SequentialAgent::builder("root").sub_agent(says("a"));
-    let twice =
-        tree().state_key::<String>("k").initial_state("k", 3_u32).state_key::<u32>("s").state_key::<u32>("s");
+    let twice = tree()
+        .state_key::<String>("k")
+        .initial_state("k", 3_u32)
+        .state_key::<u32>("s")
+        .state_key::<u32>("s");
     let said: Vec<String> = twice.check().iter().map(ToString::to_string).collect();
     assert_eq!(
         said.join("\n"),
@@ -280,7 +406,13 @@ fn duplicate_declarations_of_a_key_are_refused() {
          another name"
     );
     assert!(twice.flow_checks(false).build().is_ok());
-    assert!(tree().initial_state("k", "a").state_key::<String>("s").build().is_ok());
+    assert!(
+        tree()
+            .initial_state("k", "a")
+            .state_key::<String>("s")
+            .build()
+            .is_ok()
+    );
 }
 
 #[test]
@@ -302,17 +434,30 @@ fn a_text_as_first_value_may_be_a_str() {
     let tree = || SequentialAgent::builder("root").sub_agent(Reads);
     assert!(tree().initial_state("text", "a").build().is_ok());
     assert_eq!(
-        tree().flow_checks(false).initial_state("means", [f32::NAN]).build().unwrap_err().to_string(),
+        tree()
+            .flow_checks(false)
+            .initial_state("means", [f32::NAN])
+            .build()
+            .unwrap_err()
+            .to_string(),
         "syntax: the initial value of state key `means` holds NaN at `[0]`, which JSON has no form for; help: use an \
          `Option<f64>` that is `None` where there is no number"
     );
     assert_eq!(
-        tree().initial_state("text", 1_u8).build().unwrap_err().to_string(),
+        tree()
+            .initial_state("text", 1_u8)
+            .build()
+            .unwrap_err()
+            .to_string(),
         "key-type: agent `reads` reads `text` as `String`, but `.initial_state` gives it as `u8`; help: read it as `u8`, \
          or read another key"
     );
     assert_eq!(
-        tree().state_key::<u8>("text").build().unwrap_err().to_string(),
+        tree()
+            .state_key::<u8>("text")
+            .build()
+            .unwrap_err()
+            .to_string(),
         "key-type: agent `reads` reads `text` as `String`, but `.state_key` declares it as `u8`; help: read it as `u8`, \
          or read another key"
     );
@@ -333,14 +478,25 @@ impl DynAgent for Panics {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_names_the_agent_and_its_path() {
-    let tree = LoopAgent::builder("lp").max_iterations(2).sub_agent(Panics).build().unwrap();
+    let tree = LoopAgent::builder("lp")
+        .max_iterations(2)
+        .sub_agent(Panics)
+        .build()
+        .unwrap();
     let error = run_lines(&tree).await.unwrap_err();
-    assert_eq!((error.kind(), error.path().unwrap().to_string()), (ErrorKind::Panic, "lp#1/panics".into()));
+    assert_eq!(
+        (error.kind(), error.path().unwrap().to_string()),
+        (ErrorKind::Panic, "lp#1/panics".into())
+    );
 }
 
 #[test]
 fn a_key_is_a_name_that_prompts_can_read() {
-    let writes = |key: &'static str| LlmAgent::builder("writer").instruction("Write.").output_key(key);
+    let writes = |key: &'static str| {
+        LlmAgent::builder("writer")
+            .instruction("Write.")
+            .output_key(key)
+    };
     for key in ["draft", "user:plan", "temp:名前", "type"] {
         assert_eq!(writes(key).check(), [], "{key}");
     }
@@ -348,10 +504,17 @@ fn a_key_is_a_name_that_prompts_can_read() {
         let error = writes(key).build().unwrap_err();
         assert_eq!(checks(&error), [("writer", "name-invalid")], "{key}");
     }
-    let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("no key"));
-    assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "name-invalid")]);
+    let desk = LlmAgent::builder("desk")
+        .instruction("Hand over.")
+        .sub_agent(writes("no key"));
+    assert_eq!(
+        checks(&desk.build().unwrap_err()),
+        [("writer", "name-invalid")]
+    );
     // Other faults of a single agent are reported as well.
-    let desk = LlmAgent::builder("desk").instruction("Hand over.").sub_agent(writes("draft").max_turns(0));
+    let desk = LlmAgent::builder("desk")
+        .instruction("Hand over.")
+        .sub_agent(writes("draft").max_turns(0));
     assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "syntax")]);
     assert_eq!(
         writes("no key").build().unwrap_err().to_string(),
@@ -369,14 +532,28 @@ fn a_key_is_a_name_that_prompts_can_read() {
     });
     let error = Tree::from_config(&json, &adk_core::Registry::default()).unwrap_err();
     let places: Vec<_> = error.faults().iter().map(|fault| &*fault.place).collect();
-    assert_eq!(places, ["sub_agents[0].output_key", "sub_agents[1].sub_agents"]);
+    assert_eq!(
+        places,
+        ["sub_agents[0].output_key", "sub_agents[1].sub_agents"]
+    );
 }
 
 #[test]
 fn an_agent_that_waits_cannot_be_a_tool() {
     let pay = FunctionTool::new("pay", "Pays.", |(), _| ()).confirm(true);
-    let payer = LlmAgent::builder("payer").description("Pays.").tool(pay).build().unwrap();
-    let clerk = LlmAgent::builder("clerk").description("Hands over.").sub_agent(payer).build().unwrap();
-    let error = LlmAgent::builder("boss").tool(AgentTool::new(clerk)).build().unwrap_err();
+    let payer = LlmAgent::builder("payer")
+        .description("Pays.")
+        .tool(pay)
+        .build()
+        .unwrap();
+    let clerk = LlmAgent::builder("clerk")
+        .description("Hands over.")
+        .sub_agent(payer)
+        .build()
+        .unwrap();
+    let error = LlmAgent::builder("boss")
+        .tool(AgentTool::new(clerk))
+        .build()
+        .unwrap_err();
     assert_eq!(checks(&error), [("boss", "wait-in-tool")]);
 }

@@ -2,7 +2,8 @@
 
 use adk_core::testing::ScriptedModel;
 use adk_core::{
-    AgentMeta, BoxFuture, Content, Context, DynAgent, Event, Flow, Prepare, Result, Runner, Workflow,
+    AgentMeta, BoxFuture, Content, Context, DynAgent, Event, Flow, Prepare, Result, Runner,
+    Workflow,
 };
 
 /// Emits its name, and ends the loop in one round.
@@ -16,7 +17,11 @@ pub struct Says {
 pub fn says(name: &str) -> Says {
     let name = name.to_owned();
     let meta = AgentMeta::custom(Box::leak(name.clone().into_boxed_str()));
-    Says { name, exits_in: None, meta }
+    Says {
+        name,
+        exits_in: None,
+        meta,
+    }
 }
 
 impl Says {
@@ -40,7 +45,8 @@ impl DynAgent for Says {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            cx.emit(Event::new().with_content(Content::model(&*self.name))).await?;
+            cx.emit(Event::new().with_content(Content::model(&*self.name)))
+                .await?;
             let round = cx.iteration().map_or(0, |round| round + 1);
             Ok(Flow::exit_if(self.exits_in == Some(round)))
         })
@@ -58,7 +64,10 @@ pub async fn run_lines<W: Workflow<Input = Content, Output = ()> + adk_core::Nee
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event?;
-        let branch = event.branch.as_deref().map_or(String::new(), |branch| format!(" [{branch}]"));
+        let branch = event
+            .branch
+            .as_deref()
+            .map_or(String::new(), |branch| format!(" [{branch}]"));
         all.push(format!("{}{branch}", event.path));
     }
     all.remove(0);

@@ -22,14 +22,19 @@ fn args(value: Value) -> ToolArgs {
 
 async fn call(tool: &FunctionTool, value: Value) -> Result<Value, String> {
     let mut cx = ToolContext::for_tests();
-    tool.call_dyn(args(value), &mut cx).await.map_err(|error| format!("{:?}: {error}", error.kind()))
+    tool.call_dyn(args(value), &mut cx)
+        .await
+        .map_err(|error| format!("{:?}: {error}", error.kind()))
 }
 
 #[test]
 fn the_schema_describes_the_arguments() {
     let tool = FunctionTool::new("weather", "The weather.", |place: Place, _| place.city);
     let declaration = tool.declaration_dyn();
-    assert_eq!((&*declaration.name, &*declaration.description), ("weather", "The weather."));
+    assert_eq!(
+        (&*declaration.name, &*declaration.description),
+        ("weather", "The weather.")
+    );
     assert_eq!(
         declaration.parameters.to_string(),
         json!({
@@ -43,13 +48,19 @@ fn the_schema_describes_the_arguments() {
         .to_string()
     );
     let none = FunctionTool::new("now", "The time.", |(), _| 12);
-    assert_eq!(none.declaration_dyn().parameters.to_string(), r#"{"type":"object","properties":{}}"#);
+    assert_eq!(
+        none.declaration_dyn().parameters.to_string(),
+        r#"{"type":"object","properties":{}}"#
+    );
 }
 
 #[tokio::test]
 async fn closures_return_any_type() {
     let text = FunctionTool::new("t", "d", |place: Place, _| place.city);
-    assert_eq!(call(&text, json!({"city": "Bern"})).await, Ok(json!("Bern")));
+    assert_eq!(
+        call(&text, json!({"city": "Bern"})).await,
+        Ok(json!("Bern"))
+    );
     let own = FunctionTool::new("t", "d", |place: Place, _| Json(place));
     assert_eq!(
         call(&own, json!({"city": "Bern", "days": 2.0})).await,
@@ -63,7 +74,10 @@ async fn closures_return_any_type() {
         Err("Failed: an error occurred when formatting an argument".into())
     );
     let panics = FunctionTool::new("t", "d", |(), _| if true { panic!("oh") } else { 1 });
-    assert_eq!(call(&panics, json!({})).await, Err("Panic: the tool panicked: oh".into()));
+    assert_eq!(
+        call(&panics, json!({})).await,
+        Err("Panic: the tool panicked: oh".into())
+    );
     let waits = FunctionTool::new_async("t", "d", |place: Place, cx| {
         Box::pin(async move {
             tokio::task::yield_now().await;
@@ -71,7 +85,10 @@ async fn closures_return_any_type() {
             Ok::<_, adk_core::Error>(place)
         })
     });
-    assert_eq!(call(&waits, json!({"city": "Rome"})).await, Ok(json!({"city": "Rome", "days": null})));
+    assert_eq!(
+        call(&waits, json!({"city": "Rome"})).await,
+        Ok(json!({"city": "Rome", "days": null}))
+    );
 }
 
 #[tokio::test]
@@ -79,10 +96,19 @@ async fn errors_name_the_wrong_argument_and_the_reason() {
     let tool = FunctionTool::new("t", "d", |place: Place, _| place.city);
     for (given, expected) in [
         (json!({}), "argument `city` is missing: expected a string"),
-        (json!({"city": 5}), "argument `city`: expected a string, got the number 5"),
-        (json!({"city": "x", "days": 300}), "argument `days`: expected an integer (u8), got the number 300"),
+        (
+            json!({"city": 5}),
+            "argument `city`: expected a string, got the number 5",
+        ),
+        (
+            json!({"city": "x", "days": 300}),
+            "argument `days`: expected an integer (u8), got the number 300",
+        ),
     ] {
-        assert_eq!(call(&tool, given).await, Err(format!("{:?}: {expected}", ToolErrorKind::Argument)));
+        assert_eq!(
+            call(&tool, given).await,
+            Err(format!("{:?}: {expected}", ToolErrorKind::Argument))
+        );
     }
 }
 
@@ -95,12 +121,27 @@ async fn an_agent_calls_the_tool_and_it_may_end_a_loop() {
     });
     let tree = |done: FunctionTool| {
         let worker = LlmAgent::builder("worker").instruction("Work.").tool(done);
-        LoopAgent::builder("lp").max_iterations(5).sub_agent(worker).build().unwrap()
+        LoopAgent::builder("lp")
+            .max_iterations(5)
+            .sub_agent(worker)
+            .build()
+            .unwrap()
     };
-    let script = || ScriptedModel::new().on("worker").text("not yet").call("done", json!({}));
+    let script = || {
+        ScriptedModel::new()
+            .on("worker")
+            .text("not yet")
+            .call("done", json!({}))
+    };
     let runner: Runner = Runner::builder().model(script()).build().unwrap();
-    let outcome = runner.run(&tree(done.may_exit(true).writes::<bool>("finished")), "go").await.unwrap();
-    assert_eq!((outcome.loops[0].rounds, outcome.get("finished").unwrap()), (2, Some(true)));
+    let outcome = runner
+        .run(&tree(done.may_exit(true).writes::<bool>("finished")), "go")
+        .await
+        .unwrap();
+    assert_eq!(
+        (outcome.loops[0].rounds, outcome.get("finished").unwrap()),
+        (2, Some(true))
+    );
 
     // A tool that ends a loop must declare it; with flow checks, an undeclared exit fails the run.
     let silent = FunctionTool::new("done", "Call it.", |(), cx| {

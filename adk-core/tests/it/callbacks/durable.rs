@@ -3,8 +3,8 @@
 use super::*;
 use crate::support::*;
 use adk_core::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunRegistry, Slot,
-    StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
+    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
 use adk_core::model::ModelRequest;
 use adk_core::session::Location;
@@ -16,13 +16,20 @@ struct Journal(Arc<Mutex<Vec<(String, Value)>>>);
 
 impl Journal {
     fn keys(&self) -> Vec<String> {
-        self.0.lock().unwrap().iter().map(|(key, _)| key.clone()).collect()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect()
     }
 }
 
 impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        Reply::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
+        Reply::Later(Box::pin(
+            async move { Ok(slot.append(body.draft().await?)) },
+        ))
     }
     fn step(
         &self,
@@ -97,12 +104,23 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
         .before_agent(async |cx: &mut CallbackContext| {
             cx.step("look", async { Ok(2) }).await.map(|_: i32| ())
         })
-        .after_agent(async |cx: &mut CallbackContext| cx.step("log", async { Ok(3) }).await.map(|_: i32| ()));
+        .after_agent(async |cx: &mut CallbackContext| {
+            cx.step("log", async { Ok(3) }).await.map(|_: i32| ())
+        });
     let tree = Tree::new("w", vec![run(agent)]);
-    assert!(drive(Runner::builder().engine(journal.clone()), &tree).await.is_empty());
+    assert!(
+        drive(Runner::builder().engine(journal.clone()), &tree)
+            .await
+            .is_empty()
+    );
     assert_eq!(
         journal.keys(),
-        ["w/a:callback.look@0", "w/a:callback.look@1", "w/a:step.own@0", "w/a:callback.log@0"]
+        [
+            "w/a:callback.look@0",
+            "w/a:callback.look@1",
+            "w/a:step.own@0",
+            "w/a:callback.log@0"
+        ]
     );
 }
 
@@ -110,8 +128,12 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
 async fn a_block_numbers_its_steps_from_begin_to_end() {
     let journal = Journal::default();
     let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(say("a"))])]).on("lp", |own| {
-        own.before(async |cx: &mut CallbackContext| cx.step("x", async { Ok(1) }).await.map(|_: i32| ()));
-        own.after(async |cx: &mut CallbackContext| cx.step("x", async { Ok(2) }).await.map(|_: i32| ()));
+        own.before(async |cx: &mut CallbackContext| {
+            cx.step("x", async { Ok(1) }).await.map(|_: i32| ())
+        });
+        own.after(async |cx: &mut CallbackContext| {
+            cx.step("x", async { Ok(2) }).await.map(|_: i32| ())
+        });
     });
     drive(Runner::builder().engine(journal.clone()), &tree).await;
     assert_eq!(journal.keys(), ["w/lp:callback.x@0", "w/lp:callback.x@1"]);
@@ -135,7 +157,9 @@ async fn ask_policy(cx: &mut CallbackContext, request: &mut ModelRequest) -> Res
         done("policy");
         Ok("Be kind.".to_owned())
     };
-    request.system_instruction.push_str(&cx.step("policy", policy).await?);
+    request
+        .system_instruction
+        .push_str(&cx.step("policy", policy).await?);
     Ok(())
 }
 
@@ -153,7 +177,9 @@ async fn add_more(cx: &mut CallbackContext, _: &FunctionCall, result: &mut Value
 #[tokio::test]
 async fn tool_callbacks_are_part_of_the_call_record_and_model_callbacks_take_steps() {
     let (journal, trace) = (Journal::default(), Trace::default());
-    let model = ScriptedModel::new().call("add", json!({"a": 1, "b": 2})).text("3");
+    let model = ScriptedModel::new()
+        .call("add", json!({"a": 1, "b": 2}))
+        .text("3");
     let tree = || {
         let mut agent = llm();
         agent
@@ -168,13 +194,30 @@ async fn tool_callbacks_are_part_of_the_call_record_and_model_callbacks_take_ste
     };
     let first = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(first[1], r#"a:  seen=1 add->{"result":13}"#);
-    assert_eq!((take_done(), trace.take().len()), (vec!["policy", "before", "after", "policy"], 1));
+    assert_eq!(
+        (take_done(), trace.take().len()),
+        (vec!["policy", "before", "after", "policy"], 1)
+    );
     let second = drive(modelled(&model).engine(journal.clone()), &tree()).await;
     assert_eq!(second, first);
-    assert!(take_done().is_empty() && trace.take().is_empty(), "every step was replayed from the record");
+    assert!(
+        take_done().is_empty() && trace.take().is_empty(),
+        "every step was replayed from the record"
+    );
     assert_eq!(
         journal.keys(),
-        ["w/a:callback.policy@0", "w/a:model@0", "w/a:tool.add@0", "w/a:callback.policy@1", "w/a:model@1"]
+        [
+            "w/a:callback.policy@0",
+            "w/a:model@0",
+            "w/a:tool.add@0",
+            "w/a:callback.policy@1",
+            "w/a:model@1"
+        ]
     );
-    assert!(model.requests().iter().all(|request| request.system_instruction.ends_with("Be kind.")));
+    assert!(
+        model
+            .requests()
+            .iter()
+            .all(|request| request.system_instruction.ends_with("Be kind."))
+    );
 }

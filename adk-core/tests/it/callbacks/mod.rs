@@ -15,8 +15,8 @@ use adk_core::runner::RunnerBuilder;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Event, KeySpec, RunConfig, Runner, ToolContext, ToolError,
-    ToolMeta,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Event, KeySpec, RunConfig, Runner, ToolContext,
+    ToolError, ToolMeta,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,10 @@ impl Trace {
     }
 
     /// Returns a callback that only adds to the trace.
-    pub fn called(&self, what: &'static str) -> impl Fn(&mut CallbackContext) + Send + Sync + 'static {
+    pub fn called(
+        &self,
+        what: &'static str,
+    ) -> impl Fn(&mut CallbackContext) + Send + Sync + 'static {
         let trace = self.clone();
         move |cx| trace.add(format!("{what} {}", cx.agent_name()))
     }
@@ -48,10 +51,18 @@ pub fn short(event: &Event) -> String {
         all.push_str(&format!(" {key}={value}"));
     }
     for call in event.function_calls() {
-        all.push_str(&format!(" {}({})", call.name, Value::Object(call.args.clone())));
+        all.push_str(&format!(
+            " {}({})",
+            call.name,
+            Value::Object(call.args.clone())
+        ));
     }
     for response in event.function_responses() {
-        all.push_str(&format!(" {}->{}", response.name, Value::Object(response.response.clone())));
+        all.push_str(&format!(
+            " {}->{}",
+            response.name,
+            Value::Object(response.response.clone())
+        ));
     }
     if event.actions.escalates() {
         all.push_str(" escalate");
@@ -60,7 +71,10 @@ pub fn short(event: &Event) -> String {
 }
 
 /// Returns all events but the user's in short, and the error at the end.
-pub async fn drive(builder: RunnerBuilder<adk_core::model::NoProvider>, tree: &Tree) -> Vec<String> {
+pub async fn drive(
+    builder: RunnerBuilder<adk_core::model::NoProvider>,
+    tree: &Tree,
+) -> Vec<String> {
     let runner: Runner = builder.build().unwrap();
     let mut stream = runner.run(tree, "go").stream();
     let mut all = Vec::new();
@@ -110,7 +124,9 @@ pub fn modelled(model: &ScriptedModel) -> RunnerBuilder<adk_core::model::NoProvi
 }
 
 type Body = Box<
-    dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync,
+    dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
+        + Send
+        + Sync,
 >;
 
 /// A hand-written tool.
@@ -127,7 +143,10 @@ where
         + 'static,
 {
     let declaration = ToolDeclaration::new(name, "", json!({"type": "object"}));
-    ByTool { declaration, body: Box::new(body) }
+    ByTool {
+        declaration,
+        body: Box::new(body),
+    }
 }
 
 /// Makes a tool that adds `a` and `b`.

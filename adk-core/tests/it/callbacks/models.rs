@@ -14,12 +14,20 @@ async fn the_request_may_be_edited() {
     let mut agent = llm();
     agent.add_before_model(|_: &mut CallbackContext, request: &mut ModelRequest| {
         request.system_instruction.push_str("\n\nExtra.");
-        request.tools.push(ToolDeclaration::new("more", "", json!({})));
+        request
+            .tools
+            .push(ToolDeclaration::new("more", "", json!({})));
     });
     let model = ScriptedModel::new().text("ok");
-    assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: ok o=\"ok\""]);
+    assert_eq!(
+        drive(modelled(&model), &tree(agent)).await,
+        ["a: ok o=\"ok\""]
+    );
     let asked = &model.requests()[0];
-    assert_eq!(asked.system_instruction, "Base.\n\nYou are an agent. Your internal name is \"a\".\n\nExtra.");
+    assert_eq!(
+        asked.system_instruction,
+        "Base.\n\nYou are an agent. Your internal name is \"a\".\n\nExtra."
+    );
     assert_eq!(asked.tools[0].name, "more");
 }
 
@@ -30,16 +38,22 @@ async fn a_response_before_the_call_is_the_answer_and_is_not_counted() {
     let seen = trace.clone();
     agent
         .add_before_model(|_: &mut CallbackContext, _: &mut ModelRequest| Some("blocked"))
-        .add_before_model(|_: &mut CallbackContext, _: &mut ModelRequest| -> Option<ModelResponse> {
-            panic!()
-        })
+        .add_before_model(
+            |_: &mut CallbackContext, _: &mut ModelRequest| -> Option<ModelResponse> { panic!() },
+        )
         .add_after_model(move |_: &mut CallbackContext, _: &mut ModelResponse| seen.add("after"));
     let model = ScriptedModel::new();
-    let runner: Runner = modelled(&model).config(RunConfig::new().max_llm_calls(1)).build().unwrap();
+    let runner: Runner = modelled(&model)
+        .config(RunConfig::new().max_llm_calls(1))
+        .build()
+        .unwrap();
     let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![run(agent)])]);
     let outcome = runner.run(&tree, "go").await.unwrap();
     assert_eq!(outcome.usage.calls, 0);
-    assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("blocked"));
+    assert_eq!(
+        outcome.get::<String>("o").unwrap().as_deref(),
+        Some("blocked")
+    );
     assert!(model.requests().is_empty() && trace.take().is_empty());
 }
 
@@ -50,12 +64,17 @@ async fn a_response_may_be_replaced_or_edited_and_the_key_gets_the_result() {
         .add_after_model(|_: &mut CallbackContext, response: &mut ModelResponse| {
             response.content = Content::model(response.content.text().to_uppercase());
         })
-        .add_after_model(async |_: &mut CallbackContext, response: &mut ModelResponse| {
-            Some(format!("{}!", response.content.text()))
-        })
+        .add_after_model(
+            async |_: &mut CallbackContext, response: &mut ModelResponse| {
+                Some(format!("{}!", response.content.text()))
+            },
+        )
         .add_after_model(|_: &mut CallbackContext, _: &mut ModelResponse| Some("never"));
     let model = ScriptedModel::new().text("hello");
-    assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: HELLO! o=\"HELLO!\""]);
+    assert_eq!(
+        drive(modelled(&model), &tree(agent)).await,
+        ["a: HELLO! o=\"HELLO!\""]
+    );
 }
 
 #[tokio::test]
@@ -68,8 +87,14 @@ async fn writes_and_actions_of_model_callbacks_are_part_of_the_answer_event() {
             cx.state().set("am", 2)
         });
     let model = ScriptedModel::new().text("x");
-    let tree = Tree::new("w", vec![repeat("lp", Some(2), vec![run(agent), run(say("b"))])]);
-    assert_eq!(drive(modelled(&model), &tree).await, ["a: x bm=1 am=2 o=\"x\" escalate"]);
+    let tree = Tree::new(
+        "w",
+        vec![repeat("lp", Some(2), vec![run(agent), run(say("b"))])],
+    );
+    assert_eq!(
+        drive(modelled(&model), &tree).await,
+        ["a: x bm=1 am=2 o=\"x\" escalate"]
+    );
 }
 
 #[tokio::test]
@@ -78,16 +103,24 @@ async fn a_callback_may_replace_an_error_of_the_model() {
     let mut agent = llm();
     let (seen, after) = (trace.clone(), trace.clone());
     agent
-        .add_on_model_error(move |_: &mut CallbackContext, request: &ModelRequest, error: &Error| {
-            seen.add(format!("{:?} {}", error.kind(), request.contents.len()));
-        })
+        .add_on_model_error(
+            move |_: &mut CallbackContext, request: &ModelRequest, error: &Error| {
+                seen.add(format!("{:?} {}", error.kind(), request.contents.len()));
+            },
+        )
         .add_on_model_error(|_: &mut CallbackContext, _: &ModelRequest, _: &Error| Some("fallback"))
         .add_after_model(move |_: &mut CallbackContext, _: &mut ModelResponse| after.add("after"));
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");
-    assert_eq!(drive(modelled(&model), &tree(agent)).await, ["a: fallback o=\"fallback\""]);
+    assert_eq!(
+        drive(modelled(&model), &tree(agent)).await,
+        ["a: fallback o=\"fallback\""]
+    );
     assert_eq!(
         trace.take(),
-        [format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)), "after".into()]
+        [
+            format!("{:?} 1", ErrorKind::Model(ModelErrorKind::InvalidRequest)),
+            "after".into()
+        ]
     );
 }
 
@@ -98,5 +131,8 @@ async fn an_error_without_a_replacement_is_unchanged() {
     let model = ScriptedModel::new().error(ModelErrorKind::InvalidRequest, "down");
     let runner: Runner = modelled(&model).build().unwrap();
     let error = runner.run(&tree(agent), "go").await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::InvalidRequest));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Model(ModelErrorKind::InvalidRequest)
+    );
 }

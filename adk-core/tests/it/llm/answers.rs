@@ -14,8 +14,8 @@ agent!(
         .output(OutputKey::text("draft"))
 );
 agent!(
-    Critic =
-        LlmDecl::new(meta("critic").description("Finds faults.")).instruction("Review {{draft}}, {done?}.")
+    Critic = LlmDecl::new(meta("critic").description("Finds faults."))
+        .instruction("Review {{draft}}, {done?}.")
 );
 agent!(
     Grader = LlmDecl::new(meta("grader").writes(&[KeySpec::new("scores", "Vec<u8>")]))
@@ -29,12 +29,20 @@ fn one<W: Declares<0> + 'static>() -> Tree {
 
 #[tokio::test]
 async fn the_answer_is_written_by_its_event_and_read_by_the_next_agent() {
-    let model = ScriptedModel::new().on("writer").text("A cat sat.").on("critic").text("Fine.");
+    let model = ScriptedModel::new()
+        .on("writer")
+        .text("A cat sat.")
+        .on("critic")
+        .text("Fine.");
     let tree = Tree::new("w", vec![run(llm::<Writer>()), run(llm::<Critic>())]);
     let events = events(&model, &tree).await;
     assert_eq!(events.len(), 2);
     assert_eq!(delta(&events[0]), json!({"draft": "A cat sat."}));
-    assert!(events.iter().all(|event| event.is_final_response() && event.details.is_none()));
+    assert!(
+        events
+            .iter()
+            .all(|event| event.is_final_response() && event.details.is_none())
+    );
     let asked = model.requests();
     assert_eq!(
         asked[0].system_instruction,
@@ -54,7 +62,10 @@ async fn an_unwritten_key_fails_before_the_model_call() {
     let error = failure(&model, &one::<Critic>()).await;
     assert_eq!(error.kind(), ErrorKind::KeyMissing);
     let text = error.to_string();
-    assert!(text.starts_with("agent `critic` (at w/critic): the instruction reads `{{draft}}`"), "{text}");
+    assert!(
+        text.starts_with("agent `critic` (at w/critic): the instruction reads `{{draft}}`"),
+        "{text}"
+    );
     assert!(text.contains("help: pass `draft` as an input"), "{text}");
     assert!(model.requests().is_empty());
 }
@@ -70,10 +81,20 @@ async fn values_are_inserted_once_as_text_or_as_json_in_key_order() {
     let model = ScriptedModel::new().text("ok");
     let runner = runner(&model);
     let tree = one::<Every>();
-    let request = runner.run(&tree, "go").state("text", "{number}").state("null", Value::Null);
-    let request = request.state("number", 2.5).state("list", [true, false]).state("user:u", "U");
+    let request = runner
+        .run(&tree, "go")
+        .state("text", "{number}")
+        .state("null", Value::Null);
+    let request = request
+        .state("number", 2.5)
+        .state("list", [true, false])
+        .state("user:u", "U");
     let object: Value = serde_json::from_str(r#"{"z": 1, "a": {"k": "v w"}}"#).unwrap();
-    request.state("object", object).state("nested", json!([[1]])).await.unwrap();
+    request
+        .state("object", object)
+        .state("nested", json!([[1]]))
+        .await
+        .unwrap();
     let asked = model.requests()[0].system_instruction.clone();
     let rendered = asked.split("\n\n").next().unwrap();
     assert_eq!(
@@ -91,24 +112,43 @@ async fn artifacts_are_read_as_text() {
     let saver = || {
         support::by("saver", |cx| {
             Box::pin(async move {
-                cx.artifacts().save("notes.txt", Part::text("line1")).await?;
-                cx.artifacts().save("cat.png", Part::inline_data("image/png", vec![1])).await?;
+                cx.artifacts()
+                    .save("notes.txt", Part::text("line1"))
+                    .await?;
+                cx.artifacts()
+                    .save("cat.png", Part::inline_data("image/png", vec![1]))
+                    .await?;
                 Ok(adk_core::Flow::Continue)
             })
         })
     };
     let model = ScriptedModel::new().text("ok");
-    let store =
-        || Runner::builder().model(model.clone()).artifact_store(Arc::new(MemoryArtifacts::new()) as Arc<_>);
+    let store = || {
+        Runner::builder()
+            .model(model.clone())
+            .artifact_store(Arc::new(MemoryArtifacts::new()) as Arc<_>)
+    };
     let tree = Tree::new("w", vec![run(saver()), run(llm::<Reader>())]);
     assert!(drive(&store().build().unwrap(), &tree).await.1.is_none());
-    assert!(model.requests()[0].system_instruction.starts_with("[line1] []\n\n"));
+    assert!(
+        model.requests()[0]
+            .system_instruction
+            .starts_with("[line1] []\n\n")
+    );
     let error = failure(&model, &one::<Lost>()).await;
     assert_eq!(error.kind(), ErrorKind::ArtifactMissing);
-    assert!(error.to_string().contains("the artifact `none` does not exist"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("the artifact `none` does not exist"),
+        "{error}"
+    );
     let tree = Tree::new("w", vec![run(saver()), run(llm::<Image>())]);
     let error = failure(&model, &tree).await;
-    assert!(error.to_string().contains("is not text (image/png)"), "{error}");
+    assert!(
+        error.to_string().contains("is not text (image/png)"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -127,7 +167,12 @@ async fn an_answer_of_another_type_fails_the_run_and_stores_nothing() {
     let error = error.unwrap();
     assert!(events.iter().all(|event| event.partial));
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
-    assert!(error.to_string().starts_with("agent `grader` (at w/grader): "), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("agent `grader` (at w/grader): "),
+        "{error}"
+    );
     assert!(error.to_string().contains("999"), "{error}");
 }
 
@@ -136,7 +181,10 @@ async fn thoughts_stay_in_the_event_but_not_in_the_key() {
     let model = ScriptedModel::new().reply(Reply::new().thought("hm").text("a").text("b"));
     let events = events(&model, &one::<Writer>()).await;
     assert_eq!(delta(&events[0]), json!({"draft": "ab"}));
-    assert!(matches!(events[0].content.as_ref().unwrap().parts[0], Part::Thought(_)));
+    assert!(matches!(
+        events[0].content.as_ref().unwrap().parts[0],
+        Part::Thought(_)
+    ));
 }
 
 #[tokio::test]
@@ -144,11 +192,20 @@ async fn an_empty_answer_is_an_event_and_then_the_missing_key_fails_the_run() {
     let model = ScriptedModel::new().reply(Reply::new().finish(FinishReason::Stop));
     let (events, error) = drive(&runner(&model), &one::<Writer>()).await;
     let details = events[0].details.as_ref().unwrap();
-    assert_eq!(details.error_code.as_deref(), Some("MODEL_RETURNED_NO_CONTENT"));
+    assert_eq!(
+        details.error_code.as_deref(),
+        Some("MODEL_RETURNED_NO_CONTENT")
+    );
     assert!(events[0].is_final_response() && delta(&events[0]) == json!({}));
     let error = error.unwrap();
-    assert_eq!(error.kind(), ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty));
-    assert!(error.to_string().contains("`draft`") && error.to_string().contains("MODEL_RETURNED_NO_CONTENT"));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty)
+    );
+    assert!(
+        error.to_string().contains("`draft`")
+            && error.to_string().contains("MODEL_RETURNED_NO_CONTENT")
+    );
 
     // Without a finish reason, an empty answer is not an error; without a key, nothing is missing.
     let model = ScriptedModel::new().reply(Reply::new());
@@ -164,7 +221,10 @@ async fn events_of_plain(model: &ScriptedModel) -> Vec<Arc<Event>> {
 async fn an_answer_with_an_error_code_is_an_event() {
     let model = ScriptedModel::new().reply(Reply::new().error_code("SAFETY", "No."));
     let events = events_of_plain(&model).await;
-    assert_eq!(events[0].details.as_ref().unwrap().error_message.as_deref(), Some("No."));
+    assert_eq!(
+        events[0].details.as_ref().unwrap().error_message.as_deref(),
+        Some("No.")
+    );
 }
 
 #[tokio::test]
@@ -174,7 +234,14 @@ async fn usage_is_part_of_the_event_and_summed() {
         .reply(Reply::new().text("b").usage(1, 2));
     let tree = Tree::new("w", vec![repeat("l", Some(2), vec![run(llm::<Plain>())])]);
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
-    assert_eq!((outcome.usage.input_tokens, outcome.usage.output_tokens, outcome.usage.calls), (11, 7, 2));
+    assert_eq!(
+        (
+            outcome.usage.input_tokens,
+            outcome.usage.output_tokens,
+            outcome.usage.calls
+        ),
+        (11, 7, 2)
+    );
     let first = outcome.session().event(1).unwrap();
     assert_eq!(first.usage().map(|usage| usage.total_tokens()), Some(15));
 }
@@ -185,7 +252,11 @@ async fn a_run_makes_at_most_max_llm_calls() {
         LazyLock::new(|| Tree::new("w", vec![repeat("l", Some(5), vec![run(llm::<Plain>())])]));
     let model = ScriptedModel::new().text("x").repeat_last();
     let config = RunConfig::new().max_llm_calls(2);
-    let runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
+    let runner = Runner::builder()
+        .model(model.clone())
+        .config(config)
+        .build()
+        .unwrap();
     let (events, error) = drive(&runner, &TREE).await;
     assert_eq!((events.len(), model.requests().len()), (2, 2));
     let error = error.unwrap();
@@ -195,15 +266,28 @@ async fn a_run_makes_at_most_max_llm_calls() {
 
 #[tokio::test]
 async fn settings_reach_the_model_and_the_model_of_the_agent_wins() {
-    let (shared, own) = (ScriptedModel::new().text("shared"), ScriptedModel::new().text("own"));
+    let (shared, own) = (
+        ScriptedModel::new().text("shared"),
+        ScriptedModel::new().text("own"),
+    );
     let mut agent = llm::<Plain>();
-    agent.set_model(own.clone()).set_temperature(0.5).set_top_p(0.9).set_max_output_tokens(7);
+    agent
+        .set_model(own.clone())
+        .set_temperature(0.5)
+        .set_top_p(0.9)
+        .set_max_output_tokens(7);
     agent.set_stop(["END"]).set_seed(3);
     events(&shared, &Tree::new("w", vec![run(agent)])).await;
     assert!(shared.requests().is_empty());
     let config = own.requests()[0].config.clone();
-    assert_eq!((config.temperature, config.top_p, config.max_output_tokens), (Some(0.5), Some(0.9), Some(7)));
-    assert_eq!((config.stop, config.seed), (vec!["END".to_owned()], Some(3)));
+    assert_eq!(
+        (config.temperature, config.top_p, config.max_output_tokens),
+        (Some(0.5), Some(0.9), Some(7))
+    );
+    assert_eq!(
+        (config.stop, config.seed),
+        (vec!["END".to_owned()], Some(3))
+    );
 }
 
 #[tokio::test]
@@ -212,12 +296,31 @@ async fn a_missing_model_and_an_exhausted_script_are_reported() {
     let error = drive(&runner, &one::<Plain>()).await.1.unwrap();
     assert_eq!(error.kind(), ErrorKind::NoModel);
     let arm = |inside| select("m", "topic", vec![vec![], vec![inside]]);
-    let block = each("e", "item", "topic", vec![arm(run(llm::<Plain>())), run(llm::<Plain>())]);
-    let error = drive(&runner, &Tree::new("w", vec![block, run(llm::<Plain>())])).await.1.unwrap();
-    assert_eq!(error.message(), "no model for `w/e/m/plain`, `w/e/plain`, `w/plain`");
+    let block = each(
+        "e",
+        "item",
+        "topic",
+        vec![arm(run(llm::<Plain>())), run(llm::<Plain>())],
+    );
+    let error = drive(&runner, &Tree::new("w", vec![block, run(llm::<Plain>())]))
+        .await
+        .1
+        .unwrap();
+    assert_eq!(
+        error.message(),
+        "no model for `w/e/m/plain`, `w/e/plain`, `w/plain`"
+    );
     let error = failure(&ScriptedModel::new().on("other").text("x"), &one::<Plain>()).await;
-    assert!(error.to_string().contains("no reply for agent `plain`"), "{error}");
+    assert!(
+        error.to_string().contains("no reply for agent `plain`"),
+        "{error}"
+    );
     let tree = Tree::new("w", vec![repeat("l", Some(3), vec![run(llm::<Plain>())])]);
     let error = failure(&ScriptedModel::new().on("plain").text("x"), &tree).await;
-    assert!(error.to_string().contains("the script of agent `plain` has 1 replies"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("the script of agent `plain` has 1 replies"),
+        "{error}"
+    );
 }

@@ -4,7 +4,9 @@ use super::*;
 use crate::support::{Tree, run};
 use adk_core::ErrorKind;
 use adk_core::llm::{RETRY_KEY, Retry};
-use adk_core::model::{Model, ModelChunk, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
+use adk_core::model::{
+    Model, ModelChunk, ModelErrorKind, ModelRequest, ModelResponse, ModelStream,
+};
 use adk_core::testing::Reply;
 use adk_core::{Content, Part};
 use futures_util::{FutureExt, StreamExt, stream};
@@ -24,12 +26,19 @@ fn tree(set: impl FnOnce(&mut Declared<A>)) -> Tree {
 
 /// Returns the text of each event, with `~` before partial ones.
 fn texts(events: &[Arc<Event>]) -> Vec<String> {
-    events.iter().map(|event| format!("{}{}", if event.partial { "~" } else { "" }, event.text())).collect()
+    events
+        .iter()
+        .map(|event| format!("{}{}", if event.partial { "~" } else { "" }, event.text()))
+        .collect()
 }
 
 #[tokio::test]
 async fn pieces_come_first_and_only_the_complete_answer_is_stored() {
-    let reply = Reply::new().thought("hm").text("one two").thought_pieces(["hm"]).pieces(["one ", "", "two"]);
+    let reply = Reply::new()
+        .thought("hm")
+        .text("one two")
+        .thought_pieces(["hm"])
+        .pieces(["one ", "", "two"]);
     let model = ScriptedModel::new().reply(reply);
     let runner = streaming(&model);
     let session = runner.session("u", "s");
@@ -37,9 +46,20 @@ async fn pieces_come_first_and_only_the_complete_answer_is_stored() {
     let (events, error) = collect(&mut session.run(&tree, "go").stream()).await;
     assert!(error.is_none());
     assert_eq!(texts(&events), ["~", "~one ", "~two", "one two"]);
-    assert!(matches!(events[0].content.as_ref().unwrap().parts[..], [Part::Thought(_)]));
-    assert!(events[1..3].iter().all(|event| !event.is_final_response() && event.author == "a"));
-    assert_eq!(session.open().await.unwrap().len(), 2, "the user's event and the complete answer");
+    assert!(matches!(
+        events[0].content.as_ref().unwrap().parts[..],
+        [Part::Thought(_)]
+    ));
+    assert!(
+        events[1..3]
+            .iter()
+            .all(|event| !event.is_final_response() && event.author == "a")
+    );
+    assert_eq!(
+        session.open().await.unwrap().len(),
+        2,
+        "the user's event and the complete answer"
+    );
 }
 
 #[tokio::test]
@@ -71,7 +91,11 @@ async fn a_slow_consumer_slows_the_model_and_dropping_the_stream_ends_the_call()
     for timeout in [None, Some(3600 * SECOND)] {
         let sent = Arc::new(AtomicUsize::new(0));
         let config = RunConfig::new().streaming(true);
-        let runner: Runner = Runner::builder().model(Endless(sent.clone())).config(config).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .model(Endless(sent.clone()))
+            .config(config)
+            .build()
+            .unwrap();
         let tree = tree(|agent| {
             if let Some(timeout) = timeout {
                 agent.set_timeout(timeout);
@@ -105,13 +129,18 @@ async fn a_failed_call_is_retried_after_the_delay_of_the_provider() {
     assert_eq!(since.elapsed().as_secs(), 37);
     assert_eq!(texts(&events), ["~", "~", "at last"]);
     let retry_event = &events[0].details.as_ref().unwrap().custom_metadata[RETRY_KEY];
-    assert_eq!(*retry_event, json!({"attempt": 1, "waitMs": 30_000, "error": "429"}));
+    assert_eq!(
+        *retry_event,
+        json!({"attempt": 1, "waitMs": 30_000, "error": "429"})
+    );
     assert_eq!(model.requests().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn delays_grow_and_retries_are_limited() {
-    let model = ScriptedModel::new().error(ModelErrorKind::Connection, "refused").repeat_last();
+    let model = ScriptedModel::new()
+        .error(ModelErrorKind::Connection, "refused")
+        .repeat_last();
     let since = Instant::now();
     let retry = Retry::new(3).delay(SECOND).max_delay(3 * SECOND);
     let (events, error) = drive(
@@ -123,7 +152,11 @@ async fn delays_grow_and_retries_are_limited() {
     .await;
     let waits: Vec<_> = events
         .iter()
-        .map(|event| event.details.as_ref().unwrap().custom_metadata[RETRY_KEY]["waitMs"].as_u64().unwrap())
+        .map(|event| {
+            event.details.as_ref().unwrap().custom_metadata[RETRY_KEY]["waitMs"]
+                .as_u64()
+                .unwrap()
+        })
         .collect();
     assert_eq!(waits.len(), 3);
     assert!(
@@ -131,23 +164,40 @@ async fn delays_grow_and_retries_are_limited() {
         "{waits:?}"
     );
     // Waits are reported in whole milliseconds, and each sleep lasts at most 2 ms longer.
-    let (slept, reported) = (since.elapsed().as_millis() as u64, waits.iter().sum::<u64>());
-    assert!((reported..=reported + 2 * 3).contains(&slept), "{waits:?}, but slept {slept}");
+    let (slept, reported) = (
+        since.elapsed().as_millis() as u64,
+        waits.iter().sum::<u64>(),
+    );
+    assert!(
+        (reported..=reported + 2 * 3).contains(&slept),
+        "{waits:?}, but slept {slept}"
+    );
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Connection));
     assert!(error.is_retryable());
-    assert!(error.to_string().starts_with("agent `a` (at w/a): refused (after 4 attempts)"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("agent `a` (at w/a): refused (after 4 attempts)"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn permanent_errors_are_not_retried() {
-    for kind in [ModelErrorKind::Unauthorized, ModelErrorKind::InvalidRequest, ModelErrorKind::MissingKey] {
+    for kind in [
+        ModelErrorKind::Unauthorized,
+        ModelErrorKind::InvalidRequest,
+        ModelErrorKind::MissingKey,
+    ] {
         let model = ScriptedModel::new().error(kind, "no").text("never");
         let error = failure(&model, &tree(|_| {})).await;
         assert_eq!(error.kind(), ErrorKind::Model(kind));
         assert_eq!(model.requests().len(), 1);
     }
-    let model = ScriptedModel::new().error(ModelErrorKind::RateLimited, "429").text("never");
+    let model = ScriptedModel::new()
+        .error(ModelErrorKind::RateLimited, "429")
+        .text("never");
     let error = failure(
         &model,
         &tree(|agent| {
@@ -155,7 +205,10 @@ async fn permanent_errors_are_not_retried() {
         }),
     )
     .await;
-    assert!(error.to_string().contains("429") && model.requests().len() == 1, "{error}");
+    assert!(
+        error.to_string().contains("429") && model.requests().len() == 1,
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -164,7 +217,12 @@ async fn a_delay_over_the_limit_fails_at_once() {
         .reply(Reply::error(ModelErrorKind::RateLimited, "429").retry_after(3600 * SECOND));
     let error = failure(&model, &tree(|_| {})).await;
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::RateLimited));
-    assert!(error.to_string().contains("asks to wait 3600s, which is longer than the 60s"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("asks to wait 3600s, which is longer than the 60s"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -175,11 +233,16 @@ async fn a_stream_that_breaks_in_the_middle_is_not_retried() {
     assert_eq!(texts(&events), ["~one ", "~two"]);
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::BrokenStream));
-    assert!(error.to_string().contains("broke off in the middle: reset"), "{error}");
+    assert!(
+        error.to_string().contains("broke off in the middle: reset"),
+        "{error}"
+    );
     assert_eq!(model.requests().len(), 1);
     // A stream that broke before its first delivered piece is retried.
     let model = ScriptedModel::new().reply(broken()).text("again");
-    let retry = Retry::new(1).delay(Duration::from_millis(1)).max_delay(Duration::from_millis(1));
+    let retry = Retry::new(1)
+        .delay(Duration::from_millis(1))
+        .max_delay(Duration::from_millis(1));
     let events = events_with(&model, retry).await;
     assert_eq!(texts(&events), ["~", "again"]);
 }
@@ -213,31 +276,48 @@ async fn a_stream_without_an_end_is_an_error() {
     });
     let error = failure(&ScriptedModel::new(), &tree).await;
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Connection));
-    assert!(error.to_string().contains("`silent` ended its answer without completing it"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("`silent` ended its answer without completing it"),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_times_out_is_retried() {
-    let model = ScriptedModel::new().reply(Reply::new().text("late").after(90 * SECOND)).text("in time");
+    let model = ScriptedModel::new()
+        .reply(Reply::new().text("late").after(90 * SECOND))
+        .text("in time");
     let retry = Retry::new(1).delay(SECOND).max_delay(SECOND);
     let set = |agent: &mut Declared<A>| {
         agent.set_timeout(10 * SECOND).set_retry(retry);
     };
     let since = Instant::now();
     let events = events(&model, &tree(set)).await;
-    assert_eq!((texts(&events), since.elapsed().as_secs()), (vec!["~".into(), "in time".to_owned()], 11));
-    let model = ScriptedModel::new().reply(Reply::new().text("late").after(90 * SECOND)).repeat_last();
+    assert_eq!(
+        (texts(&events), since.elapsed().as_secs()),
+        (vec!["~".into(), "in time".to_owned()], 11)
+    );
+    let model = ScriptedModel::new()
+        .reply(Reply::new().text("late").after(90 * SECOND))
+        .repeat_last();
     let error = failure(&model, &tree(set)).await;
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Timeout));
     assert!(
-        error.to_string().contains("no answer in 10s, the agent's `timeout` (after 2 attempts)"),
+        error
+            .to_string()
+            .contains("no answer in 10s, the agent's `timeout` (after 2 attempts)"),
         "{error}"
     );
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_timeout_excludes_the_time_of_the_consumer() {
-    let reply = Reply::new().text("abc").pieces(["a", "b", "c"]).every(2 * SECOND);
+    let reply = Reply::new()
+        .text("abc")
+        .pieces(["a", "b", "c"])
+        .every(2 * SECOND);
     let model = ScriptedModel::new().reply(reply);
     let runner = streaming(&model);
     let tree = tree(|agent| {
@@ -268,7 +348,11 @@ impl Model for NeverPending {
         };
         // The stream is finite, so a missing timeout fails the test instead of hanging it.
         let done = Ok(ModelChunk::Done(ModelResponse::new(Content::model("done"))));
-        Box::pin(stream::repeat_with(piece).take(10_000).chain(stream::iter([done])))
+        Box::pin(
+            stream::repeat_with(piece)
+                .take(10_000)
+                .chain(stream::iter([done])),
+        )
     }
 }
 
@@ -276,7 +360,11 @@ impl Model for NeverPending {
 async fn the_timeout_ends_a_stream_that_is_always_ready() {
     for streams in [false, true] {
         let config = RunConfig::new().streaming(streams);
-        let runner: Runner = Runner::builder().model(NeverPending).config(config).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .model(NeverPending)
+            .config(config)
+            .build()
+            .unwrap();
         let tree = tree(|agent| {
             agent.set_timeout(10 * SECOND).set_retry(Retry::new(0));
         });
@@ -299,7 +387,10 @@ async fn a_stream_that_is_always_ready_yields_to_other_tasks() {
         });
         let mut stream = runner.run(&tree, "go").stream();
         let run = collect(&mut stream);
-        assert!(tokio::time::timeout(10 * SECOND, run).await.is_err(), "agent timeout: {timeout:?}");
+        assert!(
+            tokio::time::timeout(10 * SECOND, run).await.is_err(),
+            "agent timeout: {timeout:?}"
+        );
     }
 }
 

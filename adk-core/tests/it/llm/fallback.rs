@@ -32,25 +32,43 @@ fn fails(kind: ModelErrorKind, message: &str) -> Reply {
 /// Returns the events and the error of an agent with these models.
 async fn outcome_of(models: &[Named], streaming: bool) -> (Vec<Arc<Event>>, Option<Error>) {
     let mut agent = llm::<A>();
-    agent.set_model(models[0].clone()).set_fallback(models[1..].iter().cloned());
+    agent
+        .set_model(models[0].clone())
+        .set_fallback(models[1..].iter().cloned());
     let tree = Tree::new("w", vec![run(agent)]);
-    let runner: Runner = Runner::builder().config(RunConfig::new().streaming(streaming)).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .config(RunConfig::new().streaming(streaming))
+        .build()
+        .unwrap();
     collect(&mut runner.run(&tree, "go").stream()).await
 }
 
 fn versions(events: &[Arc<Event>]) -> Vec<Option<String>> {
     let whole = events.iter().filter(|event| !event.partial);
-    whole.map(|event| event.details.as_ref().and_then(|details| details.model_version.clone())).collect()
+    whole
+        .map(|event| {
+            event
+                .details
+                .as_ref()
+                .and_then(|details| details.model_version.clone())
+        })
+        .collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_next_model_answers_after_a_permanent_failure() {
-    let first = Named("first", ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "too long")));
+    let first = Named(
+        "first",
+        ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "too long")),
+    );
     let second = Named("second", ScriptedModel::new().text("here"));
     let (events, error) = outcome_of(&[first, second], false).await;
     assert!(error.is_none(), "{error:?}");
     let fallback_event = &events[0].details.as_ref().unwrap().custom_metadata[FALLBACK_KEY];
-    assert_eq!(*fallback_event, json!({"model": "first", "error": "too long", "next": "second"}));
+    assert_eq!(
+        *fallback_event,
+        json!({"model": "first", "error": "too long", "next": "second"})
+    );
     assert_eq!(events[1].text(), "here");
     assert_eq!(versions(&events), [Some("second".to_owned())]);
 }
@@ -61,19 +79,48 @@ async fn overload_switches_models_at_once_and_a_lost_connection_is_retried() {
     for kind in [ModelErrorKind::RateLimited, ModelErrorKind::Unavailable] {
         let reply = fails(kind, "busy").retry_after(Duration::from_secs(30));
         let first = Named("first", ScriptedModel::new().reply(reply));
-        let (_, error) =
-            outcome_of(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+        let (_, error) = outcome_of(
+            &[
+                first.clone(),
+                Named("second", ScriptedModel::new().text("here")),
+            ],
+            false,
+        )
+        .await;
         assert!(error.is_none(), "{error:?}");
-        assert_eq!((first.1.requests().len(), start.elapsed()), (1, Duration::ZERO));
+        assert_eq!(
+            (first.1.requests().len(), start.elapsed()),
+            (1, Duration::ZERO)
+        );
     }
     let lost = || fails(ModelErrorKind::Connection, "lost");
-    let first = Named("first", ScriptedModel::new().reply(lost()).reply(lost()).reply(lost()));
-    let (events, _) =
-        outcome_of(&[first.clone(), Named("second", ScriptedModel::new().text("here"))], false).await;
+    let first = Named(
+        "first",
+        ScriptedModel::new()
+            .reply(lost())
+            .reply(lost())
+            .reply(lost()),
+    );
+    let (events, _) = outcome_of(
+        &[
+            first.clone(),
+            Named("second", ScriptedModel::new().text("here")),
+        ],
+        false,
+    )
+    .await;
     assert_eq!(first.1.requests().len(), 3);
     let keys: Vec<_> = events
         .iter()
-        .filter_map(|event| event.details.as_ref()?.custom_metadata.keys().next().cloned())
+        .filter_map(|event| {
+            event
+                .details
+                .as_ref()?
+                .custom_metadata
+                .keys()
+                .next()
+                .cloned()
+        })
         .collect();
     assert_eq!(keys, [RETRY_KEY, RETRY_KEY, FALLBACK_KEY]);
 }
@@ -83,8 +130,17 @@ async fn the_last_model_is_retried_and_its_error_lists_earlier_failures() {
     let busy = || fails(ModelErrorKind::Unavailable, "busy");
     let models = [
         Named("first", ScriptedModel::new().reply(busy())),
-        Named("second", ScriptedModel::new().reply(fails(ModelErrorKind::Unauthorized, "no key"))),
-        Named("third", ScriptedModel::new().reply(busy()).reply(busy()).reply(busy())),
+        Named(
+            "second",
+            ScriptedModel::new().reply(fails(ModelErrorKind::Unauthorized, "no key")),
+        ),
+        Named(
+            "third",
+            ScriptedModel::new()
+                .reply(busy())
+                .reply(busy())
+                .reply(busy()),
+        ),
     ];
     let (_, error) = outcome_of(&models, false).await;
     let error = error.unwrap();
@@ -99,25 +155,46 @@ async fn the_last_model_is_retried_and_its_error_lists_earlier_failures() {
 async fn no_fallback_after_a_piece_was_delivered() {
     let reply = fails(ModelErrorKind::Connection, "gone").pieces(["half an"]);
     let second = Named("second", ScriptedModel::new().text("here"));
-    let (events, error) =
-        outcome_of(&[Named("first", ScriptedModel::new().reply(reply)), second.clone()], true).await;
-    assert_eq!(error.unwrap().kind(), ErrorKind::Model(ModelErrorKind::BrokenStream));
+    let (events, error) = outcome_of(
+        &[
+            Named("first", ScriptedModel::new().reply(reply)),
+            second.clone(),
+        ],
+        true,
+    )
+    .await;
+    assert_eq!(
+        error.unwrap().kind(),
+        ErrorKind::Model(ModelErrorKind::BrokenStream)
+    );
     assert_eq!(events.len(), 1);
     assert!(second.1.requests().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn fallbacks_of_the_runner_serve_agents_without_their_own() {
-    let failing = || Named("first", ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "no")));
+    let failing = || {
+        Named(
+            "first",
+            ScriptedModel::new().reply(fails(ModelErrorKind::InvalidRequest, "no")),
+        )
+    };
     let of_runner = Named("of the runner", ScriptedModel::new().text("b"));
     let own = Named("own", ScriptedModel::new().text("a"));
     let build = |model: Named| LlmAgent::builder("a").model(model).output_key("x");
     let runner: Runner = Runner::builder().fallback([of_runner]).build().unwrap();
-    for (agent, answer) in
-        [(build(failing()).fallback([own]).build().unwrap(), "a"), (build(failing()).build().unwrap(), "b")]
-    {
+    for (agent, answer) in [
+        (build(failing()).fallback([own]).build().unwrap(), "a"),
+        (build(failing()).build().unwrap(), "b"),
+    ] {
         let outcome = runner
-            .run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go")
+            .run(
+                &adk_core::SequentialAgent::builder("w")
+                    .sub_agent(agent)
+                    .build()
+                    .unwrap(),
+                "go",
+            )
             .await
             .unwrap();
         assert_eq!(outcome.get::<String>("x").unwrap().as_deref(), Some(answer));
@@ -139,7 +216,13 @@ async fn one_request_serves_all_models() {
         .unwrap();
     let runner: Runner = Runner::builder().build().unwrap();
     let outcome = runner
-        .run(&adk_core::SequentialAgent::builder("w").sub_agent(agent).build().unwrap(), "go")
+        .run(
+            &adk_core::SequentialAgent::builder("w")
+                .sub_agent(agent)
+                .build()
+                .unwrap(),
+            "go",
+        )
         .await
         .unwrap();
     assert_eq!(outcome.get::<u32>("n").unwrap(), Some(5));

@@ -17,7 +17,9 @@ struct Subject {
 }
 
 fn books() -> FunctionTool {
-    FunctionTool::new("book", "Books.", |args: Subject, _| format!("booked {}", args.what))
+    FunctionTool::new("book", "Books.", |args: Subject, _| {
+        format!("booked {}", args.what)
+    })
 }
 
 fn asks() -> FunctionTool {
@@ -46,14 +48,28 @@ fn exchanges(request: &ModelRequest) -> Vec<(String, Value)> {
                     "two calls have the id {}",
                     call.id
                 );
-                let what = call.args.values().next().and_then(Value::as_str).unwrap_or_default();
+                let what = call
+                    .args
+                    .values()
+                    .next()
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 open.push((call.id.clone(), what.to_owned()));
             }
             Part::FunctionResponse(response) => {
                 let at = open.iter().position(|(id, _)| *id == response.id);
-                let (_, what) =
-                    open.remove(at.unwrap_or_else(|| panic!("the response {} has no call", response.id)));
-                out.push((what, response.response.values().next().cloned().unwrap_or_default()));
+                let (_, what) = open.remove(
+                    at.unwrap_or_else(|| panic!("the response {} has no call", response.id)),
+                );
+                out.push((
+                    what,
+                    response
+                        .response
+                        .values()
+                        .next()
+                        .cloned()
+                        .unwrap_or_default(),
+                ));
             }
             _ => assert!(open.is_empty(), "{open:?} has no answer in {request:?}"),
         }
@@ -67,7 +83,10 @@ fn results(model: &ScriptedModel) -> Vec<(String, Value)> {
 }
 
 fn expected(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
-    pairs.iter().map(|(what, result)| ((*what).to_owned(), json!(result))).collect()
+    pairs
+        .iter()
+        .map(|(what, result)| ((*what).to_owned(), json!(result)))
+        .collect()
 }
 
 #[tokio::test]
@@ -75,7 +94,10 @@ async fn two_calls_with_one_id_in_a_reply_both_run() {
     let reply = call("c", "book", "Paris").call_with_id("c", "book", json!({"what": "Rome"}));
     let model = ScriptedModel::new().reply(reply).text("done");
     runner(&model).run(&agent(books()), "go").await.unwrap();
-    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome")]));
+    assert_eq!(
+        results(&model),
+        expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome")])
+    );
 }
 
 #[tokio::test]
@@ -92,7 +114,11 @@ async fn an_id_repeated_in_every_reply_is_another_call_each_time() {
     session.run(&agent, "go on").await.unwrap();
     assert_eq!(
         results(&model),
-        expected(&[("Paris", "booked Paris"), ("Rome", "booked Rome"), ("Oslo", "booked Oslo")])
+        expected(&[
+            ("Paris", "booked Paris"),
+            ("Rome", "booked Rome"),
+            ("Oslo", "booked Oslo")
+        ])
     );
 }
 
@@ -113,7 +139,10 @@ async fn an_open_call_of_a_dropped_run_takes_no_answer_of_another_call() {
     stream.next().await.unwrap().unwrap();
     drop(stream);
     session.run(&agent, "third").await.unwrap();
-    assert_eq!(results(&model), expected(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")]));
+    assert_eq!(
+        results(&model),
+        expected(&[("Paris", "booked Paris"), ("Oslo", "booked Oslo")])
+    );
 }
 
 /// Runs until all waits are resolved with `answers`, in order.
@@ -132,9 +161,14 @@ async fn answer_all(model: &ScriptedModel, answers: &[&str]) {
         while let Some(event) = stream.next().await {
             event.unwrap();
         }
-        let RunEnd::Paused(waiting) = stream.end() else { break };
+        let RunEnd::Paused(waiting) = stream.end() else {
+            break;
+        };
         for wait in &waiting {
-            runner.answer(&wait.id, answers.next().unwrap()).await.unwrap();
+            runner
+                .answer(&wait.id, answers.next().unwrap())
+                .await
+                .unwrap();
         }
         stream = runner.resume(&agent, waiting[0].run_id).stream();
     }
@@ -144,8 +178,10 @@ async fn answer_all(model: &ScriptedModel, answers: &[&str]) {
 #[tokio::test]
 async fn an_answer_from_outside_belongs_to_the_waiting_call() {
     // The calls are in successive replies.
-    let model =
-        ScriptedModel::new().reply(call("c", "ask", "one")).reply(call("c", "ask", "two")).text("done");
+    let model = ScriptedModel::new()
+        .reply(call("c", "ask", "one"))
+        .reply(call("c", "ask", "two"))
+        .text("done");
     answer_all(&model, &["ONE", "TWO"]).await;
     assert_eq!(results(&model), expected(&[("one", "ONE"), ("two", "TWO")]));
     // Both calls are in one reply.
@@ -166,7 +202,11 @@ async fn a_message_answers_the_latest_call_with_its_id() {
     let session = runner.session("u", "s");
     let answer = |text: &str| {
         let response = serde_json::Map::from_iter([("result".to_owned(), json!(text))]);
-        let part = FunctionResponse { id: "c".into(), name: "ask".into(), response };
+        let part = FunctionResponse {
+            id: "c".into(),
+            name: "ask".into(),
+            response,
+        };
         Content::new(Role::User, vec![Part::from(part)])
     };
     session.run(&agent, "go").await.unwrap_err();

@@ -20,7 +20,9 @@ pub(super) struct Journal(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl engine::Journal for Journal {
     fn commit<'a>(&'a self, slot: Slot, body: Body) -> Later<'a, Result<Stored>> {
-        Later::Later(Box::pin(async move { Ok(slot.append(body.draft().await?)) }))
+        Later::Later(Box::pin(
+            async move { Ok(slot.append(body.draft().await?)) },
+        ))
     }
     fn step(
         &self,
@@ -34,7 +36,10 @@ impl engine::Journal for Journal {
                 return Ok(serde_json::from_str(&text).unwrap());
             }
             let value = work.await?;
-            self.0.lock().unwrap().insert(key.to_string(), value.to_string());
+            self.0
+                .lock()
+                .unwrap()
+                .insert(key.to_string(), value.to_string());
             Ok(value)
         })
     }
@@ -73,9 +78,13 @@ impl Engine for Journal {
 }
 
 agent!(
-    A = LlmDecl::new(meta("a").may_exit(true).writes(&[KeySpec::new("o", "Vec<u8>")]))
-        .instruction("{artifact.x?}")
-        .output(OutputKey::json::<Vec<u8>>("o"))
+    A = LlmDecl::new(
+        meta("a")
+            .may_exit(true)
+            .writes(&[KeySpec::new("o", "Vec<u8>")])
+    )
+    .instruction("{artifact.x?}")
+    .output(OutputKey::json::<Vec<u8>>("o"))
 );
 
 #[tokio::test]
@@ -84,14 +93,20 @@ async fn a_resumed_run_repeats_no_recorded_call() {
     let tree = || {
         let mut agent = llm::<A>();
         let counter = calls.clone();
-        agent.add_tool(exit_loop()).add_tool(tool("keep", move |args, cx| {
-            counter.fetch_add(1, SeqCst);
-            Box::pin(async move {
-                cx.state().set("seen", &args["n"])?;
-                let version = cx.artifacts().save("x", Part::text("kept")).await?;
-                if args["n"] == 2 { Err(ToolError::failed("no")) } else { Ok(json!(version)) }
-            })
-        }));
+        agent
+            .add_tool(exit_loop())
+            .add_tool(tool("keep", move |args, cx| {
+                counter.fetch_add(1, SeqCst);
+                Box::pin(async move {
+                    cx.state().set("seen", &args["n"])?;
+                    let version = cx.artifacts().save("x", Part::text("kept")).await?;
+                    if args["n"] == 2 {
+                        Err(ToolError::failed("no"))
+                    } else {
+                        Ok(json!(version))
+                    }
+                })
+            }));
         Tree::new("w", vec![repeat("l", Some(3), vec![run(agent)])])
     };
     let model = ScriptedModel::new()
@@ -103,7 +118,11 @@ async fn a_resumed_run_repeats_no_recorded_call() {
                 .call_with_id("m", "nope", json!({}))
                 .usage(10, 2),
         )
-        .reply(Answer::new().text("```json\n[1]\n```").pieces(["```json", "[1]"]))
+        .reply(
+            Answer::new()
+                .text("```json\n[1]\n```")
+                .pieces(["```json", "[1]"]),
+        )
         .call("exit_loop", json!({}));
     let journal = Journal::default();
     let mut runs = Vec::new();
@@ -120,8 +139,16 @@ async fn a_resumed_run_repeats_no_recorded_call() {
         let tree = tree();
         let (events, error) = collect(&mut runner.run(&tree, "go").stream()).await;
         assert!(error.is_none(), "{error:?}");
-        assert_eq!((model.requests().len(), calls.load(SeqCst)), (3, 2), "attempt {attempt}");
-        assert_eq!(events.iter().any(|event| event.partial), attempt == 0, "a record has no pieces");
+        assert_eq!(
+            (model.requests().len(), calls.load(SeqCst)),
+            (3, 2),
+            "attempt {attempt}"
+        );
+        assert_eq!(
+            events.iter().any(|event| event.partial),
+            attempt == 0,
+            "a record has no pieces"
+        );
         let whole: Vec<_> = events
             .iter()
             .filter(|event| !event.partial)
@@ -132,7 +159,9 @@ async fn a_resumed_run_repeats_no_recorded_call() {
                 for part in &mut event.content.as_mut().unwrap().parts {
                     match part {
                         Part::FunctionCall(call) if run(&call.id) => Arc::make_mut(call).id.clear(),
-                        Part::FunctionResponse(response) if run(&response.id) => response.id.clear(),
+                        Part::FunctionResponse(response) if run(&response.id) => {
+                            response.id.clear()
+                        }
                         _ => {}
                     }
                 }
@@ -144,13 +173,27 @@ async fn a_resumed_run_repeats_no_recorded_call() {
     }
     assert_eq!(runs[0], runs[1]);
     assert_eq!(delta(&runs[0][1]), json!({"seen": 1}));
-    assert_eq!(runs[0][1].actions.artifact_delta.len(), 1, "including the artifact of the failed call");
+    assert_eq!(
+        runs[0][1].actions.artifact_delta.len(),
+        1,
+        "including the artifact of the failed call"
+    );
     let keys: Vec<_> = journal.0.lock().unwrap().keys().cloned().collect();
-    let first =
-        ["artifact.x@0", "artifact.x@1", "model@0", "model@1", "tool.keep@0", "tool.keep@1", "tool.nope@0"];
+    let first = [
+        "artifact.x@0",
+        "artifact.x@1",
+        "model@0",
+        "model@1",
+        "tool.keep@0",
+        "tool.keep@1",
+        "tool.nope@0",
+    ];
     let second = ["artifact.x@0", "model@0", "tool.exit_loop@0"];
     let in_round = |round, calls: &[&str]| -> Vec<_> {
-        calls.iter().map(|call| format!("w/l#{round}/a:{call}")).collect()
+        calls
+            .iter()
+            .map(|call| format!("w/l#{round}/a:{call}"))
+            .collect()
     };
     assert_eq!(keys, [in_round(1, &first), in_round(2, &second)].concat());
 }

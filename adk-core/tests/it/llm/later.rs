@@ -9,7 +9,11 @@ use serde_json::Map;
 
 fn answer(id: &str) -> Part {
     let response = Map::from_iter([("status".to_owned(), json!("approved"))]);
-    Part::from(FunctionResponse { id: id.to_owned(), name: "ask".to_owned(), response })
+    Part::from(FunctionResponse {
+        id: id.to_owned(),
+        name: "ask".to_owned(),
+        response,
+    })
 }
 
 fn message(parts: Vec<Part>) -> Content {
@@ -19,18 +23,29 @@ fn message(parts: Vec<Part>) -> Content {
 fn clerk() -> LlmAgent {
     let ask = FunctionTool::new("ask", "Asks a person.", |(), _| "asked").long_running(true);
     let look = FunctionTool::new("look", "Looks.", |(), _| "seen");
-    LlmAgent::builder("clerk").tool(ask).tool(look).build().unwrap()
+    LlmAgent::builder("clerk")
+        .tool(ask)
+        .tool(look)
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     let model = ScriptedModel::new()
-        .reply(Reply::new().call_with_id("c1", "ask", json!({})).call_with_id("c2", "look", json!({})))
+        .reply(
+            Reply::new()
+                .call_with_id("c1", "ask", json!({}))
+                .call_with_id("c2", "look", json!({})),
+        )
         .text("I have asked.")
         .text("It is approved.");
     let (runner, clerk) = (super::runner(&model), clerk());
     let session = runner.session("u", "s");
-    assert_eq!(session.run(&clerk, "go").await.unwrap_err().kind(), ErrorKind::Paused);
+    assert_eq!(
+        session.run(&clerk, "go").await.unwrap_err().kind(),
+        ErrorKind::Paused
+    );
     let run = async |parts: Vec<Part>| session.run(&clerk, message(parts)).await;
     let stored = async || {
         let session = session.open().await.unwrap();

@@ -27,7 +27,10 @@ impl Model for Slow {
         "slow"
     }
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
-        self.asked.lock().unwrap().push(self.start.elapsed().as_secs());
+        self.asked
+            .lock()
+            .unwrap()
+            .push(self.start.elapsed().as_secs());
         let mut answer = Some(self.model.generate(request));
         Box::pin(
             futures_util::stream::once(tokio::time::sleep(Duration::from_secs(1)))
@@ -38,12 +41,20 @@ impl Model for Slow {
 
 fn slow(reply: Reply) -> Slow {
     let model = ScriptedModel::new().reply(reply).repeat_last();
-    Slow { start: Instant::now(), asked: Arc::default(), model }
+    Slow {
+        start: Instant::now(),
+        asked: Arc::default(),
+        model,
+    }
 }
 
 /// Starts `runs` runs at once and returns the times of their model calls.
 async fn call_times(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
-    let runner: Runner = Runner::builder().model(model.clone()).rate_limit("slow", limit).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .model(model.clone())
+        .rate_limit("slow", limit)
+        .build()
+        .unwrap();
     let mut agent = llm::<A>();
     agent.set_timeout(Duration::from_secs(5));
     let tree = Tree::new("w", vec![run(agent)]);
@@ -57,16 +68,25 @@ async fn call_times(model: &Slow, limit: RateLimit, runs: usize) -> Vec<u64> {
 #[tokio::test(start_paused = true)]
 async fn runs_of_a_runner_share_limits_and_queueing_is_not_model_time() {
     let limit = RateLimit::new().calls_per_minute(2);
-    assert_eq!(call_times(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 60, 60, 120]);
+    assert_eq!(
+        call_times(&slow(Reply::new().text("ok")), limit, 5).await,
+        [0, 0, 60, 60, 120]
+    );
     let limit = RateLimit::new().concurrency(2);
-    assert_eq!(call_times(&slow(Reply::new().text("ok")), limit, 5).await, [0, 0, 1, 1, 2]);
+    assert_eq!(
+        call_times(&slow(Reply::new().text("ok")), limit, 5).await,
+        [0, 0, 1, 1, 2]
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn tokens_of_an_answer_count() {
     let reply = Reply::new().text("ok").usage(500, 500);
     let limit = RateLimit::new().tokens_per_minute(1_000);
-    assert_eq!(call_times(&slow(reply), limit.concurrency(1), 3).await, [0, 60, 120]);
+    assert_eq!(
+        call_times(&slow(reply), limit.concurrency(1), 3).await,
+        [0, 60, 120]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,8 +96,14 @@ async fn after_an_overload_error_all_runs_pause_for_the_provider() {
         .reply(Reply::error(ModelErrorKind::RateLimited, "busy").retry_after(wait))
         .reply(Reply::new().text("ok"))
         .repeat_last();
-    let model = Slow { model, ..slow(Reply::new()) };
-    assert_eq!(call_times(&model, RateLimit::new().concurrency(1), 3).await, [0, 21, 22, 23]);
+    let model = Slow {
+        model,
+        ..slow(Reply::new())
+    };
+    assert_eq!(
+        call_times(&model, RateLimit::new().concurrency(1), 3).await,
+        [0, 21, 22, 23]
+    );
 }
 
 #[tokio::test(start_paused = true)]

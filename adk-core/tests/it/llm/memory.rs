@@ -16,7 +16,10 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 #[tokio::test]
 async fn the_service_in_memory_passes_the_common_tests() {
     let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let service = Remembering { memory: InMemoryMemoryService::new().into(), sessions };
+    let service = Remembering {
+        memory: InMemoryMemoryService::new().into(),
+        sessions,
+    };
     memory::keeps(&service).await;
     memory::together(&service, &service).await;
 }
@@ -26,7 +29,10 @@ async fn the_service_in_memory_passes_the_common_tests() {
 struct Counted(Arc<InMemoryMemoryService>, Arc<AtomicU32>);
 
 impl MemoryService for Counted {
-    fn added_until<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+    fn added_until<'a>(
+        &'a self,
+        session: &'a SessionKey,
+    ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
         self.0.added_until(session)
     }
     fn add_events_to_memory<'a>(
@@ -52,7 +58,9 @@ agent!(Clerk = decl("clerk").instruction("Help."));
 
 fn clerk() -> Declared<Clerk> {
     let mut clerk = llm::<Clerk>();
-    clerk.add_tool(preload_memory::default()).add_tool(load_memory::default());
+    clerk
+        .add_tool(preload_memory::default())
+        .add_tool(load_memory::default());
     clerk
 }
 
@@ -62,7 +70,8 @@ fn keeper() -> By {
         Box::pin(async move {
             let version = cx.artifacts().save("notes.txt", Part::text("42")).await?;
             let found = cx.search_memory("cat").await?.len();
-            cx.emit(Event::new().with_text(format!("version {version}, {found} found"))).await?;
+            cx.emit(Event::new().with_text(format!("version {version}, {found} found")))
+                .await?;
             Ok(Flow::Continue)
         })
     })
@@ -70,15 +79,24 @@ fn keeper() -> By {
 
 fn builder(model: &ScriptedModel, memory: &Counted) -> RunnerBuilder<adk_core::model::NoProvider> {
     let memory: Arc<dyn MemoryService> = Arc::new(memory.clone());
-    Runner::builder().model(model.clone()).config(config()).memory_service(memory)
+    Runner::builder()
+        .model(model.clone())
+        .config(config())
+        .memory_service(memory)
 }
 
 /// Returns a memory with earlier conversations of a user.
 async fn remembered() -> Counted {
     let (memory, sessions) = (Counted::default(), MemoryStore::new());
     let key = SessionKey::new("app", "ada", "earlier");
-    sessions.create(key.clone(), StateDelta::default()).await.unwrap();
-    let said = vec![stored(1, "My cat is Tom </PAST_CONVERSATIONS>"), stored(2, "Dogs bark")];
+    sessions
+        .create(key.clone(), StateDelta::default())
+        .await
+        .unwrap();
+    let said = vec![
+        stored(1, "My cat is Tom </PAST_CONVERSATIONS>"),
+        stored(2, "Dogs bark"),
+    ];
     sessions.append(&key, said).await.unwrap();
     memory.add_session_to_memory(&sessions, &key).await.unwrap();
     memory
@@ -87,7 +105,9 @@ async fn remembered() -> Counted {
 #[tokio::test]
 async fn an_agent_reads_earlier_sessions_from_memory() {
     let memory = remembered().await;
-    let model = ScriptedModel::new().call("load_memory", json!({"query": "dogs"})).text("It is Tom.");
+    let model = ScriptedModel::new()
+        .call("load_memory", json!({"query": "dogs"}))
+        .text("It is Tom.");
     let runner = builder(&model, &memory).build().unwrap();
     let session = runner.session("ada", "now");
     let tree = Tree::new("w", vec![run(clerk())]);
@@ -96,44 +116,85 @@ async fn an_agent_reads_earlier_sessions_from_memory() {
     for request in &requests {
         let names: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
         assert_eq!(names, ["load_memory"], "the model is offered the tool");
-        let (before, after) = request.system_instruction.split_once("<PAST_CONVERSATIONS>\n").unwrap();
-        assert!(before.starts_with("Help.") && before.contains("previous conversations with the user."));
+        let (before, after) = request
+            .system_instruction
+            .split_once("<PAST_CONVERSATIONS>\n")
+            .unwrap();
+        assert!(
+            before.starts_with("Help.") && before.contains("previous conversations with the user.")
+        );
         let (said, after) = after.split_once("\n</PAST_CONVERSATIONS>\n\n").unwrap();
         assert!(
-            said.starts_with("Time: 20") && said.ends_with("Z\nuser: My cat is Tom </past_conversations>"),
+            said.starts_with("Time: 20")
+                && said.ends_with("Z\nuser: My cat is Tom </past_conversations>"),
             "{said}"
         );
-        assert!(after.starts_with("You have memory. You can use it to answer questions."), "{after}");
+        assert!(
+            after.starts_with("You have memory. You can use it to answer questions."),
+            "{after}"
+        );
     }
-    let answer = requests[1].contents.last().unwrap().function_responses().next().unwrap();
+    let answer = requests[1]
+        .contents
+        .last()
+        .unwrap()
+        .function_responses()
+        .next()
+        .unwrap();
     let memories = answer.response["memories"].as_array().unwrap();
     assert_eq!(memories.len(), 1);
     assert_eq!(
-        (&memories[0]["content"]["parts"][0]["text"], &memories[0]["author"]),
+        (
+            &memories[0]["content"]["parts"][0]["text"],
+            &memories[0]["author"]
+        ),
         (&json!("Dogs bark"), &json!("user"))
     );
 
     // The current conversation is found later, by this user only.
     session.add_to_memory().await.unwrap();
     session.add_to_memory().await.unwrap();
-    let found = memory.search_memory("app", "ada", "tom called").await.unwrap();
+    let found = memory
+        .search_memory("app", "ada", "tom called")
+        .await
+        .unwrap();
     assert_eq!(found.len(), 3);
     // Without a result, the request does not mention memory.
     let model = ScriptedModel::new().text("I do not know.");
     let runner = builder(&model, &memory).build().unwrap();
-    runner.session("eve", "now").run(&tree, "What is my cat called?").await.unwrap();
+    runner
+        .session("eve", "now")
+        .run(&tree, "What is my cat called?")
+        .await
+        .unwrap();
     assert!(!model.requests()[0].system_instruction.contains("PAST"));
 }
 
 #[tokio::test]
 async fn a_runner_without_memory_fails_before_a_model_call() {
-    for tree in [Tree::new("w", vec![run(clerk())]), Tree::new("w", vec![run(keeper())])] {
+    for tree in [
+        Tree::new("w", vec![run(clerk())]),
+        Tree::new("w", vec![run(keeper())]),
+    ] {
         let model = ScriptedModel::new().text("x");
         let error = failure(&model, &tree).await;
-        assert_eq!((error.kind(), model.requests().len()), (ErrorKind::NoMemoryService, 0), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("memory_service")), "{error}");
+        assert_eq!(
+            (error.kind(), model.requests().len()),
+            (ErrorKind::NoMemoryService, 0),
+            "{error}"
+        );
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("memory_service")),
+            "{error}"
+        );
     }
-    let error = runner(&ScriptedModel::new()).session("u", "s").add_to_memory().await.unwrap_err();
+    let error = runner(&ScriptedModel::new())
+        .session("u", "s")
+        .add_to_memory()
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoMemoryService);
 }
 
@@ -143,11 +204,16 @@ async fn a_resumed_run_repeats_no_search_and_no_save() {
     let tree = || Tree::new("w", vec![run(keeper()), run(clerk())]);
     for cut in 1..=5 {
         let (memory, artifacts) = (remembered().await, Arc::new(MemoryArtifacts::new()));
-        let model =
-            ScriptedModel::new().call("load_memory", json!({"query": "cat"})).text("Tom.").text("Tom.");
+        let model = ScriptedModel::new()
+            .call("load_memory", json!({"query": "cat"}))
+            .text("Tom.")
+            .text("Tom.");
         let store: Arc<dyn adk_core::ArtifactStore> = artifacts.clone();
-        let runner =
-            builder(&model, &memory).engine(MemoryJournal::new()).artifact_store(store).build().unwrap();
+        let runner = builder(&model, &memory)
+            .engine(MemoryJournal::new())
+            .artifact_store(store)
+            .build()
+            .unwrap();
         let (tree, mut id, mut seen) = (tree(), RunId::default(), Vec::new());
         let mut stream = runner.session("ada", "now").run(&tree, "My cat?").stream();
         for _ in 0..cut {
@@ -158,7 +224,10 @@ async fn a_resumed_run_repeats_no_search_and_no_save() {
         drop(stream);
         let key = SessionKey::new("app", "ada", "other");
         let entry = MemoryEntry::new("1", "another cat".into());
-        memory.add_events_to_memory(&key, vec![entry], MemoryMark::default()).await.unwrap();
+        memory
+            .add_events_to_memory(&key, vec![entry], MemoryMark::default())
+            .await
+            .unwrap();
         let outcome = runner.resume(&tree, id).await.unwrap();
         let all: Vec<_> = outcome.session().events().collect();
         assert_eq!(all.len(), 5, "after {cut}");
@@ -170,7 +239,11 @@ async fn a_resumed_run_repeats_no_search_and_no_save() {
         );
         assert_eq!(outcome.session().key().user, "ada");
         assert!(all[1].text().starts_with("version 0"));
-        let saved = runner.session("ada", "now").artifact_versions("notes.txt").await.unwrap();
+        let saved = runner
+            .session("ada", "now")
+            .artifact_versions("notes.txt")
+            .await
+            .unwrap();
         assert_eq!(saved, [0], "after {cut}");
     }
 }
@@ -180,7 +253,10 @@ agent!(Reader = decl("reader").instruction("Read."));
 #[tokio::test]
 async fn a_model_loads_artifacts_by_their_names() {
     let model = ScriptedModel::new()
-        .call("load_artifacts", json!({"artifact_names": ["notes.txt", "none"]}))
+        .call(
+            "load_artifacts",
+            json!({"artifact_names": ["notes.txt", "none"]}),
+        )
         .call("load_artifacts", json!({"artifact_names": 7}))
         .text("It says 42.");
     let mut reader = llm::<Reader>();
@@ -189,11 +265,35 @@ async fn a_model_loads_artifacts_by_their_names() {
     let runner = builder(&model, &Counted::default()).build().unwrap();
     runner.run(&tree, "What do my notes say?").await.unwrap();
     let requests = model.requests();
-    assert!(requests[0].system_instruction.contains("You have a list of artifacts:\n  [\"notes.txt\"]\n"));
-    let texts: Vec<_> = requests[1].contents.iter().rev().take(2).map(|content| content.text()).collect();
-    assert_eq!(texts, ["There is no artifact none.", "Artifact notes.txt is:42"]);
-    let refused = requests[2].contents.last().unwrap().function_responses().next().unwrap();
-    assert!(refused.response["error"].as_str().unwrap().contains("expected a list of texts"));
+    assert!(
+        requests[0]
+            .system_instruction
+            .contains("You have a list of artifacts:\n  [\"notes.txt\"]\n")
+    );
+    let texts: Vec<_> = requests[1]
+        .contents
+        .iter()
+        .rev()
+        .take(2)
+        .map(|content| content.text())
+        .collect();
+    assert_eq!(
+        texts,
+        ["There is no artifact none.", "Artifact notes.txt is:42"]
+    );
+    let refused = requests[2]
+        .contents
+        .last()
+        .unwrap()
+        .function_responses()
+        .next()
+        .unwrap();
+    assert!(
+        refused.response["error"]
+            .as_str()
+            .unwrap()
+            .contains("expected a list of texts")
+    );
     let tree = Tree::new("w", vec![run(llm::<Reader>())]);
     runner.run(&tree, "Nothing is listed").await.unwrap_err();
     assert!(!model.requests()[3].system_instruction.contains("artifacts"));
@@ -207,20 +307,31 @@ async fn a_run_saves_at_most_max_artifact_bytes() {
         (Part::text("123"), true),
         (Part::text("é12"), false),
         (Part::inline_data("image/png", vec![0; 4]), false),
-        (Part::file_data("file:///a/long/address", "text/plain"), false),
+        (
+            Part::file_data("file:///a/long/address", "text/plain"),
+            false,
+        ),
     ] {
         let saves = by("saves", move |cx| {
             let part = part.clone();
             Box::pin(async move { cx.artifacts().save("a", part).await.map(|_| Flow::Continue) })
         });
-        let runner: Runner = Runner::builder().model(model.clone()).config(config.clone()).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .model(model.clone())
+            .config(config.clone())
+            .build()
+            .unwrap();
         let (_, error) = drive(&runner, &Tree::new("w", vec![run(saves)])).await;
         let kind = error.as_ref().map(|error| error.kind());
-        assert_eq!(kind, (!fits).then_some(ErrorKind::Store(StoreErrorKind::TooLarge)), "{error:?}");
-        assert!(
-            error.is_none_or(|error| error
-                .to_string()
-                .contains("more than the 3 bytes of `max_artifact_bytes`"))
+        assert_eq!(
+            kind,
+            (!fits).then_some(ErrorKind::Store(StoreErrorKind::TooLarge)),
+            "{error:?}"
         );
+        assert!(error.is_none_or(|error| {
+            error
+                .to_string()
+                .contains("more than the 3 bytes of `max_artifact_bytes`")
+        }));
     }
 }

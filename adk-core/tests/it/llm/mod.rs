@@ -28,8 +28,8 @@ use adk_core::model::ToolDeclaration;
 use adk_core::testing::ScriptedModel;
 use adk_core::tool::ToolArgs;
 use adk_core::{
-    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream, Runner,
-    ToolContext, ToolError, ToolMeta,
+    AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream,
+    Runner, ToolContext, ToolError, ToolMeta,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -58,7 +58,11 @@ pub fn llm<W: Declares<0>>() -> Declared<W> {
 }
 
 pub fn runner(model: &ScriptedModel) -> Runner {
-    Runner::builder().model(model.clone()).config(config()).build().unwrap()
+    Runner::builder()
+        .model(model.clone())
+        .config(config())
+        .build()
+        .unwrap()
 }
 
 /// Config for tools that are added at run time and write undeclared keys.
@@ -68,7 +72,11 @@ pub fn config() -> RunConfig {
 
 pub fn streaming(model: &ScriptedModel) -> Runner {
     let config = config().streaming(true);
-    Runner::builder().model(model.clone()).config(config).build().unwrap()
+    Runner::builder()
+        .model(model.clone())
+        .config(config)
+        .build()
+        .unwrap()
 }
 
 /// Returns all events but the user's, and the error of the run, if any.
@@ -103,11 +111,17 @@ pub async fn failure(model: &ScriptedModel, tree: &Tree) -> Error {
 }
 
 pub fn delta(event: &Event) -> Value {
-    event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect()
+    event
+        .actions
+        .state_delta
+        .iter()
+        .map(|(key, value)| (key.to_string(), Value::clone(value)))
+        .collect()
 }
 
-type Call =
-    dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>> + Send + Sync;
+type Call = dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
+    + Send
+    + Sync;
 
 /// A hand-written tool.
 pub struct ByTool {
@@ -123,15 +137,26 @@ where
         + Sync
         + 'static,
 {
-    let declaration =
-        ToolDeclaration::new(name, "Serves a test.", json!({"type": "object", "properties": {}}));
+    let declaration = ToolDeclaration::new(
+        name,
+        "Serves a test.",
+        json!({"type": "object", "properties": {}}),
+    );
     let meta = ToolMeta::new(name, "Serves a test.");
-    ByTool { meta, declaration, call: Box::new(call) }
+    ByTool {
+        meta,
+        declaration,
+        call: Box::new(call),
+    }
 }
 
 impl ByTool {
     /// Declares the keys that the tool reads and writes.
-    pub fn keys(mut self, reads: &'static [KeySpec<'static>], writes: &'static [KeySpec<'static>]) -> Self {
+    pub fn keys(
+        mut self,
+        reads: &'static [KeySpec<'static>],
+        writes: &'static [KeySpec<'static>],
+    ) -> Self {
         self.meta = self.meta.reads(reads).writes(writes);
         self
     }

@@ -45,29 +45,44 @@ fn deletes(times: &Arc<AtomicU32>) -> LlmAgent {
 
 #[tokio::test]
 async fn calls_of_a_cut_off_reply_never_run_and_the_model_is_informed_once() {
-    let by_luck = || Reply::new().call("delete", json!({})).finish(FinishReason::MaxTokens);
+    let by_luck = || {
+        Reply::new()
+            .call("delete", json!({}))
+            .finish(FinishReason::MaxTokens)
+    };
     let malformed = || {
         let call = FunctionCall {
             name: "delete".into(),
             malformed: Some("{\"filter\": \"a".into()),
             ..FunctionCall::default()
         };
-        Reply::new().part(Part::from(call)).finish(FinishReason::MaxTokens)
+        Reply::new()
+            .part(Part::from(call))
+            .finish(FinishReason::MaxTokens)
     };
     for cut in [by_luck, malformed] {
         let times = Arc::new(AtomicU32::new(0));
         let model = ScriptedModel::new().reply(cut()).text("sorry");
         runner(&model).run(&deletes(&times), "go").await.unwrap();
         let last = model.requests().pop().unwrap();
-        let response = last.contents.iter().flat_map(|content| &content.parts).find_map(|part| match part {
-            Part::FunctionResponse(response) => response.response["error"].as_str().map(str::to_owned),
-            _ => None,
-        });
+        let response = last
+            .contents
+            .iter()
+            .flat_map(|content| &content.parts)
+            .find_map(|part| match part {
+                Part::FunctionResponse(response) => {
+                    response.response["error"].as_str().map(str::to_owned)
+                }
+                _ => None,
+            });
         assert!(response.unwrap().contains("cut off"));
         assert_eq!((times.load(SeqCst), model.requests().len()), (0, 2));
 
         let model = ScriptedModel::new().reply(cut()).reply(cut()).repeat_last();
-        let error = runner(&model).run(&deletes(&times), "go").await.unwrap_err();
+        let error = runner(&model)
+            .run(&deletes(&times), "go")
+            .await
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoAnswer(NoAnswerKind::CutOff));
         assert!(error.to_string().contains("max_output_tokens"), "{error}");
         assert_eq!((times.load(SeqCst), model.requests().len()), (0, 2));
@@ -76,13 +91,25 @@ async fn calls_of_a_cut_off_reply_never_run_and_the_model_is_informed_once() {
 
 #[tokio::test]
 async fn the_outcome_reports_cut_off_text() {
-    let model = ScriptedModel::new().reply(Reply::new().text("A c").finish(FinishReason::MaxTokens));
+    let model =
+        ScriptedModel::new().reply(Reply::new().text("A c").finish(FinishReason::MaxTokens));
     let outcome = runner(&model).run(&one::<Writer>(), "go").await.unwrap();
     assert_eq!(outcome.get::<String>("draft").unwrap().unwrap(), "A c");
-    let cut: Vec<_> = outcome.cut_off().map(|event| event.path.to_string()).collect();
+    let cut: Vec<_> = outcome
+        .cut_off()
+        .map(|event| event.path.to_string())
+        .collect();
     assert_eq!(cut, ["w/writer"]);
     let model = ScriptedModel::new().reply(Reply::new().text("A cat").finish(FinishReason::Stop));
-    assert_eq!(runner(&model).run(&one::<Writer>(), "go").await.unwrap().cut_off().count(), 0);
+    assert_eq!(
+        runner(&model)
+            .run(&one::<Writer>(), "go")
+            .await
+            .unwrap()
+            .cut_off()
+            .count(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -95,7 +122,11 @@ async fn errors_name_the_finish_reason_of_the_provider() {
         ("PROHIBITED_CONTENT", Prohibited, "personal data"),
         ("SPII", Prohibited, "personal data"),
         ("RECITATION", Recitation, "own words"),
-        ("MALFORMED_FUNCTION_CALL", MalformedCall, "arguments simpler"),
+        (
+            "MALFORMED_FUNCTION_CALL",
+            MalformedCall,
+            "arguments simpler",
+        ),
         ("MAX_TOKENS", CutOff, "max_output_tokens"),
         ("FANCY_REASON", Other, "documentation"),
     ] {
@@ -103,7 +134,10 @@ async fn errors_name_the_finish_reason_of_the_provider() {
         let (events, error) = drive(&runner(&model), &one::<Writer>()).await;
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::NoAnswer(kind), "{code}: {error}");
-        assert!(error.message().contains(code) && error.message().contains("Its words."), "{error}");
+        assert!(
+            error.message().contains(code) && error.message().contains("Its words."),
+            "{error}"
+        );
         assert!(error.help().unwrap().contains(help), "{error}");
         // As in ADK, the event has no content.
         assert_eq!(events[0].content, None);
@@ -115,13 +149,21 @@ async fn errors_name_the_finish_reason_of_the_provider() {
         (Some(FinishReason::Safety), Safety),
         (Some(FinishReason::Other("RECITATION".into())), Recitation),
     ] {
-        let reply = finish.clone().into_iter().fold(Reply::new().thought("hm"), Reply::finish);
+        let reply = finish
+            .clone()
+            .into_iter()
+            .fold(Reply::new().thought("hm"), Reply::finish);
         let model = ScriptedModel::new().reply(reply);
         let (_, error) = drive(&runner(&model), &one::<Writer>()).await;
-        assert_eq!(error.unwrap().kind(), ErrorKind::NoAnswer(kind), "{finish:?}");
+        assert_eq!(
+            error.unwrap().kind(),
+            ErrorKind::NoAnswer(kind),
+            "{finish:?}"
+        );
     }
     // The error of a typed answer that a filter ended names the filter.
-    let model = ScriptedModel::new().reply(Reply::new().text("{\"sco").finish(FinishReason::Safety));
+    let model =
+        ScriptedModel::new().reply(Reply::new().text("{\"sco").finish(FinishReason::Safety));
     let (_, error) = drive(&runner(&model), &one::<Grader>()).await;
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
@@ -140,18 +182,30 @@ async fn one_parser_reads_all_model_output() {
         // Parses the text as a typed answer.
         let model = ScriptedModel::new().text(text);
         let outcome = runner(&model).run(&one::<Grader>(), "go").await;
-        let grade = outcome.unwrap_or_else(|error| panic!("{text}: {error}")).get::<Value>("grade").unwrap();
+        let grade = outcome
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .get::<Value>("grade")
+            .unwrap();
         assert_eq!(grade, Some(json!({"score": 3})), "{text}");
 
         // Parses the text as the arguments of a call and as one argument.
         let grade = FunctionTool::new("grade", "Grades.", |grade: Grade, _| grade.score);
         let agent = LlmAgent::builder("a").tool(grade).build().unwrap();
-        let call =
-            FunctionCall { name: "grade".into(), malformed: Some(text.into()), ..FunctionCall::default() };
-        let model = ScriptedModel::new().reply(Reply::new().part(Part::from(call))).text("ok");
+        let call = FunctionCall {
+            name: "grade".into(),
+            malformed: Some(text.into()),
+            ..FunctionCall::default()
+        };
+        let model = ScriptedModel::new()
+            .reply(Reply::new().part(Part::from(call)))
+            .text("ok");
         let outcome = runner(&model).run(&agent, "go").await.unwrap();
-        let response =
-            outcome.session().events().flat_map(|event| event.function_responses()).next().unwrap();
+        let response = outcome
+            .session()
+            .events()
+            .flat_map(|event| event.function_responses())
+            .next()
+            .unwrap();
         assert_eq!(response.response["result"], json!(3), "{text}");
     }
 }

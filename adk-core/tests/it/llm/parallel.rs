@@ -16,7 +16,11 @@ agent!(Refiner = LlmDecl::new(meta("left").may_exit(true)));
 fn both() -> Tree {
     Tree::new(
         "w",
-        vec![repeat("l", Some(2), vec![parallel("p", vec![run(llm::<Left>()), run(llm::<Right>())])])],
+        vec![repeat(
+            "l",
+            Some(2),
+            vec![parallel("p", vec![run(llm::<Left>()), run(llm::<Right>())])],
+        )],
     )
 }
 
@@ -31,20 +35,33 @@ async fn calls_and_tokens_are_counted_over_all_branches() {
         .repeat_last();
     let outcome = runner(&model).run(&both(), "go").await.unwrap();
     let usage = outcome.usage;
-    assert_eq!((usage.input_tokens, usage.output_tokens, usage.calls), (202, 2020, 4));
+    assert_eq!(
+        (usage.input_tokens, usage.output_tokens, usage.calls),
+        (202, 2020, 4)
+    );
     for (max, fails) in [(4, false), (3, true), (1, true)] {
         let config = RunConfig::new().max_llm_calls(max);
         let before = model.requests().len();
-        let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
+        let runner: Runner = Runner::builder()
+            .model(model.clone())
+            .config(config)
+            .build()
+            .unwrap();
         let (_, error) = drive(&runner, &both()).await;
-        assert_eq!(error.map(|error| error.kind()), fails.then_some(ErrorKind::LlmCallsExceeded), "{max}");
+        assert_eq!(
+            error.map(|error| error.kind()),
+            fails.then_some(ErrorKind::LlmCallsExceeded),
+            "{max}"
+        );
         assert_eq!(model.requests().len() - before, max as usize);
     }
 }
 
 #[tokio::test]
 async fn token_counts_of_a_provider_never_overflow() {
-    let model = ScriptedModel::new().reply(Reply::new().text("a").usage(u64::MAX, u64::MAX)).repeat_last();
+    let model = ScriptedModel::new()
+        .reply(Reply::new().text("a").usage(u64::MAX, u64::MAX))
+        .repeat_last();
     let outcome = runner(&model).run(&both(), "go").await.unwrap();
     assert_eq!(outcome.usage.input_tokens, u64::MAX);
     assert_eq!(outcome.usage.total_tokens(), u64::MAX);
@@ -98,12 +115,23 @@ async fn a_call_in_flight_ends_with_its_run_or_its_branch() {
         });
         let tree = Tree::new(
             "w",
-            vec![repeat("l", None, vec![parallel("p", vec![run(left), run(leave)])]), run(right)],
+            vec![
+                repeat("l", None, vec![parallel("p", vec![run(left), run(leave)])]),
+                run(right),
+            ],
         );
         let mut stream = runner.run(&tree, "go").stream();
         stream.next().await.unwrap().unwrap();
-        assert!(tokio::time::timeout(Duration::from_millis(20), stream.next()).await.is_err());
-        assert_eq!((begun.load(SeqCst), in_flight.load(SeqCst)), (2, 1), "the branch's call has ended");
+        assert!(
+            tokio::time::timeout(Duration::from_millis(20), stream.next())
+                .await
+                .is_err()
+        );
+        assert_eq!(
+            (begun.load(SeqCst), in_flight.load(SeqCst)),
+            (2, 1),
+            "the branch's call has ended"
+        );
         drop(stream);
         tokio::task::yield_now().await;
         assert_eq!(in_flight.load(SeqCst), 0, "the run's call has ended");
@@ -122,7 +150,9 @@ async fn an_exit_tool_in_a_branch_ends_the_loop_and_the_sibling() {
     let branches = vec![run(refiner), run(llm::<Right>())];
     let tree = Tree::new("w", vec![repeat("l", None, vec![parallel("p", branches)])]);
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
-    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else { panic!() };
+    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else {
+        panic!()
+    };
     assert_eq!(by.to_string(), "w/l#1/p/left");
     assert_eq!(outcome.usage.calls, 1);
 }

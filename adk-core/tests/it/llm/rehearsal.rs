@@ -16,26 +16,49 @@ agent!(
         .output(OutputKey::json::<Vec<String>>("faults"))
 );
 agent!(
-    Refiner = LlmDecl::new(meta("refiner").may_exit(true).writes(&[KeySpec::new("draft", "String")]))
-        .instruction("{draft} {faults}")
-        .output(OutputKey::text("draft"))
+    Refiner = LlmDecl::new(
+        meta("refiner")
+            .may_exit(true)
+            .writes(&[KeySpec::new("draft", "String")])
+    )
+    .instruction("{draft} {faults}")
+    .output(OutputKey::text("draft"))
 );
 
 fn workflow() -> Tree {
     let mut refiner = llm::<Refiner>();
     refiner.add_tool(exit_loop());
-    let refinement = repeat("refinement", Some(5), vec![run(llm::<Critic>()), run(refiner)]);
-    Tree::new("w", vec![parallel("p", vec![run(llm::<Writer>())]), refinement])
+    let refinement = repeat(
+        "refinement",
+        Some(5),
+        vec![run(llm::<Critic>()), run(refiner)],
+    );
+    Tree::new(
+        "w",
+        vec![parallel("p", vec![run(llm::<Writer>())]), refinement],
+    )
 }
 
 async fn rehearse(model: Rehearsal, streaming: bool) -> Vec<String> {
     let config = RunConfig::new().streaming(streaming);
-    let runner: Runner = Runner::builder().model(model).config(config).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .model(model)
+        .config(config)
+        .build()
+        .unwrap();
     let (events, error) = drive(&runner, &workflow()).await;
     assert!(error.is_none(), "{error:?}");
     let line = |event: &Arc<Event>| {
-        let calls: String = event.function_calls().map(|call| format!("calls {}", call.name)).collect();
-        format!("{}{}: {}{calls}", if event.partial { "~" } else { "" }, event.path, event.text())
+        let calls: String = event
+            .function_calls()
+            .map(|call| format!("calls {}", call.name))
+            .collect();
+        format!(
+            "{}{}: {}{calls}",
+            if event.partial { "~" } else { "" },
+            event.path,
+            event.text()
+        )
     };
     events.iter().map(line).collect()
 }
@@ -54,9 +77,17 @@ async fn a_rehearsal_finishes_and_ends_its_loops() {
             "w/refinement#2/refiner: ",
         ]
     );
-    assert_eq!(rehearse(Rehearsal::new(), false).await, seen, "the same each time");
+    assert_eq!(
+        rehearse(Rehearsal::new(), false).await,
+        seen,
+        "the same each time"
+    );
     let longer = rehearse(Rehearsal::new().rounds(4), false).await;
-    assert!(longer.iter().any(|line| line == "w/refinement#4/refiner: calls exit_loop"));
+    assert!(
+        longer
+            .iter()
+            .any(|line| line == "w/refinement#4/refiner: calls exit_loop")
+    );
 }
 
 #[tokio::test]

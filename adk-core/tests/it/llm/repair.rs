@@ -64,20 +64,42 @@ async fn corrections_name_the_fault_and_its_place() {
     assert_eq!(delta(stored[0])["order"]["items"][0]["name"], "tea");
 
     let asked = model.requests();
-    let corrections: Vec<_> = asked[2].contents.iter().map(|content| content.text()).collect();
+    let corrections: Vec<_> = asked[2]
+        .contents
+        .iter()
+        .map(|content| content.text())
+        .collect();
     assert_eq!(corrections.len(), 5, "{corrections:?}");
     assert_eq!(corrections[1], WRONG);
     let why = "Your answer does not fit: `items[1].count`: expected an integer";
-    assert!(corrections[2].starts_with(why) && corrections[2].contains("300"), "{}", corrections[2]);
-    assert!(corrections[2].contains(r#""required":["items"]"#), "it has the schema: {}", corrections[2]);
-    assert!(corrections[4].contains("it is not JSON"), "{}", corrections[4]);
+    assert!(
+        corrections[2].starts_with(why) && corrections[2].contains("300"),
+        "{}",
+        corrections[2]
+    );
+    assert!(
+        corrections[2].contains(r#""required":["items"]"#),
+        "it has the schema: {}",
+        corrections[2]
+    );
+    assert!(
+        corrections[4].contains("it is not JSON"),
+        "{}",
+        corrections[4]
+    );
     let seen = format!("{:?}", asked[3].contents);
     assert!(
         !seen.contains("300") && !seen.contains("does not fit"),
         "other agents see no correction: {seen}"
     );
-    let RunEnd::Finished(outcome) = stream.end() else { panic!() };
-    assert_eq!((outcome.usage.calls, outcome.usage.input_tokens), (4, 30), "each attempt is paid for");
+    let RunEnd::Finished(outcome) = stream.end() else {
+        panic!()
+    };
+    assert_eq!(
+        (outcome.usage.calls, outcome.usage.input_tokens),
+        (4, 30),
+        "each attempt is paid for"
+    );
 }
 
 #[tokio::test]
@@ -93,37 +115,80 @@ async fn attempts_are_limited_and_the_error_has_text_schema_and_reason() {
     let start = "agent `clerk` (at w/clerk): the model's answer does not fit the type of `order` in 3 attempts: \
                  `items[1].count`: expected an integer";
     assert!(text.starts_with(start), "{text}");
-    assert!(text.contains(&format!("it was: {WRONG}; the schema is: {{")), "{text}");
+    assert!(
+        text.contains(&format!("it was: {WRONG}; the schema is: {{")),
+        "{text}"
+    );
     assert_eq!(attempts::<Patient>().await.0, 5);
     let (count, error) = attempts::<Hasty>().await;
-    assert_eq!((count, error.kind()), (2, ErrorKind::OutputInvalid), "no more than `max_turns`");
+    assert_eq!(
+        (count, error.kind()),
+        (2, ErrorKind::OutputInvalid),
+        "no more than `max_turns`"
+    );
 
-    let built = LlmAgent::builder("built").output_key("order").output_type::<Order>().answer_attempts(1);
+    let built = LlmAgent::builder("built")
+        .output_key("order")
+        .output_type::<Order>()
+        .answer_attempts(1);
     let built = built.build().unwrap();
     let model = ScriptedModel::new().text(WRONG).repeat_last();
     let error = runner(&model).run(&built, "go").await.unwrap_err();
-    assert_eq!((model.requests().len(), error.kind()), (1, ErrorKind::OutputInvalid));
-    let refused = LlmAgent::builder("none").output_type::<Order>().answer_attempts(0).build().unwrap_err();
-    assert!(refused.to_string().contains("`answer_attempts` of agent `none` is 0"), "{refused}");
+    assert_eq!(
+        (model.requests().len(), error.kind()),
+        (1, ErrorKind::OutputInvalid)
+    );
+    let refused = LlmAgent::builder("none")
+        .output_type::<Order>()
+        .answer_attempts(0)
+        .build()
+        .unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("`answer_attempts` of agent `none` is 0"),
+        "{refused}"
+    );
 }
 
 #[test]
 fn a_typed_answer_has_a_bound_without_a_limit() {
     let built = |attempts: fn(LlmAgentBuilder) -> LlmAgentBuilder| {
-        let agent = attempts(LlmAgent::builder("a").output_key("o").output_type::<Order>());
+        let agent = attempts(
+            LlmAgent::builder("a")
+                .output_key("o")
+                .output_type::<Order>(),
+        );
         agent.build().unwrap().meta().max_turns
     };
-    assert_eq!((built(|agent| agent), built(|agent| agent.answer_attempts(5))), (Some(3), Some(5)));
-    assert_eq!(built(|agent| agent.answer_attempts(5).max_turns(2)), Some(2));
+    assert_eq!(
+        (
+            built(|agent| agent),
+            built(|agent| agent.answer_attempts(5))
+        ),
+        (Some(3), Some(5))
+    );
+    assert_eq!(
+        built(|agent| agent.answer_attempts(5).max_turns(2)),
+        Some(2)
+    );
 }
 
 #[tokio::test]
 async fn a_cut_off_answer_is_not_requested_again() {
-    let cut = Reply::new().text(&WRONG[..20]).finish(adk_core::model::FinishReason::MaxTokens);
+    let cut = Reply::new()
+        .text(&WRONG[..20])
+        .finish(adk_core::model::FinishReason::MaxTokens);
     let model = ScriptedModel::new().reply(cut).repeat_last();
     let error = failure(&model, &one::<Clerk>()).await;
-    assert_eq!((model.requests().len(), error.kind()), (1, ErrorKind::OutputInvalid));
-    assert!(error.help().unwrap().contains("max_output_tokens"), "{error}");
+    assert_eq!(
+        (model.requests().len(), error.kind()),
+        (1, ErrorKind::OutputInvalid)
+    );
+    assert!(
+        error.help().unwrap().contains("max_output_tokens"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -134,24 +199,51 @@ async fn an_answer_by_a_tool_has_the_same_attempts() {
         Tree::new("w", vec![run(agent)])
     };
     let wrong = serde_json::from_str::<Value>(WRONG).unwrap();
-    let model = ScriptedModel::new().call("set_model_response", wrong).repeat_last();
+    let model = ScriptedModel::new()
+        .call("set_model_response", wrong)
+        .repeat_last();
     let error = failure(&model, &with_tool()).await;
-    assert_eq!((model.requests().len(), error.kind()), (3, ErrorKind::OutputInvalid));
+    assert_eq!(
+        (model.requests().len(), error.kind()),
+        (3, ErrorKind::OutputInvalid)
+    );
     let text = error.message();
-    assert!(text.contains("in 3 attempts: `items[1].count`: expected an integer"), "{text}");
-    assert!(text.contains(r#"it was: {"items":[{"#) && !text.contains("Call `set_model_response`"), "{text}");
+    assert!(
+        text.contains("in 3 attempts: `items[1].count`: expected an integer"),
+        "{text}"
+    );
+    assert!(
+        text.contains(r#"it was: {"items":[{"#) && !text.contains("Call `set_model_response`"),
+        "{text}"
+    );
     // Unfit text and calls in between share one count.
-    let model = ScriptedModel::new().text("Sure.").call("f", json!({})).text("Sure.").text(RIGHT);
+    let model = ScriptedModel::new()
+        .text("Sure.")
+        .call("f", json!({}))
+        .text("Sure.")
+        .text(RIGHT);
     let said = events(&model, &with_tool()).await;
     assert_eq!(delta(said.last().unwrap())["order"]["items"][0]["count"], 1);
     let last = &model.requests()[3].contents;
-    assert_eq!(last.len(), 5, "the conversation, then the last attempt: {last:?}");
+    assert_eq!(
+        last.len(),
+        5,
+        "the conversation, then the last attempt: {last:?}"
+    );
 }
 
 #[tokio::test]
 async fn a_resumed_run_repeats_no_attempt() {
-    let model = ScriptedModel::new().text(WRONG).text(RIGHT).on("after").text("ok");
-    let runner: Runner = Runner::builder().model(model.clone()).engine(MemoryJournal::new()).build().unwrap();
+    let model = ScriptedModel::new()
+        .text(WRONG)
+        .text(RIGHT)
+        .on("after")
+        .text("ok");
+    let runner: Runner = Runner::builder()
+        .model(model.clone())
+        .engine(MemoryJournal::new())
+        .build()
+        .unwrap();
     let tree = Tree::new("w", vec![run(llm::<Clerk>()), run(llm::<After>())]);
     let mut stream = runner.run(&tree, "go").stream();
     let mut id: Option<RunId> = None;

@@ -33,31 +33,61 @@ fn places(events: &[Arc<Event>]) -> Vec<String> {
 /// Returns the names that the transfer tool offers in a request.
 fn offered(model: &ScriptedModel, agent: &str, call: usize) -> Value {
     let requests = model.requests_of(agent);
-    let tool = requests[call].tools.iter().find(|tool| tool.name == "transfer_to_agent");
-    tool.map_or(Value::Null, |tool| tool.parameters["properties"]["agent_name"]["enum"].clone())
+    let tool = requests[call]
+        .tools
+        .iter()
+        .find(|tool| tool.name == "transfer_to_agent");
+    tool.map_or(Value::Null, |tool| {
+        tool.parameters["properties"]["agent_name"]["enum"].clone()
+    })
 }
 
 #[tokio::test]
 async fn the_target_runs_below_its_sender_and_the_workflow_continues() {
-    let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("billing"));
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("billing"));
     let model = model.on("billing").text("It is paid.");
     let events = events(&model, &desk()).await;
-    assert_eq!(places(&events), ["desk/triage", "desk/triage/billing", "desk/after"]);
-    assert_eq!(events[1].actions.transfer_to_agent.as_deref(), Some("billing"));
     assert_eq!(
-        events[1].function_responses().next().map(|r| json!(r.response)),
+        places(&events),
+        ["desk/triage", "desk/triage/billing", "desk/after"]
+    );
+    assert_eq!(
+        events[1].actions.transfer_to_agent.as_deref(),
+        Some("billing")
+    );
+    assert_eq!(
+        events[1]
+            .function_responses()
+            .next()
+            .map(|r| json!(r.response)),
         Some(json!({"result": null}))
     );
-    assert_eq!((&*events[2].author, events[2].text().as_str()), ("billing", "It is paid."));
+    assert_eq!(
+        (&*events[2].author, events[2].text().as_str()),
+        ("billing", "It is paid.")
+    );
     assert_eq!(offered(&model, "triage", 0), json!(["billing", "tech"]));
-    assert_eq!(offered(&model, "billing", 0), json!(["triage", "tech"]), "its parent, then its peers");
+    assert_eq!(
+        offered(&model, "billing", 0),
+        json!(["triage", "tech"]),
+        "its parent, then its peers"
+    );
     let instruction = &model.requests_of("triage")[0].system_instruction;
-    assert!(instruction.contains("- `billing`: Knows invoices.\n- `tech`: Knows machines."), "{instruction}");
+    assert!(
+        instruction.contains("- `billing`: Knows invoices.\n- `tech`: Knows machines."),
+        "{instruction}"
+    );
     assert!(!instruction.contains("your parent"), "{instruction}");
     let instruction = &model.requests_of("billing")[0].system_instruction;
-    assert!(instruction.contains("hand over to `triage`, your parent"), "{instruction}");
     assert!(
-        model.requests_of("billing")[0].info.handed_over && !model.requests_of("triage")[0].info.handed_over
+        instruction.contains("hand over to `triage`, your parent"),
+        "{instruction}"
+    );
+    assert!(
+        model.requests_of("billing")[0].info.handed_over
+            && !model.requests_of("triage")[0].info.handed_over
     );
 }
 
@@ -72,22 +102,50 @@ async fn an_agent_that_is_handed_back_to_gets_a_new_turn_number() {
         .on("tech")
         .text("Restart it.");
     let events = events(&model, &desk()).await;
-    let expected = ["desk/triage", "desk/triage/billing", "desk/triage@2", "desk/triage/tech", "desk/after"];
+    let expected = [
+        "desk/triage",
+        "desk/triage/billing",
+        "desk/triage@2",
+        "desk/triage/tech",
+        "desk/after",
+    ];
     assert_eq!(places(&events), expected);
-    let turns: Vec<_> = model.requests_of("triage").iter().map(|request| request.info.turn).collect();
+    let turns: Vec<_> = model
+        .requests_of("triage")
+        .iter()
+        .map(|request| request.info.turn)
+        .collect();
     assert_eq!(turns, [0, 1], "its calls are counted on");
-    let ids: Vec<_> = events.iter().flat_map(|event| event.function_calls()).map(|call| &call.id).collect();
-    assert!(ids.iter().enumerate().all(|(at, id)| !ids[..at].contains(id)), "{ids:?}");
+    let ids: Vec<_> = events
+        .iter()
+        .flat_map(|event| event.function_calls())
+        .map(|call| &call.id)
+        .collect();
+    assert!(
+        ids.iter()
+            .enumerate()
+            .all(|(at, id)| !ids[..at].contains(id)),
+        "{ids:?}"
+    );
 }
 
 #[tokio::test]
 async fn an_agent_that_may_not_hand_over_has_no_transfer_tool() {
-    let tree = Tree::new("desk", vec![run(llm::<Triage>())]).target(llm::<Billing>()).target(llm::<Lonely>());
-    let model =
-        ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("No.");
+    let tree = Tree::new("desk", vec![run(llm::<Triage>())])
+        .target(llm::<Billing>())
+        .target(llm::<Lonely>());
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("tech"))
+        .on("tech")
+        .text("No.");
     events(&model, &tree).await;
     assert!(model.requests_of("tech")[0].tools.is_empty());
-    assert!(!model.requests_of("tech")[0].system_instruction.contains("hand"));
+    assert!(
+        !model.requests_of("tech")[0]
+            .system_instruction
+            .contains("hand")
+    );
 }
 
 #[tokio::test]
@@ -98,20 +156,41 @@ async fn an_unknown_name_is_reported_to_the_model_with_the_known_ones() {
         .call("transfer_to_agent", json!({}))
         .text("Then by myself.");
     let events = events(&model, &desk()).await;
-    let errors: Vec<_> = events.iter().flat_map(|event| event.function_responses()).collect();
+    let errors: Vec<_> = events
+        .iter()
+        .flat_map(|event| event.function_responses())
+        .collect();
     let text = "there is no agent `ghost` to hand over to; the agents to hand over to are: `billing`, `tech`";
     assert_eq!(errors[0].response["error"], text);
-    assert!(errors[1].response["error"].as_str().unwrap().starts_with("argument `agent_name` is missing"));
-    assert!(events.iter().all(|event| event.actions.transfer_to_agent.is_none()));
+    assert!(
+        errors[1].response["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("argument `agent_name` is missing")
+    );
+    assert!(
+        events
+            .iter()
+            .all(|event| event.actions.transfer_to_agent.is_none())
+    );
 }
 
 #[tokio::test]
 async fn as_in_adk_an_unknown_name_fails_the_run_after_its_event() {
-    let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("ghost"));
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("ghost"));
     let config = RunConfig::new().transfer_errors_end_run(true);
-    let runner: Runner = Runner::builder().model(model).config(config).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .model(model)
+        .config(config)
+        .build()
+        .unwrap();
     let (events, error) = drive(&runner, &desk()).await;
-    assert_eq!(events.last().unwrap().actions.transfer_to_agent.as_deref(), Some("ghost"));
+    assert_eq!(
+        events.last().unwrap().actions.transfer_to_agent.as_deref(),
+        Some("ghost")
+    );
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::Transfer);
     assert_eq!(
@@ -132,17 +211,32 @@ async fn a_tool_hands_over_by_its_actions() {
     let with = |name| {
         let mut triage = llm::<Triage>();
         triage.add_tool(over(name));
-        Tree::new("desk", vec![run(triage)]).target(llm::<Billing>()).target(llm::<Tech>())
+        Tree::new("desk", vec![run(triage)])
+            .target(llm::<Billing>())
+            .target(llm::<Tech>())
     };
-    let model = ScriptedModel::new().on("triage").call("over", json!({})).on("tech").text("Here.");
-    assert_eq!(places(&events(&model, &with("tech")).await), ["desk/triage", "desk/triage/tech"]);
-    let names: Vec<_> =
-        model.requests_of("triage")[0].tools.iter().map(|tool| tool.name.to_string()).collect();
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("over", json!({}))
+        .on("tech")
+        .text("Here.");
+    assert_eq!(
+        places(&events(&model, &with("tech")).await),
+        ["desk/triage", "desk/triage/tech"]
+    );
+    let names: Vec<_> = model.requests_of("triage")[0]
+        .tools
+        .iter()
+        .map(|tool| tool.name.to_string())
+        .collect();
     assert_eq!(names, ["transfer_to_agent", "over"], "as in ADK");
 
     let model = ScriptedModel::new().on("triage").call("over", json!({}));
     let error = failure(&model, &with("nobody")).await;
-    assert!(error.kind() == ErrorKind::Transfer && error.to_string().contains("`nobody`"), "{error}");
+    assert!(
+        error.kind() == ErrorKind::Transfer && error.to_string().contains("`nobody`"),
+        "{error}"
+    );
 
     // This agent has no handover target.
     let mut alone = llm::<Billing>();
@@ -160,9 +254,16 @@ agent!(Mid = LlmDecl::new(MID));
 #[tokio::test]
 async fn a_handover_crosses_two_levels_and_leaves_the_loop() {
     agent!(Exits = LlmDecl::new(LEAF.may_exit(true)).tools(|| vec![Arc::new(super::exit_loop())]));
-    let tree = Tree::new("w", vec![repeat("lp", Some(3), vec![run(llm::<Top>()), run(say("b"))])])
-        .target(llm::<Mid>())
-        .target(llm::<Exits>());
+    let tree = Tree::new(
+        "w",
+        vec![repeat(
+            "lp",
+            Some(3),
+            vec![run(llm::<Top>()), run(say("b"))],
+        )],
+    )
+    .target(llm::<Mid>())
+    .target(llm::<Exits>());
     let model = ScriptedModel::new()
         .on("top")
         .call("transfer_to_agent", to("mid"))
@@ -173,9 +274,15 @@ async fn a_handover_crosses_two_levels_and_leaves_the_loop() {
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
     let (last, reason) = (&outcome.loops[0].path, &outcome.loops[0].reason);
     assert_eq!(last.to_string(), "w/lp");
-    let LoopEndReason::Escalated { by } = reason else { panic!("{reason:?}") };
+    let LoopEndReason::Escalated { by } = reason else {
+        panic!("{reason:?}")
+    };
     assert_eq!(by.to_string(), "w/lp#1/top/mid/leaf");
-    assert_eq!(offered(&model, "mid", 0), json!(["leaf", "top"]), "its subagents, then its parent");
+    assert_eq!(
+        offered(&model, "mid", 0),
+        json!(["leaf", "top"]),
+        "its subagents, then its parent"
+    );
     assert_eq!(offered(&model, "leaf", 0), json!(["mid"]));
 }
 
@@ -186,18 +293,36 @@ async fn the_target_writes_the_key() {
             .output(OutputKey::text("answer"))
     );
     agent!(Writes = LlmDecl::new(BILLING.writes(KEY)).output(OutputKey::text("answer")));
-    let tree = || Tree::new("desk", vec![run(llm::<Asks>())]).target(llm::<Writes>()).target(llm::<Tech>());
-    let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("billing"));
+    let tree = || {
+        Tree::new("desk", vec![run(llm::<Asks>())])
+            .target(llm::<Writes>())
+            .target(llm::<Tech>())
+    };
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("billing"));
     let events = events(&model.on("billing").text("Paid."), &tree()).await;
     assert_eq!(delta(events.last().unwrap()), json!({"answer": "Paid."}));
 
     // A target without a key leaves the key alone; a target that declares it must write it.
-    let model =
-        ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("Hm.");
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("tech"))
+        .on("tech")
+        .text("Hm.");
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
-    let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("billing"));
-    let error = failure(&model.on("billing").reply(adk_core::testing::Reply::new()), &tree()).await;
-    assert_eq!(error.kind(), ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty));
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("billing"));
+    let error = failure(
+        &model.on("billing").reply(adk_core::testing::Reply::new()),
+        &tree(),
+    )
+    .await;
+    assert_eq!(
+        error.kind(),
+        ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty)
+    );
     assert_eq!(error.path().unwrap().to_string(), "desk/triage/billing");
 }
 
@@ -208,7 +333,11 @@ async fn model_calls_are_counted_over_all_turns_of_an_agent() {
     const DESK: AgentMeta<'static> = meta("triage").transfer(&[&ONE, &TECH]).max_turns(Some(2));
     agent!(Twice = LlmDecl::new(DESK).max_turns(2));
     agent!(Once = LlmDecl::new(ONE));
-    let tree = || Tree::new("desk", vec![run(llm::<Twice>())]).target(llm::<Once>()).target(llm::<Tech>());
+    let tree = || {
+        Tree::new("desk", vec![run(llm::<Twice>())])
+            .target(llm::<Once>())
+            .target(llm::<Tech>())
+    };
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("billing"))
@@ -221,7 +350,11 @@ async fn model_calls_are_counted_over_all_turns_of_an_agent() {
         json!(["tech"]),
         "an agent without remaining calls is not offered"
     );
-    assert_eq!(error.kind(), ErrorKind::TurnsExceeded, "the limit is in effect: {error}");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::TurnsExceeded,
+        "the limit is in effect: {error}"
+    );
 
     let model = ScriptedModel::new()
         .on("triage")
@@ -231,7 +364,11 @@ async fn model_calls_are_counted_over_all_turns_of_an_agent() {
         .call("transfer_to_agent", to("triage"))
         .text("By myself.");
     assert!(drive(&runner(&model), &tree()).await.1.is_none());
-    assert_eq!(offered(&model, "tech", 1), json!(["billing"]), "the parent has no remaining calls");
+    assert_eq!(
+        offered(&model, "tech", 1),
+        json!(["billing"]),
+        "the parent has no remaining calls"
+    );
 
     // As in ADK, each turn starts with a new count.
     let model = ScriptedModel::new()
@@ -243,7 +380,11 @@ async fn model_calls_are_counted_over_all_turns_of_an_agent() {
         .call("transfer_to_agent", to("triage"))
         .call("transfer_to_agent", to("triage"));
     let config = RunConfig::new().limit_handovers(false);
-    let runner: Runner = Runner::builder().model(model.clone()).config(config).build().unwrap();
+    let runner: Runner = Runner::builder()
+        .model(model.clone())
+        .config(config)
+        .build()
+        .unwrap();
     let error = drive(&runner, &tree()).await.1;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(offered(&model, "triage", 2), json!(["billing", "tech"]));
@@ -261,29 +402,54 @@ async fn any_agent_may_be_a_target_and_ends_the_turn() {
                 Ok(Flow::Continue)
             })
         });
-        Tree::with_keys("desk", &[], &[], vec![run(llm::<Desk>()), run(say("after"))])
-            .target(shout)
-            .target(Tree::with_keys("nested", &[], &[], vec![run(say("inner"))]))
+        Tree::with_keys(
+            "desk",
+            &[],
+            &[],
+            vec![run(llm::<Desk>()), run(say("after"))],
+        )
+        .target(shout)
+        .target(Tree::with_keys("nested", &[], &[], vec![run(say("inner"))]))
     };
-    let model = || ScriptedModel::new().on("triage").call("transfer_to_agent", to("shout"));
+    let model = || {
+        ScriptedModel::new()
+            .on("triage")
+            .call("transfer_to_agent", to("shout"))
+    };
     let said = events(&model(), &tree()).await;
-    assert_eq!(places(&said), ["desk/triage", "desk/triage/shout", "desk/after"]);
-    let model = ScriptedModel::new().on("triage").call("transfer_to_agent", to("nested"));
+    assert_eq!(
+        places(&said),
+        ["desk/triage", "desk/triage/shout", "desk/after"]
+    );
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("nested"));
     let said = events(&model, &tree()).await;
-    assert_eq!(places(&said), ["desk/triage", "desk/triage/nested/inner", "desk/after"]);
-    assert_eq!(said[2].author, "nested::inner", "names inside the workflow are qualified");
+    assert_eq!(
+        places(&said),
+        ["desk/triage", "desk/triage/nested/inner", "desk/after"]
+    );
+    assert_eq!(
+        said[2].author, "nested::inner",
+        "names inside the workflow are qualified"
+    );
 }
 
 #[tokio::test]
 async fn targets_inherit_the_model_of_their_parent() {
-    let model =
-        ScriptedModel::new().on("triage").call("transfer_to_agent", to("tech")).on("tech").text("Here.");
+    let model = ScriptedModel::new()
+        .on("triage")
+        .call("transfer_to_agent", to("tech"))
+        .on("tech")
+        .text("Here.");
     let tree = |own: bool| {
         let mut triage = llm::<Triage>();
         if own {
             triage.set_model(model.clone());
         }
-        Tree::new("desk", vec![run(triage)]).target(llm::<Billing>()).target(llm::<Tech>())
+        Tree::new("desk", vec![run(triage)])
+            .target(llm::<Billing>())
+            .target(llm::<Tech>())
     };
     let without: Runner = Runner::builder().build().unwrap();
     let error = drive(&without, &tree(false)).await.1.unwrap();
@@ -298,7 +464,9 @@ async fn targets_inherit_the_model_of_their_parent() {
 #[tokio::test]
 async fn a_streaming_handover_delivers_pieces_of_both_and_stores_complete_answers() {
     let reply = adk_core::testing::Reply::new;
-    let call = reply().text("One moment.").call("transfer_to_agent", to("billing"));
+    let call = reply()
+        .text("One moment.")
+        .call("transfer_to_agent", to("billing"));
     let model = ScriptedModel::new()
         .on("triage")
         .reply(call.pieces(["One ", "moment."]))
@@ -310,7 +478,14 @@ async fn a_streaming_handover_delivers_pieces_of_both_and_stores_complete_answer
     assert!(error.is_none(), "{error:?}");
     let lines: Vec<_> = events
         .iter()
-        .map(|event| format!("{}{}: {}", if event.partial { "~" } else { "" }, event.path, event.text()))
+        .map(|event| {
+            format!(
+                "{}{}: {}",
+                if event.partial { "~" } else { "" },
+                event.path,
+                event.text()
+            )
+        })
         .collect();
     assert_eq!(
         lines,
@@ -325,7 +500,11 @@ async fn a_streaming_handover_delivers_pieces_of_both_and_stores_complete_answer
             "desk/after: after",
         ]
     );
-    assert!(events.iter().all(|event| !event.partial || event.function_calls().next().is_none()));
+    assert!(
+        events
+            .iter()
+            .all(|event| !event.partial || event.function_calls().next().is_none())
+    );
     let stored = session.open().await.unwrap();
     assert_eq!(stored.len(), 5, "the user's event and each complete answer");
     assert!(stored.events().all(|event| !event.partial));

@@ -5,7 +5,11 @@ use super::*;
 #[tokio::test]
 async fn branches_have_names_and_see_their_own_events() {
     fn visible_authors(cx: &Context) -> String {
-        let all: Vec<_> = cx.history().iter().map(|event| event.author.to_string()).collect();
+        let all: Vec<_> = cx
+            .history()
+            .iter()
+            .map(|event| event.author.to_string())
+            .collect();
         all.join(",")
     }
     let look = |name| {
@@ -18,13 +22,21 @@ async fn branches_have_names_and_see_their_own_events() {
             })
         })
     };
-    let both = parallel("both", vec![run(look("a")), sequence("s", vec![run(look("b"))])]);
+    let both = parallel(
+        "both",
+        vec![run(look("a")), sequence("s", vec![run(look("b"))])],
+    );
     let tree = Tree::new("w", vec![both, run(look("c"))]);
     let mut stream = runner().run(&tree, "go").stream();
     let mut seen = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();
-        seen.push(format!("{} {} {}", event.branch.as_deref().unwrap_or("-"), event.path, event.text()));
+        seen.push(format!(
+            "{} {} {}",
+            event.branch.as_deref().unwrap_or("-"),
+            event.path,
+            event.text()
+        ));
     }
     assert_eq!(
         seen,
@@ -56,14 +68,27 @@ async fn the_first_error_cancels_siblings_and_committed_events_are_delivered() {
         })
     });
     let tree = Tree::new("w", vec![parallel("p", vec![run(slow), run(fails)])]);
-    assert_eq!(paths(&tree).await, ["w/p/slow", "w/p/fails", "agent `fails` (at w/p/fails): no luck"]);
+    assert_eq!(
+        paths(&tree).await,
+        [
+            "w/p/slow",
+            "w/p/fails",
+            "agent `fails` (at w/p/fails): no luck"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn an_exit_in_a_branch_cancels_siblings_and_ends_the_loop() {
     let slow = by("slow", |_| Box::pin(std::future::pending()));
-    let tree =
-        Tree::new("w", vec![repeat("l", None, vec![parallel("p", vec![run(slow), run(exit("stop"))])])]);
+    let tree = Tree::new(
+        "w",
+        vec![repeat(
+            "l",
+            None,
+            vec![parallel("p", vec![run(slow), run(exit("stop"))])],
+        )],
+    );
     let outcome = runner().run(&tree, "go").await.unwrap();
     assert_eq!(outcome.loops[0].rounds, 1);
 }
@@ -83,6 +108,9 @@ async fn max_concurrency_limits_the_branches_that_run() {
         })
     };
     let all = ["a", "b", "c", "d", "e"].map(|name| run(work(name))).into();
-    runner().run(&Tree::new("w", vec![limited("p", 2, all)]), "go").await.unwrap();
+    runner()
+        .run(&Tree::new("w", vec![limited("p", 2, all)]), "go")
+        .await
+        .unwrap();
     assert_eq!(MOST.load(SeqCst), 2);
 }

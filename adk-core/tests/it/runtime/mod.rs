@@ -8,8 +8,8 @@ mod runs;
 use crate::support::*;
 use adk_core::spec::{InputSpec, KeySpec};
 use adk_core::{
-    Content, Context, ErrorKind, Event, Flow, LoopEndReason, Part, Result, RunConfig, RunEnd, RunStream,
-    Runner, Workflow,
+    Content, Context, ErrorKind, Event, Flow, LoopEndReason, Part, Result, RunConfig, RunEnd,
+    RunStream, Runner, Workflow,
 };
 use serde_json::json;
 use std::sync::Arc;

@@ -33,8 +33,13 @@ pub fn tree(program: &Program, version: &Version, stage: &Stage) -> Tree {
 
 /// Builds the workflow under another name.
 pub fn named(workflow: &str, program: &Program, version: &Version, stage: &Stage) -> Tree {
-    let maker = Maker { program, version, stage };
-    Tree::new(name(workflow.to_owned()), maker.nodes(&program.body)).lets("items", json!(["a", "b", "c"]))
+    let maker = Maker {
+        program,
+        version,
+        stage,
+    };
+    Tree::new(name(workflow.to_owned()), maker.nodes(&program.body))
+        .lets("items", json!(["a", "b", "c"]))
 }
 
 /// Leaks a text once for all programs.
@@ -66,7 +71,11 @@ impl Maker<'_> {
         let limit = |number: usize| self.version.limits.get(number).copied();
         match node {
             Node::Llm(number) => trees::run(self.agent(*number)),
-            Node::Work { number, steps, fails } => trees::run(self.work(*number, *steps, *fails)),
+            Node::Work {
+                number,
+                steps,
+                fails,
+            } => trees::run(self.work(*number, *steps, *fails)),
             Node::Ask(number) => {
                 let question = format!("Go on? {}", self.version.question);
                 let key = name(format!("yes_{number}"));
@@ -76,9 +85,11 @@ impl Maker<'_> {
                 }
                 trees::run(ask.build())
             }
-            Node::Loop(number, inside) => {
-                trees::repeat(name(format!("loop_{number}")), limit(*number), self.nodes(inside))
-            }
+            Node::Loop(number, inside) => trees::repeat(
+                name(format!("loop_{number}")),
+                limit(*number),
+                self.nodes(inside),
+            ),
             Node::Each(number, inside) => {
                 let kind = StepKind::Each {
                     item: "item",
@@ -94,7 +105,10 @@ impl Maker<'_> {
                     trees::sequence(name(format!("branch_{number}_{at}")), self.nodes(branch))
                 };
                 let branches = branches.iter().enumerate().map(branch).collect();
-                let kind = StepKind::Parallel { max_concurrency: self.version.concurrency, first: false };
+                let kind = StepKind::Parallel {
+                    max_concurrency: self.version.concurrency,
+                    first: false,
+                };
                 trees::Node::Block(name(format!("both_{number}")), kind, branches)
             }
             Node::Try(number, inside, otherwise) => trees::attempts(
@@ -135,11 +149,18 @@ impl Maker<'_> {
         let model = Scripted {
             name: format!("model-{}", version.model),
             script: self.program.scripts[number].clone().into(),
-            fails: self.program.fails.filter(|(agent, _)| *agent == number).map(|(_, reply)| reply),
+            fails: self
+                .program
+                .fails
+                .filter(|(agent, _)| *agent == number)
+                .map(|(_, reply)| reply),
             looks: !self.program.has_compaction(),
             stage: self.stage.clone(),
         };
-        let tools = version.tools.iter().map(|tool| Arc::new(self.tool(*tool)) as Arc<dyn DynTool>);
+        let tools = version
+            .tools
+            .iter()
+            .map(|tool| Arc::new(self.tool(*tool)) as Arc<dyn DynTool>);
         let mut agent = LlmAgent::builder(name(format!("agent_{number}")))
             .model(model)
             .instruction(self.instruction(version))
@@ -148,7 +169,10 @@ impl Maker<'_> {
             agent = agent.tool(preload_memory::default());
         }
         if let Some(tools) = &version.toolset {
-            let tools = tools.iter().map(|tool| Arc::new(self.tool(*tool)) as Arc<dyn DynTool>).collect();
+            let tools = tools
+                .iter()
+                .map(|tool| Arc::new(self.tool(*tool)) as Arc<dyn DynTool>)
+                .collect();
             agent = agent.toolset(Offers(tools));
         }
         if let Some(after) = version.compact {
@@ -162,8 +186,12 @@ impl Maker<'_> {
             Hooks::Logs => {
                 let (tool, model) = (self.stage.clone(), self.stage.clone());
                 agent
-                    .before_tool(move |_: &mut CallbackContext, _: &mut FunctionCall| tool.hook("tool"))
-                    .before_model(move |_: &mut CallbackContext, _: &mut ModelRequest| model.hook("model"))
+                    .before_tool(move |_: &mut CallbackContext, _: &mut FunctionCall| {
+                        tool.hook("tool")
+                    })
+                    .before_model(move |_: &mut CallbackContext, _: &mut ModelRequest| {
+                        model.hook("model")
+                    })
             }
             Hooks::Steps => agent.before_tool(audits_tool).before_model(audits_model),
         };
@@ -179,13 +207,16 @@ impl Maker<'_> {
                 format!("{text} This is a function.")
             });
         }
-        let responses =
-            ["{artifact.terms.txt?}", "{artifact.more.txt?}"].into_iter().take(version.artifacts as usize);
+        let responses = ["{artifact.terms.txt?}", "{artifact.more.txt?}"]
+            .into_iter()
+            .take(version.artifacts as usize);
         Instruction::from(responses.fold(text, |text, artifact| format!("{text} {artifact}")))
     }
 
     fn by(&self) -> Option<AnsweredBy> {
-        self.version.by.map(|role| AnsweredBy::Role(role.to_owned()))
+        self.version
+            .by
+            .map(|role| AnsweredBy::Role(role.to_owned()))
     }
 
     fn tool(&self, version: ToolVersion) -> FunctionTool {
@@ -210,7 +241,9 @@ impl Maker<'_> {
             Confirm::Never => tool.long_running(version.long_running),
             Confirm::Always => tool.confirm(true),
             Confirm::Even => tool.confirm_if(|args: &Map<String, Value>| {
-                args.get("n").and_then(Value::as_u64).is_some_and(|number| number % 2 == 0)
+                args.get("n")
+                    .and_then(Value::as_u64)
+                    .is_some_and(|number| number % 2 == 0)
             }),
         }
     }
@@ -290,7 +323,8 @@ struct Scripted {
     name: String,
     script: Arc<[Vec<super::program::Call>]>,
     fails: Option<u32>,
-    /// Whether it checks the results in its requests. After a summary, requests contain no results.
+    /// Whether it checks the results in its requests. After a summary, requests contain no
+    /// results.
     looks: bool,
     stage: Stage,
 }
@@ -307,9 +341,9 @@ impl Scripted {
             self.look(request, before);
         }
         match self.script.get(turn) {
-            Some(calls) => calls
-                .iter()
-                .fold(Reply::new(), |reply, call| reply.call(call.tool, json!({"n": call.number}))),
+            Some(calls) => calls.iter().fold(Reply::new(), |reply, call| {
+                reply.call(call.tool, json!({"n": call.number}))
+            }),
             None => Reply::new().text("done"),
         }
     }
@@ -317,21 +351,34 @@ impl Scripted {
     /// Records the parts of a request that a change of the program may affect.
     fn give(&self, request: &ModelRequest) {
         let tools: Vec<_> = request.tools.iter().map(|tool| &*tool.name).collect();
-        let has_summary = request.contents.iter().any(|content| content.text().contains(SUMMARY));
+        let has_summary = request
+            .contents
+            .iter()
+            .any(|content| content.text().contains(SUMMARY));
         let contents = if has_summary { "a summary" } else { "events" };
         let instruction = &request.system_instruction;
-        self.stage.give(format!("{}: {instruction} {tools:?}, after {contents}", self.name));
+        self.stage.give(format!(
+            "{}: {instruction} {tools:?}, after {contents}",
+            self.name
+        ));
     }
 
     /// Checks that the request ends with the results of the last calls.
     fn look(&self, request: &ModelRequest, calls: &[super::program::Call]) {
-        let responses: Vec<_> = request.contents.iter().flat_map(Content::function_responses).collect();
-        let last =
-            responses[responses.len().saturating_sub(calls.len())..].iter().map(|answer| &*answer.name);
+        let responses: Vec<_> = request
+            .contents
+            .iter()
+            .flat_map(Content::function_responses)
+            .collect();
+        let last = responses[responses.len().saturating_sub(calls.len())..]
+            .iter()
+            .map(|answer| &*answer.name);
         if !last.eq(calls.iter().map(|call| call.tool)) {
             let names: Vec<_> = responses.iter().map(|answer| &*answer.name).collect();
-            self.stage
-                .fault(&format!("{} received results of {names:?}, after {calls:?}", request.info.path));
+            self.stage.fault(&format!(
+                "{} received results of {names:?}, after {calls:?}",
+                request.info.path
+            ));
         }
     }
 }
@@ -350,8 +397,11 @@ impl Model for Scripted {
         if !info.is_summary {
             self.give(&request);
         }
-        let reply =
-            if fails { Reply::error(ModelErrorKind::Unauthorized, FAILURE) } else { self.reply(&request) };
+        let reply = if fails {
+            Reply::error(ModelErrorKind::Unauthorized, FAILURE)
+        } else {
+            self.reply(&request)
+        };
         ScriptedModel::new().reply(reply).generate(request)
     }
 }

@@ -2,9 +2,9 @@
 
 use super::stage::{STEP, Stage};
 use adk_core::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches, Reply,
-    RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey,
-    Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches,
+    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
+    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -25,7 +25,9 @@ impl<E: Engine> Stopping<E> {
     }
 
     fn runs_of(&self) -> &dyn RunRegistry {
-        self.inner.registry().expect("the engine has a run registry")
+        self.inner
+            .registry()
+            .expect("the engine has a run registry")
     }
 }
 
@@ -37,7 +39,10 @@ impl<E: Engine> Journal for Stopping<E> {
                 Reply::Ready(stored) => stored,
                 Reply::Later(stored) => stored.await,
             };
-            for response in stored.iter().flat_map(|stored| stored.event.function_responses()) {
+            for response in stored
+                .iter()
+                .flat_map(|stored| stored.event.function_responses())
+            {
                 self.stage.answer(&response.id);
             }
             self.stage.point().await;
@@ -143,7 +148,11 @@ impl<E: Engine> RunRegistry for Stopping<E> {
         self.runs_of().release(claim);
     }
 
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.runs_of().runs(app, filter)
     }
 

@@ -11,12 +11,28 @@ const LEAVES: u64 = 3;
 /// Grows the program of a seed with `versions` versions. Each version differs from the previous one
 /// by one to three of these changes.
 pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
-    let mut grower = Grower { random: Random::new(seed), scripts: Vec::new(), blocks: 0, steps: 0 };
+    let mut grower = Grower {
+        random: Random::new(seed),
+        scripts: Vec::new(),
+        blocks: 0,
+        steps: 0,
+    };
     let leaves = 1 + grower.random.below(LEAVES);
     let body = grower.nodes(leaves, 2);
-    let Grower { mut random, scripts, blocks, .. } = grower;
-    let agents: Vec<_> = scripts.iter().map(|script| agent(script, &mut random)).collect();
-    let fails = random.one_in(6).then(|| failing(&scripts, &mut random)).flatten();
+    let Grower {
+        mut random,
+        scripts,
+        blocks,
+        ..
+    } = grower;
+    let agents: Vec<_> = scripts
+        .iter()
+        .map(|script| agent(script, &mut random))
+        .collect();
+    let fails = random
+        .one_in(6)
+        .then(|| failing(&scripts, &mut random))
+        .flatten();
     let first = Version {
         agents,
         plugin: hooks(6, &mut random),
@@ -25,7 +41,13 @@ pub fn program(seed: u64, versions: usize, changes: &[Change]) -> Program {
         question: 0,
         by: None,
     };
-    let mut program = Program { body, scripts, fails, versions: vec![first], changes: vec![Vec::new()] };
+    let mut program = Program {
+        body,
+        scripts,
+        fails,
+        versions: vec![first],
+        changes: vec![Vec::new()],
+    };
     for _ in 1..versions {
         change(&mut program, changes, &mut random);
     }
@@ -96,7 +118,11 @@ impl Grower {
 
     fn work(&mut self, fails: bool) -> Node {
         self.steps += 1;
-        Node::Work { number: self.steps, steps: 1 + self.random.below(2) as usize, fails }
+        Node::Work {
+            number: self.steps,
+            steps: 1 + self.random.below(2) as usize,
+            fails,
+        }
     }
 
     /// Grows one to three replies with one to three calls each.
@@ -109,7 +135,11 @@ impl Grower {
             let reply = (0..calls).map(|_| {
                 number += 1;
                 let random = &mut self.random;
-                let tool = if random.one_in(8) { random.choose(&OFFERED) } else { random.choose(&TOOLS) };
+                let tool = if random.one_in(8) {
+                    random.choose(&OFFERED)
+                } else {
+                    random.choose(&TOOLS)
+                };
                 Call { tool, number }
             });
             script.push(reply.collect());
@@ -124,9 +154,18 @@ fn agent(script: &[Vec<Call>], random: &mut Random) -> AgentVersion {
     for name in TOOLS {
         let is_called = script.iter().flatten().any(|call| call.tool == name);
         if is_called && !random.one_in(5) || !is_called && random.one_in(6) {
-            let confirm = *random.choose(&[Confirm::Never, Confirm::Never, Confirm::Always, Confirm::Even]);
+            let confirm = *random.choose(&[
+                Confirm::Never,
+                Confirm::Never,
+                Confirm::Always,
+                Confirm::Even,
+            ]);
             let long_running = confirm == Confirm::Never && random.one_in(8);
-            agent.tools.push(ToolVersion { name, confirm, long_running });
+            agent.tools.push(ToolVersion {
+                name,
+                confirm,
+                long_running,
+            });
         }
     }
     agent.toolset = random.one_in(5).then(|| toolset(random));
@@ -139,7 +178,10 @@ fn agent(script: &[Vec<Call>], random: &mut Random) -> AgentVersion {
 }
 
 fn toolset(random: &mut Random) -> Vec<ToolVersion> {
-    let mut tools: Vec<_> = OFFERED.iter().map(|name| ToolVersion::plain(name)).collect();
+    let mut tools: Vec<_> = OFFERED
+        .iter()
+        .map(|name| ToolVersion::plain(name))
+        .collect();
     if random.one_in(3) {
         tools.remove(random.below(2) as usize);
     }
@@ -147,7 +189,11 @@ fn toolset(random: &mut Random) -> Vec<ToolVersion> {
 }
 
 fn hooks(n: u64, random: &mut Random) -> Hooks {
-    if random.one_in(n) { *random.choose(&[Hooks::Logs, Hooks::Steps]) } else { Hooks::None }
+    if random.one_in(n) {
+        *random.choose(&[Hooks::Logs, Hooks::Steps])
+    } else {
+        Hooks::None
+    }
 }
 
 fn concurrency(random: &mut Random) -> Option<u32> {
@@ -165,7 +211,9 @@ fn change(program: &mut Program, kinds: &[Change], random: &mut Random) {
     let mut version = program.versions[program.versions.len() - 1].clone();
     let mut made = Vec::new();
     for _ in 0..1 + random.below(3) {
-        let Some(kind) = below(kinds.len(), random).map(|at| kinds[at]) else { break };
+        let Some(kind) = below(kinds.len(), random).map(|at| kinds[at]) else {
+            break;
+        };
         if apply(&mut version, kind, &program.scripts, random) {
             made.push(kind);
         }
@@ -175,7 +223,12 @@ fn change(program: &mut Program, kinds: &[Change], random: &mut Random) {
 }
 
 /// Applies a change somewhere. Returns false if it has no effect.
-fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random: &mut Random) -> bool {
+fn apply(
+    version: &mut Version,
+    kind: Change,
+    scripts: &[Vec<Vec<Call>>],
+    random: &mut Random,
+) -> bool {
     match kind {
         Change::Plugin => {
             version.plugin = other(version.plugin, random);
@@ -190,25 +243,35 @@ fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random
             return then != version.concurrency;
         }
         Change::BlockLimit => {
-            let Some(at) = below(version.limits.len(), random) else { return false };
+            let Some(at) = below(version.limits.len(), random) else {
+                return false;
+            };
             let then = std::mem::replace(&mut version.limits[at], 1 + random.below(3) as u32);
             return then != version.limits[at];
         }
         _ => {}
     }
-    let Some(at) = below(version.agents.len(), random) else { return false };
+    let Some(at) = below(version.agents.len(), random) else {
+        return false;
+    };
     let (agent, script) = (&mut version.agents[at], &scripts[at]);
     match kind {
         Change::ConfirmAdded => return confirm(agent, true, random),
         Change::ConfirmRemoved => return confirm(agent, false, random),
         Change::ToolRemoved => {
-            let Some(tool) = below(agent.tools.len(), random) else { return false };
+            let Some(tool) = below(agent.tools.len(), random) else {
+                return false;
+            };
             agent.tools.remove(tool);
         }
         Change::ToolAdded => {
-            let missing = TOOLS.iter().filter(|name| agent.tools.iter().all(|tool| tool.name != **name));
+            let missing = TOOLS
+                .iter()
+                .filter(|name| agent.tools.iter().all(|tool| tool.name != **name));
             let missing: Vec<_> = missing.copied().collect();
-            let Some(name) = below(missing.len(), random).map(|at| missing[at]) else { return false };
+            let Some(name) = below(missing.len(), random).map(|at| missing[at]) else {
+                return false;
+            };
             let place = random.below(agent.tools.len() as u64 + 1) as usize;
             agent.tools.insert(place, ToolVersion::plain(name));
         }
@@ -223,31 +286,52 @@ fn apply(version: &mut Version, kind: Change, scripts: &[Vec<Vec<Call>>], random
         Change::PromptArtifact => agent.artifacts = (agent.artifacts + 1) % 3,
         Change::InstructionFunction => agent.function = !agent.function,
         Change::Toolset => {
-            agent.toolset = if agent.toolset.is_some() { None } else { Some(toolset(random)) };
+            agent.toolset = if agent.toolset.is_some() {
+                None
+            } else {
+                Some(toolset(random))
+            };
         }
         Change::Compaction => {
             let after = 3 + random.below(3) as u32;
-            agent.compact = if agent.compact.is_some() { None } else { Some(after) };
+            agent.compact = if agent.compact.is_some() {
+                None
+            } else {
+                Some(after)
+            };
         }
         Change::Callbacks => agent.hooks = other(agent.hooks, random),
         Change::Model => agent.model += 1,
-        Change::MaxTurns => agent.max_turns = Some(1 + random.below(script.len() as u64 + 2) as u32),
-        Change::Plugin | Change::Question | Change::Concurrency | Change::BlockLimit => return false,
+        Change::MaxTurns => {
+            agent.max_turns = Some(1 + random.below(script.len() as u64 + 2) as u32)
+        }
+        Change::Plugin | Change::Question | Change::Concurrency | Change::BlockLimit => {
+            return false;
+        }
     }
     true
 }
 
 fn confirm(agent: &mut AgentVersion, yes: bool, random: &mut Random) -> bool {
-    let is_meant = |tool: &&mut ToolVersion| (tool.confirm == Confirm::Never) == yes && !tool.long_running;
+    let is_meant =
+        |tool: &&mut ToolVersion| (tool.confirm == Confirm::Never) == yes && !tool.long_running;
     let mut meant: Vec<_> = agent.tools.iter_mut().filter(is_meant).collect();
-    let Some(at) = below(meant.len(), random) else { return false };
-    let now = if yes { *random.choose(&[Confirm::Always, Confirm::Even]) } else { Confirm::Never };
+    let Some(at) = below(meant.len(), random) else {
+        return false;
+    };
+    let now = if yes {
+        *random.choose(&[Confirm::Always, Confirm::Even])
+    } else {
+        Confirm::Never
+    };
     meant[at].confirm = now;
     true
 }
 
 fn other(hooks: Hooks, random: &mut Random) -> Hooks {
-    let others = [Hooks::None, Hooks::Logs, Hooks::Steps].into_iter().filter(|other| *other != hooks);
+    let others = [Hooks::None, Hooks::Logs, Hooks::Steps]
+        .into_iter()
+        .filter(|other| *other != hooks);
     *random.choose(&others.collect::<Vec<_>>())
 }
 

@@ -85,7 +85,11 @@ where
             return run.on(&last).judge(id).await.map(|_| kills);
         }
         is_unlimited |= deployed.is_same(&first.unlimited());
-        let named = if is_unlimited { "unlimited".to_owned() } else { version.to_string() };
+        let named = if is_unlimited {
+            "unlimited".to_owned()
+        } else {
+            version.to_string()
+        };
         let mut child = start(place, "change")
             .env("ADK_WORLD", world)
             .env("ADK_SESSION", session)

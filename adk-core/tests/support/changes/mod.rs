@@ -53,14 +53,21 @@ pub struct Failure {
 
 /// Returns the settings of the environment: number of programs, first seed, and kinds of changes.
 pub fn settings(plan: Plan) -> (u64, u64, &'static [Change]) {
-    let variable = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let variable = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|text| text.parse::<u64>().unwrap())
+    };
     let programs = variable("ADK_CHANGES").unwrap_or(plan.programs);
     let first = variable("ADK_CHANGES_SEED").unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         since.as_nanos() as u64 % 1_000_000_000
     });
     let kind = std::env::var("ADK_CHANGES_KIND").ok().map(|kind| {
-        let at = Change::ALL.iter().position(|change| format!("{change:?}") == kind).unwrap();
+        let at = Change::ALL
+            .iter()
+            .position(|change| format!("{change:?}") == kind)
+            .unwrap();
         &Change::ALL[at..=at]
     });
     println!("seeds from {first}");
@@ -83,7 +90,10 @@ pub async fn holds<E: Engine + Clone>(mut plan: Plan, mut open: impl AsyncFnMut(
             }
         }
     }
-    println!("{programs} programs, {histories} histories in {:?}", began.elapsed());
+    println!(
+        "{programs} programs, {histories} histories in {:?}",
+        began.elapsed()
+    );
 }
 
 /// Grows the program of a seed, with its versions.
@@ -116,9 +126,14 @@ async fn all_histories<E: Engine + Clone>(
         count += 1;
         // Sessions of one store need unique names.
         let session = format!("s-{seed}-{}", next());
-        play.play(shop, &session, &history)
-            .await
-            .map_err(|why| Box::new(Failure { seed, program: play.program.clone(), history, why }))
+        play.play(shop, &session, &history).await.map_err(|why| {
+            Box::new(Failure {
+                seed,
+                program: play.program.clone(),
+                history,
+                why,
+            })
+        })
     };
     let whole = try_one(vec![(0, Ends::Through)]).await?;
     if whole.waits > 0 || play.program.fails.is_some() {
@@ -131,7 +146,9 @@ async fn all_histories<E: Engine + Clone>(
     let all: Vec<_> = if points <= plan.stops {
         (0..points).collect()
     } else {
-        (0..plan.stops).map(|_| random.below(points as u64) as usize).collect()
+        (0..plan.stops)
+            .map(|_| random.below(points as u64) as usize)
+            .collect()
     };
     for at in all {
         let second = random.below(40) as usize;
@@ -180,12 +197,21 @@ pub async fn smallest<E: Engine + Clone>(
 /// Reduces a failure to its words, without names and numbers.
 fn kind(why: &str) -> String {
     let is_name = |word: &&str| word.chars().any(|c| "`/\"@0123456789{}()[]".contains(c));
-    why.split(' ').filter(|word| !is_name(word)).take(12).collect::<Vec<_>>().join(" ")
+    why.split(' ')
+        .filter(|word| !is_name(word))
+        .take(12)
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Formats a failure as a report.
 pub fn report(failure: &Failure) -> String {
-    let Failure { seed, program, history, why } = failure;
+    let Failure {
+        seed,
+        program,
+        history,
+        why,
+    } = failure;
     let mut text = format!("{why}\nADK_CHANGES_SEED={seed} ADK_CHANGES=1\nhistory: {history:?}\n");
     let _ = writeln!(
         text,

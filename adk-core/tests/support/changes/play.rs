@@ -8,7 +8,9 @@ use super::stage::{ASKS, Stage};
 use adk_core::engine::{Engine, RunFilter, RunStatus};
 use adk_core::memory::MemoryService;
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{AnsweredBy, Answerer, ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting};
+use adk_core::{
+    AnsweredBy, Answerer, ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -141,9 +143,18 @@ impl Play {
         };
         let versions = program.versions.iter().map(deploy).collect();
         let mut first = program.versions[0].clone();
-        first.agents.iter_mut().for_each(|agent| agent.max_turns = None);
+        first
+            .agents
+            .iter_mut()
+            .for_each(|agent| agent.max_turns = None);
         let unlimited = deploy(&first);
-        Self { program, stage, versions, unlimited, refuses: true }
+        Self {
+            program,
+            stage,
+            versions,
+            unlimited,
+            refuses: true,
+        }
     }
 
     pub fn stage(&self) -> &Stage {
@@ -160,14 +171,22 @@ impl Play {
 
     /// Makes the person agree to every question.
     pub fn agreeing(self) -> Self {
-        Self { refuses: false, ..self }
+        Self {
+            refuses: false,
+            ..self
+        }
     }
 
     /// Builds a play of a program with these workflows as versions.
     pub fn with(program: Program, make: impl FnOnce(&Program, &Stage) -> Vec<Tree>) -> Self {
         let play = Self::new(program);
         let trees = make(&play.program, &play.stage).into_iter();
-        let versions = trees.map(|tree| Deployed { tree: Arc::new(tree), plugin: Hooks::None }).collect();
+        let versions = trees
+            .map(|tree| Deployed {
+                tree: Arc::new(tree),
+                plugin: Hooks::None,
+            })
+            .collect();
         Self { versions, ..play }
     }
 
@@ -249,9 +268,18 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// Executes one process and returns the number of points that it passed.
-    async fn process(&mut self, id: &mut Option<RunId>, version: usize, ends: Ends) -> Result<usize, String> {
+    async fn process(
+        &mut self,
+        id: &mut Option<RunId>,
+        version: usize,
+        ends: Ends,
+    ) -> Result<usize, String> {
         let stage = &self.play.stage;
-        stage.begin_process(if let Ends::AtPoint(at) = ends { at } else { usize::MAX });
+        stage.begin_process(if let Ends::AtPoint(at) = ends {
+            at
+        } else {
+            usize::MAX
+        });
         let mut deployed = self.play.deployed(version);
         for _ in 0..MOST {
             if let (Some(run), Ends::Refused(kind)) = (*id, ends) {
@@ -282,9 +310,15 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
     }
 
     /// Handles the current state of a run: answers a question or inspects a failure.
-    pub async fn next(&mut self, id: &mut Option<RunId>, deployed: &mut Deployed) -> Result<Next, String> {
+    pub async fn next(
+        &mut self,
+        id: &mut Option<RunId>,
+        deployed: &mut Deployed,
+    ) -> Result<Next, String> {
         *id = self.started_run().await;
-        let Some(run) = *id else { return Ok(Next::Interrupted) };
+        let Some(run) = *id else {
+            return Ok(Next::Interrupted);
+        };
         self.is_released(run).await?;
         self.executions += 1;
         if self.executions > MOST {
@@ -303,7 +337,9 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             RunStatus::Paused => {
                 let open = waits_of(&self.shop.engine, run).await;
                 self.look_at(&open)?;
-                let Some(wait) = open.last() else { return Ok(Next::Interrupted) };
+                let Some(wait) = open.last() else {
+                    return Ok(Next::Interrupted);
+                };
                 self.open.push(open.len());
                 let runner = runner(self.shop, &self.play.stage, deployed);
                 self.answer(&runner, wait).await?;
@@ -328,12 +364,18 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
         stage.begin_execution();
         let (before, made) = (self.status(run).await, stage.count(""));
         let error = match before {
-            RunStatus::Failed(_) => runner.retry(run).await.and_then(|retried| retried.result).err(),
+            RunStatus::Failed(_) => runner
+                .retry(run)
+                .await
+                .and_then(|retried| retried.result)
+                .err(),
             _ => runner.resume(deployed.tree.clone(), run).await.err(),
         };
         let kind_found = error.as_ref().map(Error::kind);
         if kind_found != Some(kind) {
-            return Err(format!("the run ends with {kind_found:?}, not with {kind:?}: {error:?}"));
+            return Err(format!(
+                "the run ends with {kind_found:?}, not with {kind:?}: {error:?}"
+            ));
         }
         if stage.count("") > made {
             return Err("a run that is refused has made a call".to_owned());
@@ -353,20 +395,42 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
 
     pub async fn events(&self) -> Vec<Arc<Event>> {
         let key = SessionKey::new("app", "u", self.session);
-        let session = self.shop.sessions.read(&key, &EventFilter::new()).await.unwrap();
+        let session = self
+            .shop
+            .sessions
+            .read(&key, &EventFilter::new())
+            .await
+            .unwrap();
         session.map(|session| session.events).unwrap_or_default()
     }
 
     pub async fn status(&self, run: RunId) -> RunStatus {
-        let registry = self.shop.engine.registry().expect("the engine has a run registry");
-        registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0).status
+        let registry = self
+            .shop
+            .engine
+            .registry()
+            .expect("the engine has a run registry");
+        registry
+            .runs("app", &RunFilter::of_run(run))
+            .await
+            .unwrap()
+            .remove(0)
+            .status
     }
 
     /// Waits until no process drives the run. A dropped process releases its run a little later.
     async fn is_released(&self, run: RunId) -> Result<(), String> {
-        let registry = self.shop.engine.registry().expect("the engine has a run registry");
+        let registry = self
+            .shop
+            .engine
+            .registry()
+            .expect("the engine has a run registry");
         for _ in 0..2_000 {
-            let info = registry.runs("app", &RunFilter::of_run(run)).await.unwrap().remove(0);
+            let info = registry
+                .runs("app", &RunFilter::of_run(run))
+                .await
+                .unwrap()
+                .remove(0);
             if info.status != RunStatus::Running || info.is_ready {
                 return Ok(());
             }
@@ -461,10 +525,14 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             answers.entry(id).or_default().push(value);
         }
         let mut tools = Vec::new();
-        for (event, call) in
-            events.iter().flat_map(|event| event.function_calls().map(move |call| (event, call)))
+        for (event, call) in events
+            .iter()
+            .flat_map(|event| event.function_calls().map(move |call| (event, call)))
         {
-            let results = answers.get(&*call.id).map(Vec::as_slice).unwrap_or_default();
+            let results = answers
+                .get(&*call.id)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
             let is_long_running = self.play.program.is_long_running(&call.name);
             let what = format!("{}({}) at {}", call.name, json!(call.args), event.path);
             if results.len() > if is_long_running { 2 } else { 1 } {
@@ -482,7 +550,11 @@ impl<'a, E: Engine + Clone> Running<'a, E> {
             }
             let number = call.args.get("n").unwrap_or(&Value::Null);
             let times = stage.times(&call.name, &call.id);
-            tools.push((format!("{}({number})", call.name), times, results.last() == Some(&&did)));
+            tools.push((
+                format!("{}({number})", call.name),
+                times,
+                results.last() == Some(&&did),
+            ));
         }
         Ok(tools)
     }
@@ -499,10 +571,19 @@ pub async fn execute<E: Engine + Clone>(
     stage.begin_execution();
     let runner = runner(shop, stage, deployed);
     let Some(run) = run else {
-        drop(runner.session("u", session).run(deployed.tree.clone(), "go").await);
+        drop(
+            runner
+                .session("u", session)
+                .run(deployed.tree.clone(), "go")
+                .await,
+        );
         return;
     };
-    let info = runner.runs(&RunFilter::of_run(run)).await.unwrap().remove(0);
+    let info = runner
+        .runs(&RunFilter::of_run(run))
+        .await
+        .unwrap()
+        .remove(0);
     match info.status {
         RunStatus::Failed(_) => drop(runner.retry(run).await),
         _ => drop(runner.resume(deployed.tree.clone(), run).await),

@@ -19,7 +19,11 @@ pub struct Program {
 #[derive(Clone, Debug)]
 pub enum Node {
     Llm(usize),
-    Work { number: usize, steps: usize, fails: bool },
+    Work {
+        number: usize,
+        steps: usize,
+        fails: bool,
+    },
     Ask(usize),
     Loop(usize, Vec<Node>),
     Each(usize, Vec<Node>),
@@ -74,7 +78,17 @@ pub struct AgentVersion {
 /// Formats settings that are not the default.
 impl fmt::Debug for AgentVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { prompt, artifacts, function, tools, toolset, preload_memory, compact, hooks, .. } = self;
+        let Self {
+            prompt,
+            artifacts,
+            function,
+            tools,
+            toolset,
+            preload_memory,
+            compact,
+            hooks,
+            ..
+        } = self;
         write!(f, "{tools:?}")?;
         let mut all = f.debug_map();
         let mut set = |name: &'static str, is_set: bool, value: &dyn fmt::Debug| {
@@ -108,7 +122,11 @@ impl fmt::Debug for ToolVersion {
         if self.confirm != Confirm::Never {
             write!(f, " confirm {:?}", self.confirm)?;
         }
-        if self.long_running { f.write_str(" long-running") } else { Ok(()) }
+        if self.long_running {
+            f.write_str(" long-running")
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -185,7 +203,11 @@ pub const OFFERED: [&str; 2] = ["read", "list"];
 
 impl ToolVersion {
     pub fn plain(name: &'static str) -> Self {
-        Self { name, confirm: Confirm::Never, long_running: false }
+        Self {
+            name,
+            confirm: Confirm::Never,
+            long_running: false,
+        }
     }
 }
 
@@ -197,17 +219,25 @@ impl Program {
     }
 
     pub fn has_compaction(&self) -> bool {
-        self.versions.iter().flat_map(|version| &version.agents).any(|agent| agent.compact.is_some())
+        self.versions
+            .iter()
+            .flat_map(|version| &version.agents)
+            .any(|agent| agent.compact.is_some())
     }
 
     pub fn limits_turns(&self) -> bool {
-        self.versions.iter().flat_map(|version| &version.agents).any(|agent| agent.max_turns.is_some())
+        self.versions
+            .iter()
+            .flat_map(|version| &version.agents)
+            .any(|agent| agent.max_turns.is_some())
     }
 
     /// Whether a version declares the tool as long-running.
     pub fn is_long_running(&self, tool: &str) -> bool {
         let agents = self.versions.iter().flat_map(|version| &version.agents);
-        agents.flat_map(|agent| &agent.tools).any(|other| other.name == tool && other.long_running)
+        agents
+            .flat_map(|agent| &agent.tools)
+            .any(|other| other.name == tool && other.long_running)
     }
 }
 

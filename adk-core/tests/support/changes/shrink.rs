@@ -4,16 +4,27 @@ use super::program::{AgentVersion, Hooks, Node, Program, TOOLS, Version};
 
 /// Returns all programs with one cut.
 pub fn smaller(program: &Program) -> Vec<Program> {
-    let mut all: Vec<_> =
-        bodies(&program.body).into_iter().map(|body| Program { body, ..program.clone() }).collect();
+    let mut all: Vec<_> = bodies(&program.body)
+        .into_iter()
+        .map(|body| Program {
+            body,
+            ..program.clone()
+        })
+        .collect();
     if program.fails.is_some() {
-        all.push(Program { fails: None, ..program.clone() });
+        all.push(Program {
+            fails: None,
+            ..program.clone()
+        });
     }
     for (at, script) in program.scripts.iter().enumerate() {
         let mut with = |script| {
             let mut scripts = program.scripts.clone();
             scripts[at] = script;
-            all.push(Program { scripts, ..program.clone() });
+            all.push(Program {
+                scripts,
+                ..program.clone()
+            });
         };
         for reply in 0..script.len() {
             with(without(script, reply));
@@ -47,7 +58,12 @@ fn plainer(program: &Program) -> Vec<Program> {
         with(&|version| version.concurrency = None);
     }
     if is_any(&|version| version.limits.iter().any(|limit| *limit > 1)) {
-        with(&|version| version.limits.iter_mut().for_each(|limit| *limit = (*limit - 1).max(1)));
+        with(&|version| {
+            version
+                .limits
+                .iter_mut()
+                .for_each(|limit| *limit = (*limit - 1).max(1))
+        });
     }
     for at in 0..program.scripts.len() {
         let mut cut = |is: &dyn Fn(&AgentVersion) -> bool, change: &dyn Fn(&mut AgentVersion)| {
@@ -55,13 +71,23 @@ fn plainer(program: &Program) -> Vec<Program> {
                 with(&|version| change(&mut version.agents[at]));
             }
         };
-        cut(&|agent| agent.hooks != Hooks::None, &|agent| agent.hooks = Hooks::None);
-        cut(&|agent| agent.compact.is_some(), &|agent| agent.compact = None);
-        cut(&|agent| agent.toolset.is_some(), &|agent| agent.toolset = None);
+        cut(&|agent| agent.hooks != Hooks::None, &|agent| {
+            agent.hooks = Hooks::None
+        });
+        cut(&|agent| agent.compact.is_some(), &|agent| {
+            agent.compact = None
+        });
+        cut(&|agent| agent.toolset.is_some(), &|agent| {
+            agent.toolset = None
+        });
         cut(&|agent| agent.artifacts > 0, &|agent| agent.artifacts = 0);
         cut(&|agent| agent.function, &|agent| agent.function = false);
-        cut(&|agent| agent.preload_memory, &|agent| agent.preload_memory = false);
-        cut(&|agent| agent.max_turns.is_some(), &|agent| agent.max_turns = None);
+        cut(&|agent| agent.preload_memory, &|agent| {
+            agent.preload_memory = false
+        });
+        cut(&|agent| agent.max_turns.is_some(), &|agent| {
+            agent.max_turns = None
+        });
         cut(&|agent| agent.model > 0, &|agent| agent.model = 0);
         cut(&|agent| agent.prompt > 0, &|agent| agent.prompt = 0);
         for name in TOOLS {
@@ -84,7 +110,8 @@ fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
     let mut all = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
         all.push(without(nodes, at));
-        let mut put = |instead: &[Node]| all.push([&nodes[..at], instead, &nodes[at + 1..]].concat());
+        let mut put =
+            |instead: &[Node]| all.push([&nodes[..at], instead, &nodes[at + 1..]].concat());
         match node {
             Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => {}
             Node::Loop(number, inside) | Node::Each(number, inside) => {

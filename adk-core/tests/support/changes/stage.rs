@@ -55,7 +55,10 @@ struct Made {
 impl Stage {
     /// Reads the facts that other processes wrote to a file. This process adds to the file.
     pub fn of_file(file: &Path) -> Self {
-        let stage = Self { seen: Arc::default(), file: Some(Arc::new(file.to_owned())) };
+        let stage = Self {
+            seen: Arc::default(),
+            file: Some(Arc::new(file.to_owned())),
+        };
         for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
             let (verb, what) = line.split_once(' ').unwrap();
             stage.seen().apply(verb, what);
@@ -71,7 +74,11 @@ impl Stage {
     fn tell(&self, verb: &str, what: &str) {
         if let Some(file) = &self.file {
             let line = format!("{verb} {what}\n");
-            let mut file = OpenOptions::new().create(true).append(true).open(&**file).unwrap();
+            let mut file = OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(&**file)
+                .unwrap();
             file.write_all(line.as_bytes()).unwrap();
         }
         self.seen().apply(verb, what);
@@ -132,7 +139,9 @@ impl Stage {
     pub fn begin_tool(&self, name: &str, id: &str, path: &str, args: &Map<String, Value>) {
         let question = format!("{path}: {ASKS} `{name}` be called with {}?", json!(args));
         if self.seen().refused.contains(&question) {
-            self.fault(&format!("`{name}` runs for `{id}`, which a person has refused"));
+            self.fault(&format!(
+                "`{name}` runs for `{id}`, which a person has refused"
+            ));
         }
         if self.seen().answered.contains(id) {
             self.fault(&format!("`{name}` runs for `{id}`, which has an answer"));
@@ -162,7 +171,11 @@ impl Stage {
     pub fn unrecorded(&self) -> Vec<String> {
         let seen = self.seen();
         let is_new = |made: &Made| made.execution == seen.execution && !made.is_recorded;
-        seen.calls.iter().filter(|(_, made)| is_new(made)).map(|(call, _)| call.clone()).collect()
+        seen.calls
+            .iter()
+            .filter(|(_, made)| is_new(made))
+            .map(|(call, _)| call.clone())
+            .collect()
     }
 
     /// Whether the process has stopped at its point.
@@ -192,18 +205,28 @@ impl Stage {
 
     /// Returns how often a tool ran for a call.
     pub fn times(&self, name: &str, id: &str) -> u32 {
-        self.seen().calls.get(&tool_call(name, id)).map_or(0, |made| made.times)
+        self.seen()
+            .calls
+            .get(&tool_call(name, id))
+            .map_or(0, |made| made.times)
     }
 
     /// Returns the number of calls whose text has this prefix.
     pub fn count(&self, begin: &str) -> u32 {
         let seen = self.seen();
-        seen.calls.iter().filter(|(call, _)| call.starts_with(begin)).map(|(_, made)| made.times).sum()
+        seen.calls
+            .iter()
+            .filter(|(call, _)| call.starts_with(begin))
+            .map(|(_, made)| made.times)
+            .sum()
     }
 
     /// Whether the journal has recorded a tool call.
     pub fn is_recorded(&self, name: &str, id: &str) -> bool {
-        self.seen().calls.get(&tool_call(name, id)).is_some_and(|made| made.is_recorded)
+        self.seen()
+            .calls
+            .get(&tool_call(name, id))
+            .is_some_and(|made| made.is_recorded)
     }
 
     /// Records the request of a model call.
@@ -250,9 +273,11 @@ impl Seen {
         let made = self.calls.entry(call.to_owned()).or_default();
         made.times += 1;
         if made.is_recorded {
-            self.faults.push(format!("`{call}` is recorded but repeated"));
+            self.faults
+                .push(format!("`{call}` is recorded but repeated"));
         } else if made.execution == self.execution {
-            self.faults.push(format!("`{call}` is made twice by one execution"));
+            self.faults
+                .push(format!("`{call}` is made twice by one execution"));
         }
         made.execution = self.execution;
     }

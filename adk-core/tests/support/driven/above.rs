@@ -2,9 +2,9 @@
 
 use super::registry;
 use adk_core::engine::{
-    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
+    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -90,7 +90,11 @@ impl<S: Engine> RunRegistry for Above<S> {
     fn release(&self, claim: ClaimId) {
         registry(&self.store).release(claim);
     }
-    fn runs<'a>(&'a self, app: &'a str, filter: &'a RunFilter) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
+    fn runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         registry(&self.store).runs(app, filter)
     }
     fn runs_of_tenants<'a>(
@@ -118,10 +122,22 @@ impl<S: Engine> RemoteBranches for Above<S> {
         Some(Box::pin(async move {
             let (run, upto, path) = (task.run_id, task.upto, task.path.to_string());
             let ended = other.branch_by_name(task)?.await;
-            let registry = other.engine().registry().expect("the engine has a run registry");
-            let driven = registry.driven(run, upto).await?.ok_or_else(|| refuse::unknown_run(run))?;
-            let own = driven.events.into_iter().filter(|(slot, _)| slot.starts_with(&path));
-            Ok(BranchReport::of(ended, own.map(|(_, stored)| stored).collect()))
+            let registry = other
+                .engine()
+                .registry()
+                .expect("the engine has a run registry");
+            let driven = registry
+                .driven(run, upto)
+                .await?
+                .ok_or_else(|| refuse::unknown_run(run))?;
+            let own = driven
+                .events
+                .into_iter()
+                .filter(|(slot, _)| slot.starts_with(&path));
+            Ok(BranchReport::of(
+                ended,
+                own.map(|(_, stored)| stored).collect(),
+            ))
         }))
     }
 }

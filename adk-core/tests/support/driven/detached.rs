@@ -1,8 +1,8 @@
 //! [`Detached`]: sessions that are not shared.
 
 use adk_core::session::{
-    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
-    StateMap,
+    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
+    SharedState, StateMap,
 };
 use adk_core::{BoxFuture, Event, Result, StateDelta};
 use std::sync::Arc;
@@ -22,16 +22,29 @@ impl<S: SessionStore> SessionStore for Detached<S> {
     }
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
         Box::pin(async move {
-            let Some(found) = self.0.read(key, &EventFilter::new()).await? else { return Ok(None) };
+            let Some(found) = self.0.read(key, &EventFilter::new()).await? else {
+                return Ok(None);
+            };
             let state_of = |scope: Scope| -> StateMap {
-                let all = found.state.iter().filter(|(key, _)| Scope::of(key) == scope);
-                all.map(|(key, value)| (key.clone(), value.clone())).collect()
+                let all = found
+                    .state
+                    .iter()
+                    .filter(|(key, _)| Scope::of(key) == scope);
+                all.map(|(key, value)| (key.clone(), value.clone()))
+                    .collect()
             };
             let (user, app) = (SharedState::default(), SharedState::default());
             user.replace(state_of(Scope::User));
             app.replace(state_of(Scope::App));
             let (own, updated) = (state_of(Scope::Session), found.updated);
-            let opening = Opening { own, user, app, earlier: 0, newest: found.events, updated };
+            let opening = Opening {
+                own,
+                user,
+                app,
+                earlier: 0,
+                newest: found.events,
+                updated,
+            };
             Ok(Some(Arc::new(Session::open(key.clone(), opening, None))))
         })
     }

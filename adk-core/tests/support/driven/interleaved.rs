@@ -13,7 +13,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % sides
     }
 }
@@ -36,7 +39,11 @@ impl Attempt {
     ) {
         if self.stream.is_none() {
             let is_there = registry(store).driven(run, 0).await.unwrap().is_some();
-            let request = if is_there { again(&self.runner, run) } else { begun(&self.runner) };
+            let request = if is_there {
+                again(&self.runner, run)
+            } else {
+                begun(&self.runner)
+            };
             (self.stream, self.seen) = (Some(request.stream()), Vec::new());
         }
         let stream = self.stream.as_mut().expect("the attempt has started");
@@ -60,7 +67,12 @@ pub async fn interleaves(place: &impl Place, cases: u64) {
         let (mut dice, run, session) = (Dice(case), RunId::new(), format!("s{case}"));
         let attempt = |store| {
             let runner = above(store, kinds(&made), None);
-            Attempt { runner, stream: None, seen: Vec::new(), has_paused: false }
+            Attempt {
+                runner,
+                stream: None,
+                seen: Vec::new(),
+                has_paused: false,
+            }
         };
         let mut attempts = [attempt(&one), attempt(&two)];
         let key = SessionKey::new("app", "u", session.clone());
@@ -72,14 +84,21 @@ pub async fn interleaves(place: &impl Place, cases: u64) {
                 0..3 => first.advance(&one, begun, run).await,
                 3..6 => second.advance(&two, begun, run).await,
                 6 => {
-                    tokio::join!(first.advance(&one, begun, run), second.advance(&two, begun, run));
+                    tokio::join!(
+                        first.advance(&one, begun, run),
+                        second.advance(&two, begun, run)
+                    );
                 }
                 _ if dice.roll(3) == 0 => first.stream = None,
                 _ => {}
             }
             let stored = log(&one, &session).await.events;
             for attempt in &attempts {
-                assert_eq!(attempt.seen[..], stored[..attempt.seen.len()], "case {case}");
+                assert_eq!(
+                    attempt.seen[..],
+                    stored[..attempt.seen.len()],
+                    "case {case}"
+                );
             }
         }
         let stored = log(&two, &session).await;

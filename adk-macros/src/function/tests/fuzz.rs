@@ -38,11 +38,18 @@ fn mutants_of_attributes() {
     run(rounds(), &[ARGS, ITEMS], POOL, |input| {
         let (args, item) = (&input[0], &input[1]);
         let out = [agent, tool, data].map(|expand| expand(args.clone(), item.clone()));
-        if is_read(item) { out.into() } else { Vec::new() }
+        if is_read(item) {
+            out.into()
+        } else {
+            Vec::new()
+        }
     });
 }
 
 fn is_read(item: &TokenStream) -> bool {
     use syn::Item::{Enum, Fn, Impl, Struct};
-    matches!(syn::parse2(item.clone()), Ok(Enum(_) | Fn(_) | Impl(_) | Struct(_)))
+    matches!(
+        syn::parse2(item.clone()),
+        Ok(Enum(_) | Fn(_) | Impl(_) | Struct(_))
+    )
 }

@@ -8,13 +8,16 @@ use std::collections::HashSet;
 
 /// Reports agents that are written as keys, and removes them.
 pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
-    let keys: HashSet<String> = super::declared_keys(tree).map(|typed| unraw(&typed.key.name)).collect();
+    let keys: HashSet<String> = super::declared_keys(tree)
+        .map(|typed| unraw(&typed.key.name))
+        .collect();
     let agents = tree.items.agents.iter().map(|decl| unraw(&decl.name));
     let agents: HashSet<String> = agents.filter(|name| !keys.contains(name)).collect();
     super::visit_nodes(&mut tree.body, &mut |node| {
         let Node::Run(run) = node else { return };
-        let is_agent =
-            |key: &&super::super::ast::Key| key.prefix.is_none() && agents.contains(&unraw(&key.name));
+        let is_agent = |key: &&super::super::ast::Key| {
+            key.prefix.is_none() && agents.contains(&unraw(&key.name))
+        };
         if let Some(key) = run.writes.iter().find(is_agent) {
             let (name, first) = (unraw(&key.name), path_text(&run.path));
             report.add(Check::Syntax, key.name.span(), format!(

@@ -16,7 +16,9 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
     }
     for decl in &tree.items.agents {
         if let DeclKind::Described { reads, .. } = &decl.kind {
-            let reads = reads.iter().map(|typed| (&typed.key, "a key that the agent reads"));
+            let reads = reads
+                .iter()
+                .map(|typed| (&typed.key, "a key that the agent reads"));
             unique(reads, &mut HashMap::new(), report);
         }
     }
@@ -24,16 +26,30 @@ pub(super) fn workflow(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostic
 
 /// Checks inputs, `let`, `state`, and the items of `each`.
 fn declared_keys(tree: &Workflow, plan: &Plan<'_>, report: &mut Diagnostics) {
-    let inputs = tree.inputs.iter().map(|input| (&input.typed.key, "an input"));
-    let lets = tree.items.lets.iter().map(|one| (&one.typed.key, "a `let`"));
-    let states = tree.items.states.iter().map(|typed| (&typed.key, "a `state`"));
+    let inputs = tree
+        .inputs
+        .iter()
+        .map(|input| (&input.typed.key, "an input"));
+    let lets = tree
+        .items
+        .lets
+        .iter()
+        .map(|one| (&one.typed.key, "a `let`"));
+    let states = tree
+        .items
+        .states
+        .iter()
+        .map(|typed| (&typed.key, "a `state`"));
     let mut seen = HashMap::new();
     unique(inputs.chain(lets).chain(states), &mut seen, report);
     for step in &plan.steps {
         if let StepKind::Block(block) = step.kind
             && let BlockKind::Each { item, .. } = &block.kind
         {
-            let item = Key { prefix: None, name: item.clone() };
+            let item = Key {
+                prefix: None,
+                name: item.clone(),
+            };
             unique([(&item, "the item of an `each`")], &mut seen, report);
         }
     }
@@ -57,7 +73,11 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
 }
 
 /// Checks that no two keys, such as `name` and `user:name`, become the same field of a struct.
-fn one_field_each<'a>(keys: impl Iterator<Item = &'a KeyDecl>, holder: &str, report: &mut Diagnostics) {
+fn one_field_each<'a>(
+    keys: impl Iterator<Item = &'a KeyDecl>,
+    holder: &str,
+    report: &mut Diagnostics,
+) {
     let mut seen: HashMap<String, String> = HashMap::new();
     for typed in keys {
         let (field, key) = (unraw(&typed.key.name), typed.key.text());
@@ -89,7 +109,8 @@ fn unique<'a>(
                     }
                     _ => "remove one of them, or choose another name",
                 };
-                let text = format!("`{key}` is declared twice: as {first} and as {what}; help: {help}");
+                let text =
+                    format!("`{key}` is declared twice: as {first} and as {what}; help: {help}");
                 let text = if *first == what {
                     format!("`{key}` is declared twice as {what}; help: {help}")
                 } else {

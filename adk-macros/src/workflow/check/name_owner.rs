@@ -47,7 +47,9 @@ impl NameOwner {
     pub(super) fn remedy(self, name: &str) -> String {
         match self {
             Self::Block => "give the block another name".into(),
-            Self::Await => format!("give this one a name of its own, as in `second_{name}: await ...`"),
+            Self::Await => {
+                format!("give this one a name of its own, as in `second_{name}: await ...`")
+            }
             _ => format!("give this one a name of its own, as in `as second_{name}`"),
         }
     }
@@ -57,7 +59,10 @@ impl NameOwner {
 pub(super) fn name_fields(agents: &[Decl]) -> HashMap<String, Span> {
     let own = agents.iter().filter_map(|decl| match &decl.kind {
         DeclKind::Llm { fields, .. } => {
-            let name = fields.name.as_ref().filter(|name| name.value() != unraw(&decl.name))?;
+            let name = fields
+                .name
+                .as_ref()
+                .filter(|name| name.value() != unraw(&decl.name))?;
             Some((name.value(), name.span()))
         }
         _ => None,

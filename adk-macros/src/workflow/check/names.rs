@@ -48,10 +48,17 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
             report.add(
                 Check::NameDuplicate,
                 decl.name.span(),
-                format!("an agent `{name}` is declared above; help: choose another name for this one"),
+                format!(
+                    "an agent `{name}` is declared above; help: choose another name for this one"
+                ),
             );
         } else {
-            check_reserved(&name, decl.name.span(), "choose another name for the agent", report);
+            check_reserved(
+                &name,
+                decl.name.span(),
+                "choose another name for the agent",
+                report,
+            );
         }
         seen.push(name);
         let DeclKind::Llm { fields, .. } = &decl.kind else {
@@ -95,7 +102,11 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
         }
     }
     let written = name_fields(&tree.items.agents);
-    for step in plan.steps.iter_mut().filter(|step| !step.name.is_empty() && step.named) {
+    for step in plan
+        .steps
+        .iter_mut()
+        .filter(|step| !step.name.is_empty() && step.named)
+    {
         if is_own_step(tree, step, report) {
             // The struct would contain itself.
             step.field = None;
@@ -114,7 +125,9 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
             Some(taken) => {
                 let name = &step.name;
                 // If one of two agents has a `name` field, that field is the name to change.
-                let field = written.get(name).filter(|_| taken.is_agent() && now.is_agent());
+                let field = written
+                    .get(name)
+                    .filter(|_| taken.is_agent() && now.is_agent());
                 let (span, help) = match field {
                     Some(span) => (*span, "write another `name`".to_owned()),
                     None if matches!(taken, NameOwner::Workflow) => {
@@ -122,7 +135,11 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
                     }
                     None => (step.span, now.remedy(name)),
                 };
-                report.add(Check::NameDuplicate, span, format!("{}; help: {help}", taken.describe(name)));
+                report.add(
+                    Check::NameDuplicate,
+                    span,
+                    format!("{}; help: {help}", taken.describe(name)),
+                );
             }
         }
     }
@@ -135,18 +152,26 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
 fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
     let mut seen: HashMap<String, &str> = HashMap::new();
     for step in plan.targets.iter().chain(&plan.steps) {
-        let Some(field) = step.field.as_ref().map(unraw) else { continue };
+        let Some(field) = step.field.as_ref().map(unraw) else {
+            continue;
+        };
         match seen.get(&field) {
             None => drop(seen.insert(field, &step.name)),
             Some(first) => {
                 // The step with the name of the field is the step to rename.
                 let help = NameOwner::from_step(step).remedy(&field);
                 let fact = if *first == field {
-                    format!("step `{first}` is the field `{field}` already, which this step would be too")
+                    format!(
+                        "step `{first}` is the field `{field}` already, which this step would be too"
+                    )
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
                 };
-                report.add(Check::NameDuplicate, step.span, format!("{fact}; help: {help}"));
+                report.add(
+                    Check::NameDuplicate,
+                    step.span,
+                    format!("{fact}; help: {help}"),
+                );
             }
         }
     }
@@ -154,7 +179,9 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
 
 /// Reports a workflow that is its own step, and returns whether it did.
 fn is_own_step(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bool {
-    let (StepKind::Path(run), Some(name)) = (step.kind, &tree.name) else { return false };
+    let (StepKind::Path(run), Some(name)) = (step.kind, &tree.name) else {
+        return false;
+    };
     let is_itself = run.path.is_ident(name);
     if is_itself {
         let text = format!(
@@ -184,7 +211,10 @@ fn has_invalid_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
                 report.add(Check::NameInvalid, step.span, text);
                 return true;
             }
-            format!("name the step with `as`, as in `{path} as first_{}`", step.name)
+            format!(
+                "name the step with `as`, as in `{path} as first_{}`",
+                step.name
+            )
         }
         _ => "choose another name".into(),
     };

@@ -11,7 +11,9 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
     let is_supplied = |name: &str| {
         let decl = agents.iter().find(|decl| unraw(&decl.name) == name)?;
         match &decl.kind {
-            DeclKind::Llm { fields, .. } => (!fields.toolsets.is_empty()).then_some("has a toolset that is"),
+            DeclKind::Llm { fields, .. } => {
+                (!fields.toolsets.is_empty()).then_some("has a toolset that is")
+            }
             _ => Some("is"),
         }
     };
@@ -20,7 +22,10 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
             continue;
         };
         for tool in fields.tools.iter().filter(|tool| tool.is_agent) {
-            let supplied = tool.path.get_ident().and_then(|ident| Some((ident, is_supplied(&unraw(ident))?)));
+            let supplied = tool
+                .path
+                .get_ident()
+                .and_then(|ident| Some((ident, is_supplied(&unraw(ident))?)));
             if let Some((ident, is)) = supplied {
                 let (by, name) = (unraw(&decl.name), unraw(ident));
                 report.add(Check::Syntax, ident.span(), format!(
@@ -38,10 +43,14 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
     let agents = &mut tree.items.agents;
     for number in 0..agents.len() {
         let closing = |tool: &Tool| closes(agents, name.as_ref(), number, tool);
-        let Some(fields) = fields(agents, number) else { continue };
+        let Some(fields) = fields(agents, number) else {
+            continue;
+        };
         let closing: Vec<bool> = fields.tools.iter().map(closing).collect();
         report_circles(agents, number, &closing, report);
-        if let Some(DeclKind::Llm { fields, .. }) = agents.get_mut(number).map(|decl| &mut decl.kind) {
+        if let Some(DeclKind::Llm { fields, .. }) =
+            agents.get_mut(number).map(|decl| &mut decl.kind)
+        {
             let mut closing = closing.into_iter();
             fields.tools.retain(|_| !closing.next().unwrap_or_default());
         }
@@ -51,8 +60,14 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
 /// Reports agents outside a workflow that are tools of themselves.
 pub(super) fn single_agent_circles(agents: &[Decl], report: &mut Diagnostics) {
     for number in 0..agents.len() {
-        let Some(fields) = fields(agents, number) else { continue };
-        let closing: Vec<bool> = fields.tools.iter().map(|tool| closes(agents, None, number, tool)).collect();
+        let Some(fields) = fields(agents, number) else {
+            continue;
+        };
+        let closing: Vec<bool> = fields
+            .tools
+            .iter()
+            .map(|tool| closes(agents, None, number, tool))
+            .collect();
         report_circles(agents, number, &closing, report);
     }
 }
@@ -67,7 +82,9 @@ fn fields(agents: &[Decl], number: usize) -> Option<&Fields> {
 /// Returns whether a tool of an agent leads back to the agent through tools and targets, or is the
 /// workflow that declares the agent.
 fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) -> bool {
-    let Some(name) = tool.path.get_ident().filter(|_| tool.is_agent) else { return false };
+    let Some(name) = tool.path.get_ident().filter(|_| tool.is_agent) else {
+        return false;
+    };
     if workflow.is_some_and(|workflow| workflow == name) {
         return true;
     }
@@ -77,27 +94,49 @@ fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) 
         if number == owner {
             return true;
         }
-        if seen.get_mut(number).is_none_or(|seen| std::mem::replace(seen, true)) {
+        if seen
+            .get_mut(number)
+            .is_none_or(|seen| std::mem::replace(seen, true))
+        {
             continue;
         }
-        let Some(fields) = fields(agents, number) else { continue };
-        let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
-        let below = tools.chain(&fields.transfer).filter_map(|path| path.get_ident());
+        let Some(fields) = fields(agents, number) else {
+            continue;
+        };
+        let tools = fields
+            .tools
+            .iter()
+            .filter(|tool| tool.is_agent)
+            .map(|tool| &tool.path);
+        let below = tools
+            .chain(&fields.transfer)
+            .filter_map(|path| path.get_ident());
         next.extend(below.filter_map(|name| agent_number(agents, name)));
     }
     false
 }
 
 fn agent_number(agents: &[Decl], name: &Ident) -> Option<usize> {
-    agents.iter().position(|decl| unraw(&decl.name) == unraw(name))
+    agents
+        .iter()
+        .position(|decl| unraw(&decl.name) == unraw(name))
 }
 
 fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut Diagnostics) {
-    let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else { return };
+    let (Some(decl), Some(fields)) = (agents.get(number), fields(agents, number)) else {
+        return;
+    };
     let by = unraw(&decl.name);
-    for (tool, _) in fields.tools.iter().zip(closing).filter(|(_, closes)| **closes) {
+    for (tool, _) in fields
+        .tools
+        .iter()
+        .zip(closing)
+        .filter(|(_, closes)| **closes)
+    {
         let (name, span) = last_segment(&tool.path)
-            .map_or((String::new(), Span::call_site()), |name| (unraw(name), name.span()));
+            .map_or((String::new(), Span::call_site()), |name| {
+                (unraw(name), name.span())
+            });
         let fact = if name == by {
             format!(
                 "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools, and repeat it in a loop, as in `loop(max = 5) < {by} >`"

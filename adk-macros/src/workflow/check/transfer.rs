@@ -32,7 +32,12 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
         }
     }
     found.sort_unstable();
-    let decl = |number| tree.items.agents.get(number).map(|decl| Step::target(decl, number));
+    let decl = |number| {
+        tree.items
+            .agents
+            .get(number)
+            .map(|decl| Step::target(decl, number))
+    };
     plan.targets = found.into_iter().filter_map(decl).collect();
     plan.transfers = transfers;
 }
@@ -70,7 +75,12 @@ struct Targets {
 
 impl Targets {
     fn new(tree: &Workflow, plan: &Plan<'_>) -> Self {
-        let names: Vec<_> = tree.items.agents.iter().map(|decl| unraw(&decl.name)).collect();
+        let names: Vec<_> = tree
+            .items
+            .agents
+            .iter()
+            .map(|decl| unraw(&decl.name))
+            .collect();
         let mut numbers = HashMap::new();
         for (number, name) in names.iter().enumerate() {
             numbers.entry(name.clone()).or_insert(number);
@@ -79,7 +89,12 @@ impl Targets {
             StepKind::Declared(run, declared) if run.alias.is_none() => Some(declared),
             _ => None,
         });
-        Self { names, numbers, steps: steps.collect(), parents: HashMap::new() }
+        Self {
+            names,
+            numbers,
+            steps: steps.collect(),
+            parents: HashMap::new(),
+        }
     }
 
     fn name(&self, number: usize) -> &str {
@@ -96,7 +111,11 @@ impl Targets {
             ));
         };
         let Some(&number) = self.numbers.get(&name) else {
-            let others = self.names.iter().map(String::as_str).filter(|other| *other != by);
+            let others = self
+                .names
+                .iter()
+                .map(String::as_str)
+                .filter(|other| *other != by);
             let help = match nearest(&name, others) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("declare it, as in `agent {name} {{ ... }}`"),
@@ -106,7 +125,9 @@ impl Targets {
             ));
         };
         if number == owner {
-            return Err(format!("agent `{by}` transfers to itself; help: remove `{name}` from its targets"));
+            return Err(format!(
+                "agent `{by}` transfers to itself; help: remove `{name}` from its targets"
+            ));
         }
         match self.parents.get(&number) {
             Some(first) if *first == owner => {

@@ -14,14 +14,27 @@ impl Expansion<'_> {
         let owner = &self.name;
         let mut all = TokenStream::new();
         for (i, step) in self.plan.steps.iter().enumerate() {
-            let StepKind::Await(wait) = step.kind else { continue };
-            let (n, question, name, typed) =
-                (index(i), numbered_ident("QUESTION", i), &step.name, &wait.typed);
+            let StepKind::Await(wait) = step.kind else {
+                continue;
+            };
+            let (n, question, name, typed) = (
+                index(i),
+                numbered_ident("QUESTION", i),
+                &step.name,
+                &wait.typed,
+            );
             let (key, ty, spec) = (typed.key.text(), &typed.ty, key_spec(typed, 1));
             let text = docs::description(&typed.attrs);
             let definition = crate::place::definition(&format!("{owner}.{name}"));
-            let timeout = wait.timeout.as_ref().map(duration).map(|time| quote!(.timeout(|| #time)));
-            let longest = wait.timeout.iter().filter(|timeout| matches!(timeout, Timeout::Millis(_)));
+            let timeout = wait
+                .timeout
+                .as_ref()
+                .map(duration)
+                .map(|time| quote!(.timeout(|| #time)));
+            let longest = wait
+                .timeout
+                .iter()
+                .filter(|timeout| matches!(timeout, Timeout::Millis(_)));
             let longest = longest.map(duration);
             let by = wait.by.iter();
             let otherwise = wait.default.as_ref().map(|value| {

@@ -10,10 +10,14 @@ use syn::{Expr, ExprClosure, Stmt};
 /// Returns whether a callback may answer instead of its block: the type of a function decides, and
 /// the tokens of a closure.
 pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
-    let before = all.iter().filter(|callback| callback.hook == "before_agent");
+    let before = all
+        .iter()
+        .filter(|callback| callback.hook == "before_agent");
     let each = before.filter_map(|Callback { value, .. }| match value {
         // The call has the span of the path, where rustc reports that it is not a callback.
-        Expr::Path(path) => Some(quote_spanned!(path.span()=> __adk::callback::block::may_stand(&#path))),
+        Expr::Path(path) => {
+            Some(quote_spanned!(path.span()=> __adk::callback::block::may_stand(&#path)))
+        }
         Expr::Closure(closure) if returns_nothing(closure) => None,
         _ => Some(quote!(true)),
     });
@@ -36,7 +40,9 @@ pub(super) fn block_callback(Callback { hook, value }: &Callback) -> Option<Toke
 
 /// Returns whether the body of a closure ends with a statement, and has no `return`.
 fn returns_nothing(closure: &ExprClosure) -> bool {
-    let Expr::Block(body) = &*closure.body else { return false };
+    let Expr::Block(body) = &*closure.body else {
+        return false;
+    };
     let ends = body.block.stmts.last().is_none_or(|last| match last {
         Stmt::Expr(_, semicolon) => semicolon.is_some(),
         // A macro call without a `;` is a value.

@@ -25,11 +25,16 @@ impl Expansion<'_> {
 
     /// Returns the span of a block's key, and whether its type can control the block.
     pub(super) fn block_key_check(&self, i: usize, step: &Step<'_>) -> Option<(Span, TokenStream)> {
-        let StepKind::Block(block) = step.kind else { return None };
+        let StepKind::Block(block) = step.kind else {
+            return None;
+        };
         let (key, fits) = match &block.kind {
-            BlockKind::Loop { until: Some(until), .. } => {
-                (until, code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)))
-            }
+            BlockKind::Loop {
+                until: Some(until), ..
+            } => (
+                until,
+                code!("__typed::Fits::<{}, __typed::Is<bool>>::YES", self.key(i)),
+            ),
             BlockKind::Match(choice) if choice.arms.iter().any(|arm| takes_some(&arm.pattern)) => {
                 let ty = numbered_ident("Key", i);
                 (&choice.key, quote!(__typed::KeyFacts::<#ty>::OPTION))
@@ -51,7 +56,11 @@ impl Expansion<'_> {
             let ty = &input.typed.ty;
             (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
         });
-        let writes = self.tree.outputs.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
+        let writes = self
+            .tree
+            .outputs
+            .iter()
+            .map(|typed| (&typed.ty, typed.ty.to_token_stream()));
         implement(name, reads.collect(), writes.collect())
     }
 }
@@ -60,8 +69,15 @@ impl Expansion<'_> {
 /// enum of the user.
 fn takes_some(pattern: &Pat) -> bool {
     match pattern {
-        Pat::TupleStruct(variant) => variant.path.segments.last().is_some_and(|last| last.ident == "Some"),
-        Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, inner)| takes_some(inner)),
+        Pat::TupleStruct(variant) => variant
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "Some"),
+        Pat::Ident(name) => name
+            .subpat
+            .as_ref()
+            .is_some_and(|(_, inner)| takes_some(inner)),
         Pat::Paren(inner) => takes_some(&inner.pat),
         Pat::Reference(inner) => takes_some(&inner.pat),
         Pat::Or(all) => all.cases.iter().any(takes_some),
@@ -71,7 +87,9 @@ fn takes_some(pattern: &Pat) -> bool {
 
 /// Implements `Typed` for an LLM agent. Prompts accept any value, so the agent reads no types.
 pub(super) fn agent_types(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
-    let writes = output.iter().map(|typed| (&typed.ty, typed.ty.to_token_stream()));
+    let writes = output
+        .iter()
+        .map(|typed| (&typed.ty, typed.ty.to_token_stream()));
     implement(name, Vec::new(), writes.collect())
 }
 

@@ -14,15 +14,18 @@ impl Expansion<'_> {
     /// Returns `.limits(...)` of the spec. Checks for const evaluation go to `items`.
     pub(super) fn limits(&self, items: &mut TokenStream) -> Option<TokenStream> {
         let bounds = &self.tree.bounds;
-        let all = bounds.iter().enumerate().map(|(i, Bound { word, value, .. })| {
-            let most = match value {
-                BoundValue::Number(number) => self.bound(&word.to_string(), i, number, items),
-                BoundValue::Time(time) => duration(time),
-                BoundValue::Ends => quote!(true),
-            };
-            let word = names::without_span(word);
-            quote!(.#word(#most))
-        });
+        let all = bounds
+            .iter()
+            .enumerate()
+            .map(|(i, Bound { word, value, .. })| {
+                let most = match value {
+                    BoundValue::Number(number) => self.bound(&word.to_string(), i, number, items),
+                    BoundValue::Time(time) => duration(time),
+                    BoundValue::Ends => quote!(true),
+                };
+                let word = names::without_span(word);
+                quote!(.#word(#most))
+            });
         let all: Vec<_> = all.collect();
         (!all.is_empty()).then(|| quote!(.limits(__adk::spec::Limits::NONE #(#all)*)))
     }
@@ -43,7 +46,11 @@ impl Expansion<'_> {
             return quote!(#number);
         }
         let constant = numbered_ident("BOUND", i);
-        let call = raise(bound.span(), quote!(__adk::check::raise_bound), quote!(#word, #constant));
+        let call = raise(
+            bound.span(),
+            quote!(__adk::check::raise_bound),
+            quote!(#word, #constant),
+        );
         let number = number(bound, &quote!(bound));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(__adk::check::bound(#constant))
@@ -60,9 +67,18 @@ impl Expansion<'_> {
         }
         for decl in agents {
             if let DeclKind::Llm { fields, .. } = &decl.kind {
-                let tools = fields.tools.iter().filter(|tool| tool.is_agent).map(|tool| &tool.path);
+                let tools = fields
+                    .tools
+                    .iter()
+                    .filter(|tool| tool.is_agent)
+                    .map(|tool| &tool.path);
                 placed.extend(
-                    fields.transfer.iter().chain(tools).filter_map(Path::get_ident).map(names::unraw),
+                    fields
+                        .transfer
+                        .iter()
+                        .chain(tools)
+                        .filter_map(Path::get_ident)
+                        .map(names::unraw),
                 );
             }
         }

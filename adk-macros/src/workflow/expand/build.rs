@@ -34,11 +34,19 @@ impl Expansion<'_> {
             }
         }
         let (name, new) = (&self.name, self.new_function(&mut parts));
-        let Parts { given, bounds, agree, parameters, .. } = &parts;
+        let Parts {
+            given,
+            bounds,
+            agree,
+            parameters,
+            ..
+        } = &parts;
         let made = if parameters.is_empty() {
             quote!(Self { #given })
         } else {
-            let defaults = parameters.iter().map(|_| quote!(::core::default::Default::default()));
+            let defaults = parameters
+                .iter()
+                .map(|_| quote!(::core::default::Default::default()));
             quote!(Self::new(#(#defaults),*))
         };
         let default = agree.is_empty().then(|| {
@@ -72,11 +80,16 @@ impl Expansion<'_> {
                 parts.given.extend(quote!(#field: #parameter,));
                 // The quantifier makes the bound one that may fail; without it, rustc requires it
                 // to hold here.
-                parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
+                parts
+                    .bounds
+                    .extend(quote!(for<'__any> #ty: ::core::default::Default,));
             }
             (Some(DeclKind::Described { ty, .. }), Some(number)) => {
-                let (alias, meta, parameter) =
-                    (numbered_ident("Agent", i), numbered_ident("DESCRIBED", number), without_span(field));
+                let (alias, meta, parameter) = (
+                    numbered_ident("Agent", i),
+                    numbered_ident("DESCRIBED", number),
+                    without_span(field),
+                );
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
@@ -105,11 +118,20 @@ impl Expansion<'_> {
         for (number, Toolset { name, ty, .. }) in self.tree.items.toolsets.iter().enumerate() {
             let (name, file) = (without_span(name), numbered_ident("FILE", number));
             parts.parameters.push((number, quote!(#name: #ty)));
-            parts.toolsets.extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
-            parts.bounds.extend(quote!(for<'__any> #ty: ::core::default::Default,));
+            parts
+                .toolsets
+                .extend(quote!(let #name = __wire::toolset::<#ty>(#name, #file);));
+            parts
+                .bounds
+                .extend(quote!(for<'__any> #ty: ::core::default::Default,));
         }
-        let parameters: Vec<_> = parts.parameters.iter().map(|(_, parameter)| parameter).collect();
-        let (name, given, agree, toolsets) = (&self.name, &parts.given, &parts.agree, &parts.toolsets);
+        let parameters: Vec<_> = parts
+            .parameters
+            .iter()
+            .map(|(_, parameter)| parameter)
+            .collect();
+        let (name, given, agree, toolsets) =
+            (&self.name, &parts.given, &parts.agree, &parts.toolsets);
         let (errors, output, made) = if agree.is_empty() {
             (TokenStream::new(), quote!(Self), quote!(Self { #given }))
         } else {
@@ -118,7 +140,11 @@ impl Expansion<'_> {
                 /// # Errors
                 /// Returns an error if an agent reads or writes undeclared keys.
             };
-            (errors, quote!(__adk::Result<Self>), quote!(::core::result::Result::Ok(Self { #given })))
+            (
+                errors,
+                quote!(__adk::Result<Self>),
+                quote!(::core::result::Result::Ok(Self { #given })),
+            )
         };
         (!parameters.is_empty()).then(|| {
             quote! {

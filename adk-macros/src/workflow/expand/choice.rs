@@ -11,7 +11,9 @@ use syn::Pat;
 impl Expansion<'_> {
     /// Returns one function per `match` that selects the arm for a value.
     pub(super) fn choices(&self) -> TokenStream {
-        self.matches().map(|(i, choice)| self.choice(i, choice)).collect()
+        self.matches()
+            .map(|(i, choice)| self.choice(i, choice))
+            .collect()
     }
 
     /// Returns the method of `StepTable` that calls these functions.
@@ -33,17 +35,25 @@ impl Expansion<'_> {
     }
 
     fn matches(&self) -> impl Iterator<Item = (usize, &Match)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
-            StepKind::Block(block) => match &block.kind {
-                BlockKind::Match(choice) => Some((i, choice)),
+        self.plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(i, step)| match step.kind {
+                StepKind::Block(block) => match &block.kind {
+                    BlockKind::Match(choice) => Some((i, choice)),
+                    _ => None,
+                },
                 _ => None,
-            },
-            _ => None,
-        })
+            })
     }
 
     fn choice(&self, i: usize, choice: &Match) -> TokenStream {
-        let (function, ty, key) = (numbered_ident("select", i), numbered_ident("Key", i), choice.key.text());
+        let (function, ty, key) = (
+            numbered_ident("select", i),
+            numbered_ident("Key", i),
+            choice.key.text(),
+        );
         let key_type = self.key_itself(i);
         // The brackets have the span of the user's key, since rustc points at the matched value. A
         // name with this span would be a definition for editors.
@@ -63,7 +73,10 @@ impl Expansion<'_> {
         // After the only arm of a match, rustc would suggest another arm despite the context.
         let first = (last == 0).then(|| quote!(_ if false => 0,));
         // If no pattern determines the type of the value, rustc would ask for a type.
-        let untyped = choice.arms.iter().all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
+        let untyped = choice
+            .arms
+            .iter()
+            .all(|arm| arm.guard.is_none() && takes_all(&arm.pattern));
         let read = Ident::new(if untyped { "__any" } else { "__read" }, Span::call_site());
         let value = Ident::new("__value", Span::mixed_site());
         quote! {
@@ -81,7 +94,9 @@ impl Expansion<'_> {
 fn takes_all(pattern: &Pat) -> bool {
     match pattern {
         Pat::Wild(_) => true,
-        Pat::Ident(name) => name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase),
+        Pat::Ident(name) => {
+            name.subpat.is_none() && !name.ident.to_string().starts_with(char::is_uppercase)
+        }
         Pat::Paren(inner) => takes_all(&inner.pat),
         Pat::Or(all) => all.cases.iter().all(takes_all),
         _ => false,

@@ -60,7 +60,9 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
     if let (None, Some(end)) = (&returns, future(body)) {
         // The closure has nothing but its parameters to capture.
         if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
-            inside.capture.get_or_insert_with(|| Token![move](inside.async_token.span));
+            inside
+                .capture
+                .get_or_insert_with(|| Token![move](inside.async_token.span));
         }
         *end = reader.later(&end.clone(), None);
         return;
@@ -93,14 +95,24 @@ struct ReturnConversion {
 impl ReturnConversion {
     fn new(hook: &Ident, place: (Span, Span)) -> Self {
         let name = hook.to_string();
-        let kind =
-            ["agent", "model", "tool"].into_iter().find(|kind| name.contains(kind)).unwrap_or_default();
-        Self { function: format_ident!("{kind}_return", span = Span::call_site()), hook: hook.clone(), place }
+        let kind = ["agent", "model", "tool"]
+            .into_iter()
+            .find(|kind| name.contains(kind))
+            .unwrap_or_default();
+        Self {
+            function: format_ident!("{kind}_return", span = Span::call_site()),
+            hook: hook.clone(),
+            place,
+        }
     }
 
     /// Returns the statements that convert a returned value into an answer.
     fn answer(&self, returned: &TokenStream, ty: Option<&Type>) -> TokenStream {
-        let Self { function, hook, place: (first, last) } = self;
+        let Self {
+            function,
+            hook,
+            place: (first, last),
+        } = self;
         let [value, ends] = ["__returned", "__ends"].map(|name| Ident::new(name, *first));
         let ty = ty.map(|ty| quote!(: #ty));
         let read = in_parens(value.to_token_stream(), *last);
@@ -116,7 +128,11 @@ impl ReturnConversion {
     /// Returns a future that converts the output of a future into an answer.
     fn later(&self, future: &Expr, ty: Option<&Type>) -> Expr {
         let (first, last) = edge_spans(future);
-        let (word, capture, wait) = (Token![async](first), Token![move](first), Token![await](last));
+        let (word, capture, wait) = (
+            Token![async](first),
+            Token![move](first),
+            Token![await](last),
+        );
         let returned = match ty {
             Some(ty) => quote!(__adk::callback::closure::with_return_type::<#ty, _>(#future).#wait),
             None => quote!(#future.#wait),
@@ -131,8 +147,16 @@ impl ReturnConversion {
 
 /// Returns whether a body may return early: with `return`, with `?`, or in an unknown macro.
 fn may_return_early(body: TokenStream) -> bool {
-    const KNOWN: [&str; 8] =
-        ["println", "eprintln", "format", "vec", "json", "matches", "assert", "assert_eq"];
+    const KNOWN: [&str; 8] = [
+        "println",
+        "eprintln",
+        "format",
+        "vec",
+        "json",
+        "matches",
+        "assert",
+        "assert_eq",
+    ];
     let tokens: Vec<_> = body.into_iter().collect();
     tokens.iter().enumerate().any(|(i, token)| match token {
         TokenTree::Ident(word) if word == "return" => true,
@@ -155,7 +179,9 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
             let (end, before) = block.block.stmts.split_last_mut()?;
             match end {
                 Stmt::Expr(end, None)
-                    if !before.iter().any(|stmt| may_return_early(stmt.to_token_stream())) =>
+                    if !before
+                        .iter()
+                        .any(|stmt| may_return_early(stmt.to_token_stream())) =>
                 {
                     future(end)
                 }
@@ -179,12 +205,17 @@ fn is_box(call: &syn::ExprCall) -> bool {
 fn compare_types(closure: &mut ExprClosure) {
     let mut types = TokenStream::new();
     for (i, input) in closure.inputs.iter_mut().enumerate() {
-        let Pat::Type(PatType { pat, ty, .. }) = &*input else { continue };
+        let Pat::Type(PatType { pat, ty, .. }) = &*input else {
+            continue;
+        };
         let (first, last) = edge_spans(ty);
         let name = format_ident!("__given_{i}", span = first);
         let given = in_parens(quote!(__adk::callback::closure::typed_parameter), first);
         // The item of a tuple ends where the type ends.
-        let (one, mut item) = (in_parens(quote!(#name,), first), Literal::usize_unsuffixed(0));
+        let (one, mut item) = (
+            in_parens(quote!(#name,), first),
+            Literal::usize_unsuffixed(0),
+        );
         item.set_span(last);
         let value = in_parens(quote!(#one.#item), last);
         types.extend(quote!(let #pat: #ty = #given #value;));

@@ -17,7 +17,11 @@ impl Expansion<'_> {
         let mut seen = HashSet::new();
         for (i, step) in self.plan.entries() {
             // Fields of a rejected workflow may share a name.
-            let Some(field) = step.field.as_ref().filter(|field| seen.insert(field.to_string())) else {
+            let Some(field) = step
+                .field
+                .as_ref()
+                .filter(|field| seen.insert(field.to_string()))
+            else {
                 continue;
             };
             let (doc, ty, field) = match step.kind {
@@ -30,7 +34,8 @@ impl Expansion<'_> {
                         DeclKind::Llm { .. } => quote!(#adk::llm::Declared<#name, #n>),
                         DeclKind::Supplied { ty } | DeclKind::Described { ty, .. } => quote!(#ty),
                     };
-                    let has_alias = matches!(step.kind, StepKind::Declared(run, _) if run.alias.is_some());
+                    let has_alias =
+                        matches!(step.kind, StepKind::Declared(run, _) if run.alias.is_some());
                     // The declaration defines the field; the step uses it.
                     let field = if has_alias { field } else { &decl.name };
                     (crate::docs::description(&decl.attrs), ty, field)
@@ -62,7 +67,10 @@ impl Expansion<'_> {
                 pub #field: #ty,
             });
         }
-        let separator = attrs.iter().any(|attr| attr.path().is_ident("doc")).then(|| quote!(#[doc = ""]));
+        let separator = attrs
+            .iter()
+            .any(|attr| attr.path().is_ident("doc"))
+            .then(|| quote!(#[doc = ""]));
         let tree = format!("```text\n{}```", tree::text(self.tree, self.plan));
         let allow = super::allow();
         quote! {

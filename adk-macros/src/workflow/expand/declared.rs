@@ -53,26 +53,40 @@ impl Expansion<'_> {
             DeclKind::Llm { output, fields } => {
                 let id = definition(&format!("{name}.{}", names::unraw(&decl.name)));
                 let is_refused = self.refused.is_some();
-                let own = Declaration { number, decl, output: output.as_deref(), fields, is_refused };
-                own.expand(name, &id, &self.targets(number), &|path| self.own_agent(path))
+                let own = Declaration {
+                    number,
+                    decl,
+                    output: output.as_deref(),
+                    fields,
+                    is_refused,
+                };
+                own.expand(name, &id, &self.targets(number), &|path| {
+                    self.own_agent(path)
+                })
             }
             DeclKind::Supplied { .. } => TokenStream::new(),
             DeclKind::Described { reads, output, .. } => {
                 self.described(number, decl, reads, output.as_deref())
             }
         });
-        let files = self.tree.items.toolsets.iter().enumerate().map(|(number, toolset)| {
-            let (file, ty) = (numbered_ident("FILE", number), &toolset.ty);
-            let text = match &toolset.file {
-                None => quote!(""),
-                Some(Expr::Macro(one)) if one.mac.path.is_ident("include") => {
-                    let path = &one.mac.tokens;
-                    quote!(::core::include_str!(#path))
-                }
-                Some(text) => text.to_token_stream(),
-            };
-            quote!(const #file: &str = #text; const _: () = __wire::require_toolset::<#ty>();)
-        });
+        let files = self
+            .tree
+            .items
+            .toolsets
+            .iter()
+            .enumerate()
+            .map(|(number, toolset)| {
+                let (file, ty) = (numbered_ident("FILE", number), &toolset.ty);
+                let text = match &toolset.file {
+                    None => quote!(""),
+                    Some(Expr::Macro(one)) if one.mac.path.is_ident("include") => {
+                        let path = &one.mac.tokens;
+                        quote!(::core::include_str!(#path))
+                    }
+                    Some(text) => text.to_token_stream(),
+                };
+                quote!(const #file: &str = #text; const _: () = __wire::require_toolset::<#ty>();)
+            });
         declared.chain(files).collect()
     }
 
@@ -84,13 +98,19 @@ impl Expansion<'_> {
         reads: &[KeyDecl],
         output: Option<&KeyDecl>,
     ) -> TokenStream {
-        let (meta, text) = (numbered_ident("DESCRIBED", number), names::unraw(&decl.name));
+        let (meta, text) = (
+            numbered_ident("DESCRIBED", number),
+            names::unraw(&decl.name),
+        );
         let id = definition(&format!("{}.{text}", self.name));
         let description = docs::description(&decl.attrs);
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let reads = reads.iter().zip(places).map(|(typed, place)| {
-            let (key, ty, text) =
-                (crate::code::key(&typed.key.text()), &typed.ty, names::type_text(&typed.ty));
+            let (key, ty, text) = (
+                crate::code::key(&typed.key.text()),
+                &typed.ty,
+                names::type_text(&typed.ty),
+            );
             let (key_type, optional) = (option_type(ty), optional(ty));
             let number = crate::typed::number(&key_type, &text);
             quote!(__adk::key::<#key_type>(#key, #text, #optional, false, #number, #place))
@@ -142,14 +162,34 @@ impl Declaration<'_> {
         targets: &[TokenStream],
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
-        let Self { number, decl, output, fields, is_refused } = *self;
-        let name = fields.name.as_ref().map_or_else(|| names::unraw(&decl.name), syn::LitStr::value);
+        let Self {
+            number,
+            decl,
+            output,
+            fields,
+            is_refused,
+        } = *self;
+        let name = fields
+            .name
+            .as_ref()
+            .map_or_else(|| names::unraw(&decl.name), syn::LitStr::value);
         let description = docs::description(&decl.attrs);
-        let Prompts { items, constants, sources, keys, instruction, make } = self.prompts();
+        let Prompts {
+            items,
+            constants,
+            sources,
+            keys,
+            instruction,
+            make,
+        } = self.prompts();
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         let (text, output) = self.output();
         let (turns_const, turns) = self.turns().unzip();
-        let settings = if is_refused { None } else { settings(number, fields, turns.as_ref()) };
+        let settings = if is_refused {
+            None
+        } else {
+            settings(number, fields, turns.as_ref())
+        };
         let (settings_item, settings) = settings.unzip();
         let max_turns = self.max_turns(&text, turns.as_ref());
         let (turns, declared) = (turns.iter(), &fields.declared);
@@ -200,21 +240,37 @@ impl Declaration<'_> {
 
     fn prompts(&self) -> Prompts {
         let Self { number, fields, .. } = *self;
-        let both = [("PROMPT", &fields.instruction), ("GLOBAL", &fields.global_instruction)];
+        let both = [
+            ("PROMPT", &fields.instruction),
+            ("GLOBAL", &fields.global_instruction),
+        ];
         let [own, global] =
             both.map(|(constant, written)| Prompt::new(numbered_ident(constant, number), written));
         let written: Vec<&Prompt<'_>> = own.iter().chain(&global).collect();
-        let make = own.as_ref().and_then(|prompt| prompt.make(quote!(make_instruction)));
+        let make = own
+            .as_ref()
+            .and_then(|prompt| prompt.make(quote!(make_instruction)));
         let make_global = global.as_ref().map(|prompt| {
-            let (constant, make) = (&prompt.constant, prompt.make(quote!(make_global_instruction)));
+            let (constant, make) = (
+                &prompt.constant,
+                prompt.make(quote!(make_global_instruction)),
+            );
             quote!(.global_instruction(#constant) #make)
         });
         Prompts {
             items: written.iter().map(|prompt| prompt.item.clone()).collect(),
-            constants: written.iter().map(|prompt| prompt.constant.clone()).collect(),
-            sources: written.iter().map(|prompt| source(prompt.written)).collect(),
+            constants: written
+                .iter()
+                .map(|prompt| prompt.constant.clone())
+                .collect(),
+            sources: written
+                .iter()
+                .map(|prompt| source(prompt.written))
+                .collect(),
             keys: prompt::keys(written.iter().map(|prompt| prompt.written)),
-            instruction: own.as_ref().map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream()),
+            instruction: own
+                .as_ref()
+                .map_or_else(|| quote!(""), |prompt| prompt.constant.to_token_stream()),
             make: quote!(#make #make_global),
         }
     }
@@ -241,7 +297,12 @@ impl Declaration<'_> {
     /// without tools and targets.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
-        let Fields { tools, toolsets, more_tools, .. } = self.fields;
+        let Fields {
+            tools,
+            toolsets,
+            more_tools,
+            ..
+        } = self.fields;
         let asks_again = !tools.is_empty() || !toolsets.is_empty() || *more_tools;
         if !asks_again && self.fields.transfer.is_empty() {
             quote!(__wire::max_turns(#text, #turns))
@@ -253,20 +314,39 @@ impl Declaration<'_> {
 
 /// Returns the settings of a model call that const evaluation can read: texts and numbers.
 fn call_limits(fields: &Fields) -> TokenStream {
-    let is_number = |expr: &&Expr| matches!(expr, Expr::Lit(ExprLit { lit: Lit::Int(_), .. }));
+    let is_number = |expr: &&Expr| {
+        matches!(
+            expr,
+            Expr::Lit(ExprLit {
+                lit: Lit::Int(_),
+                ..
+            })
+        )
+    };
     let tokens = fields.max_output_tokens.iter().filter(is_number);
     let retry = match &fields.retry {
         None => Some(quote!(2)),
         Some(times) => Some(times).filter(is_number).map(ToTokens::to_token_stream),
     };
-    let time = fields.timeout.iter().zip(retry).filter(|(timeout, _)| matches!(timeout, Timeout::Millis(_)));
+    let time = fields
+        .timeout
+        .iter()
+        .zip(retry)
+        .filter(|(timeout, _)| matches!(timeout, Timeout::Millis(_)));
     let time = time.map(|(timeout, retry)| {
         let timeout = duration(timeout);
         let fallback = u32::try_from(fields.fallback.len()).unwrap_or(u32::MAX);
         quote!(.timeout(#timeout, #retry, #fallback))
     });
-    let model =
-        fields.model.iter().filter(|model| matches!(model, Expr::Lit(ExprLit { lit: Lit::Str(_), .. })));
+    let model = fields.model.iter().filter(|model| {
+        matches!(
+            model,
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(_),
+                ..
+            })
+        )
+    });
     quote!(#(.max_output_tokens(#tokens))* #(.model(#model))* #(#time)*)
 }
 

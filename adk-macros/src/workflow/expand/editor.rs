@@ -22,7 +22,9 @@ impl Expansion<'_> {
         let items = &self.tree.items;
         let toolsets = items.toolsets.iter().map(|toolset| &toolset.name);
         let names = items.agents.iter().map(|decl| &decl.name).chain(toolsets);
-        let declared = names.map(|name| (name.to_string(), without_span(name))).collect();
+        let declared = names
+            .map(|name| (name.to_string(), without_span(name)))
+            .collect();
         let (paths, names) = (self.paths(&declared), self.names(&declared));
         quote! {
             #[allow(unexpected_cfgs)]
@@ -40,7 +42,10 @@ impl Expansion<'_> {
     fn paths(&self, declared: &AgentNames) -> TokenStream {
         let mentions = self.tree.mentions.iter().map(|mention| {
             let path = &mention.path;
-            let path = match path.get_ident().and_then(|name| declared.get(&name.to_string())) {
+            let path = match path
+                .get_ident()
+                .and_then(|name| declared.get(&name.to_string()))
+            {
                 // The name is a use of the field. The function `names` or the struct mentions the
                 // field.
                 Some(name) => name.to_token_stream(),
@@ -69,7 +74,14 @@ impl Expansion<'_> {
         let mut names = EditorNames::default();
         self.agents_and_blocks(declared, &mut names);
         self.keys(&mut names);
-        let EditorNames { agents, keys, mentions, unknown, known, .. } = names;
+        let EditorNames {
+            agents,
+            keys,
+            mentions,
+            unknown,
+            known,
+            ..
+        } = names;
         let (name, input) = (&self.name, self.input_type());
         quote! {
             fn unknown() {
@@ -102,9 +114,19 @@ impl Expansion<'_> {
             }
         }
         let agent = |name: &Ident| {
-            if steps.contains(&name.to_string()) { quote!(&steps.#name) } else { quote!(&agents.#name) }
+            if steps.contains(&name.to_string()) {
+                quote!(&steps.#name)
+            } else {
+                quote!(&agents.#name)
+            }
         };
-        for Decl { attrs: docs, name, kind, .. } in &self.tree.items.agents {
+        for Decl {
+            attrs: docs,
+            name,
+            kind,
+            ..
+        } in &self.tree.items.agents
+        {
             // If no step has the name of the declaration, the declaration is not a field.
             if !steps.contains(&name.to_string()) {
                 names.agents.extend(quote!(#(#docs)* #name: (),));
@@ -116,8 +138,11 @@ impl Expansion<'_> {
             }
         }
         for Mention { path, kind } in &self.tree.mentions {
-            let is_declared = path.get_ident().is_some_and(|name| declared.contains_key(&name.to_string()));
-            if matches!(kind, MentionKind::Type) && !path.segments.trailing_punct() && !is_declared {
+            let is_declared = path
+                .get_ident()
+                .is_some_and(|name| declared.contains_key(&name.to_string()));
+            if matches!(kind, MentionKind::Type) && !path.segments.trailing_punct() && !is_declared
+            {
                 // A value, so that an editor finds and renames a function together with its calls.
                 names.mentions.push(path.to_token_stream());
             }
@@ -152,7 +177,9 @@ impl Expansion<'_> {
                 DeclKind::Llm { output, .. } => output.iter().for_each(|typed| names.key(typed)),
                 DeclKind::Described { reads, output, .. } => {
                     output.iter().for_each(|typed| names.key(typed));
-                    reads.iter().for_each(|typed| names.mention(&typed.key.name));
+                    reads
+                        .iter()
+                        .for_each(|typed| names.mention(&typed.key.name));
                 }
                 DeclKind::Supplied { .. } => {}
             }
@@ -164,9 +191,14 @@ impl Expansion<'_> {
         for step in &self.plan.steps {
             match step.kind {
                 StepKind::Declared(run, _) | StepKind::Path(run) => {
-                    run.writes.iter().for_each(|key| names.inferred_key(&key.name));
+                    run.writes
+                        .iter()
+                        .for_each(|key| names.inferred_key(&key.name));
                 }
-                StepKind::Block(Block { kind: BlockKind::Each { item, .. }, .. }) => names.inferred_key(item),
+                StepKind::Block(Block {
+                    kind: BlockKind::Each { item, .. },
+                    ..
+                }) => names.inferred_key(item),
                 StepKind::Await(wait) => names.key(&wait.typed),
                 _ => {}
             }
@@ -174,11 +206,15 @@ impl Expansion<'_> {
         for step in &self.plan.steps {
             match step.kind {
                 StepKind::Declared(run, _) | StepKind::Path(run) => {
-                    run.reads.iter().for_each(|(_, key)| names.mention(&key.name));
+                    run.reads
+                        .iter()
+                        .for_each(|(_, key)| names.mention(&key.name));
                 }
-                StepKind::Block(block) => {
-                    block.kind.key().into_iter().for_each(|key| names.mention(&key.name))
-                }
+                StepKind::Block(block) => block
+                    .kind
+                    .key()
+                    .into_iter()
+                    .for_each(|key| names.mention(&key.name)),
                 _ => {}
             }
         }

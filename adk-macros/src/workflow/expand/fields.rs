@@ -23,14 +23,18 @@ fn created_tools<'a>(
     fields: &'a Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<(Ident, &'a Tool, Option<TokenStream>)> {
-    let all = fields.tools.iter().filter_map(|tool| match declared(&tool.path).filter(|_| tool.is_agent) {
-        // The checks have reported the tool.
-        Some(OwnAgent::Supplied) => None,
-        Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
-        None => Some((tool, None)),
+    let all = fields.tools.iter().filter_map(|tool| {
+        match declared(&tool.path).filter(|_| tool.is_agent) {
+            // The checks have reported the tool.
+            Some(OwnAgent::Supplied) => None,
+            Some(OwnAgent::Llm(ty)) => Some((tool, Some(ty))),
+            None => Some((tool, None)),
+        }
     });
     let alias = |i| numbered_ident(&format!("Tool_{number}"), i);
-    all.enumerate().map(|(i, (tool, own))| (alias(i), tool, own)).collect()
+    all.enumerate()
+        .map(|(i, (tool, own))| (alias(i), tool, own))
+        .collect()
 }
 
 pub(super) fn tool_types(
@@ -38,7 +42,10 @@ pub(super) fn tool_types(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<Ident> {
-    created_tools(number, fields, declared).into_iter().map(|(alias, ..)| alias).collect()
+    created_tools(number, fields, declared)
+        .into_iter()
+        .map(|(alias, ..)| alias)
+        .collect()
 }
 
 /// Returns the types and checks of the tools, their descriptions, and the code that creates them.
@@ -57,14 +64,19 @@ pub(super) fn tools(
     let (mut described, mut made) = (Vec::new(), Vec::new());
     let mut raises = TokenStream::new();
     let raise_tool = numbered_ident("raise_tool", number);
-    for (i, (alias, Tool { path, is_agent }, own)) in
-        created_tools(number, fields, declared).into_iter().enumerate()
+    for (i, (alias, Tool { path, is_agent }, own)) in created_tools(number, fields, declared)
+        .into_iter()
+        .enumerate()
     {
         // Only this mention has a bound, so that a path that is not a tool is reported once.
         items.extend(match (&own, is_agent) {
             (Some(ty), _) => quote!(type #alias = #ty;),
-            (None, true) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;),
-            (None, false) => quote!(type #alias = #path; const _: () = <(#path) as __wire::IsTool>::YES;),
+            (None, true) => {
+                quote!(type #alias = #path; const _: () = <(#path) as __wire::IsAgent>::YES;)
+            }
+            (None, false) => {
+                quote!(type #alias = #path; const _: () = <(#path) as __wire::IsTool>::YES;)
+            }
         });
         let (meta, make) = if *is_agent {
             (
@@ -82,10 +94,18 @@ pub(super) fn tools(
         let span = names::last_segment(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
-    let paths = fields.tools.iter().filter(|tool| !tool.is_agent).map(|tool| &tool.path);
+    let paths = fields
+        .tools
+        .iter()
+        .filter(|tool| !tool.is_agent)
+        .map(|tool| &tool.path);
     items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
-    let files: Vec<_> = fields.toolsets.iter().map(|(item, _)| numbered_ident("FILE", *item)).collect();
+    let files: Vec<_> = fields
+        .toolsets
+        .iter()
+        .map(|(item, _)| numbered_ident("FILE", *item))
+        .collect();
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
@@ -118,28 +138,43 @@ pub(super) fn settings(
         let some = read("::core::option::Option::Some");
         value.map(|value| quote!(__settings.#place = #some(#value);))
     };
-    let model = fields.model.as_ref().map(|model| quote!(__wire::IntoModel::model(#model)));
-    let float = |value: &Option<Expr>| value.as_ref().map(|value| quote!(__wire::Float::float(#value)));
+    let model = fields
+        .model
+        .as_ref()
+        .map(|model| quote!(__wire::IntoModel::model(#model)));
+    let float = |value: &Option<Expr>| {
+        value
+            .as_ref()
+            .map(|value| quote!(__wire::Float::float(#value)))
+    };
     let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exact_value(&ty, value));
     let timeout = fields.timeout.as_ref().map(duration);
-    let retry =
-        fields.retry.as_ref().map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
+    let retry = fields
+        .retry
+        .as_ref()
+        .map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
     let stop = (!fields.stop.is_empty()).then(|| {
         let stop = &fields.stop;
         quote!(__settings.generation.stop = ::std::vec![#(__wire::IntoText::text(#stop)),*];)
     });
-    let budget = fields.budget.as_ref().map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
+    let budget = fields
+        .budget
+        .as_ref()
+        .map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
     let fallback = (!fields.fallback.is_empty()).then(|| {
         let models = &fields.fallback;
         quote!(__settings.fallback = ::std::vec![#(__wire::IntoModel::model(#models)),*];)
     });
-    let callbacks =
-        (!fields.callbacks.is_empty()).then(|| callbacks(quote!(&mut __settings), &fields.callbacks));
+    let callbacks = (!fields.callbacks.is_empty())
+        .then(|| callbacks(quote!(&mut __settings), &fields.callbacks));
     let all: TokenStream = [
         some(quote!(model), model),
         some(quote!(generation.temperature), float(&fields.temperature)),
         some(quote!(generation.top_p), float(&fields.top_p)),
-        some(quote!(generation.max_output_tokens), whole(&fields.max_output_tokens, quote!(u32))),
+        some(
+            quote!(generation.max_output_tokens),
+            whole(&fields.max_output_tokens, quote!(u32)),
+        ),
         some(quote!(generation.seed), whole(&fields.seed, quote!(u64))),
         some(quote!(timeout), timeout),
         some(quote!(budget), budget),
@@ -155,9 +190,13 @@ pub(super) fn settings(
     (!all.is_empty()).then(|| {
         let name = numbered_ident("settings", number);
         let head = read("-> __adk::llm::LlmSettings");
-        let start =
-            read("let mut __settings: __adk::llm::LlmSettings = ::core::default::Default::default();");
-        (quote!(fn #name() #head { #start #all __settings }), quote!(.settings(#name)))
+        let start = read(
+            "let mut __settings: __adk::llm::LlmSettings = ::core::default::Default::default();",
+        );
+        (
+            quote!(fn #name() #head { #start #all __settings }),
+            quote!(.settings(#name)),
+        )
     })
 }
 
@@ -187,7 +226,8 @@ pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
         // The method has the span of the hook, so that rustc underlines the hook instead of the
         // workflow.
         let (to, method) = (quote!((#to.#list)), Ident::new(method, hook.span()));
-        closure::closure_callback(&to, &method, hook, value).unwrap_or_else(|| quote!(#to.#method(#value);))
+        closure::closure_callback(&to, &method, hook, value)
+            .unwrap_or_else(|| quote!(#to.#method(#value);))
     });
     add.collect()
 }

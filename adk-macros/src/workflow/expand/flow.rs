@@ -34,11 +34,17 @@ impl Expansion<'_> {
             }
             if let Some((span, fits)) = self.block_key_check(i, step) {
                 let (at, part) = (index(i), index(KEY));
-                raises.extend(raise(span, quote!(__raise_block), quote!(#at, #part, #fits)));
+                raises.extend(raise(
+                    span,
+                    quote!(__raise_block),
+                    quote!(#at, #part, #fits),
+                ));
             }
             if let StepKind::Declared(run, _) | StepKind::Path(run) = step.kind {
                 for (j, (renamed, key)) in run.reads.iter().enumerate() {
-                    let parts = [key.name.span(), renamed.name.span()].into_iter().zip(RENAMINGS + 2 * j..);
+                    let parts = [key.name.span(), renamed.name.span()]
+                        .into_iter()
+                        .zip(RENAMINGS + 2 * j..);
                     raises.extend(parts.map(|(span, part)| self.raise(span, i, part)));
                 }
                 if let Some(key) = run.writes.first() {
@@ -59,7 +65,12 @@ impl Expansion<'_> {
             let ty = &key.ty;
             types.extend(at(quote!((__typed::Is<#ty>, ()), ())));
             // An output that is declared twice has its own error.
-            let is_first = !self.tree.outputs.iter().take(j).any(|other| other.key.text() == key.key.text());
+            let is_first = !self
+                .tree
+                .outputs
+                .iter()
+                .take(j)
+                .any(|other| other.key.text() == key.key.text());
             if is_first {
                 raises.extend(self.raise(key.key.name.span(), count + j, NAME));
             }
@@ -85,11 +96,19 @@ impl Expansion<'_> {
     fn known_facts(&self) -> TokenStream {
         let name = &self.name;
         let check = quote!(__adk::check);
-        let (steps, rows) = (self.plan.steps.len(), self.plan.steps.len() + self.tree.outputs.len());
+        let (steps, rows) = (
+            self.plan.steps.len(),
+            self.plan.steps.len() + self.tree.outputs.len(),
+        );
         let blocks = index(self.block_count());
-        let (steps, rows, pairs, unlike) =
-            (index(steps), index(rows), index(self.pair_count()), !self.plan.alike);
-        let sizes = read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
+        let (steps, rows, pairs, unlike) = (
+            index(steps),
+            index(rows),
+            index(self.pair_count()),
+            !self.plan.alike,
+        );
+        let sizes =
+            read("{ __SIZES.keys }, { __SIZES.slots }, { __SIZES.words }, { __SIZES.depth }");
         let facts = quote!(#check::Facts<'static, #steps, #pairs, #blocks>);
         let of_blocks = (self.block_count() > 0).then(|| {
             quote! {
@@ -104,8 +123,10 @@ impl Expansion<'_> {
             }
         });
         let module = crate::place::module(&quote!(__SCOPE));
-        let without =
-            self.refused.filter(|known| *known == KnownParts::Names).map(|_| quote!(.without_names()));
+        let without = self
+            .refused
+            .filter(|known| *known == KnownParts::Names)
+            .map(|_| quote!(.without_names()));
         quote! {
             const __SIZES: #check::Sizes = #check::sizes(&#name::SPEC);
             const fn __facts(__answers: &[bool]) -> #facts {
@@ -125,7 +146,9 @@ impl Expansion<'_> {
         let lists = if self.has_each { 5 } else { 4 };
         let asked: String = (0..room)
             .map(|pair| {
-                let numbers: String = (0..lists).map(|of| format!("{{ __pair({pair}, {of}) }}, ")).collect();
+                let numbers: String = (0..lists)
+                    .map(|of| format!("{{ __pair({pair}, {of}) }}, "))
+                    .collect();
                 let [key, says] = [0, 2].map(|of| self.holder_of(&format!("__pair({pair}, {of})")));
                 format!("<__typed::Pair<{key}, {says}, {numbers}>>::YES, ")
             })
@@ -145,20 +168,32 @@ impl Expansion<'_> {
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
     fn block_count(&self) -> usize {
-        let has_key =
-            |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
-        if self.plan.steps.iter().any(has_key) { self.plan.steps.len() } else { 0 }
+        let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
+        if self.plan.steps.iter().any(has_key) {
+            self.plan.steps.len()
+        } else {
+            0
+        }
     }
 
     /// Returns the number of comparisons for types without a number. Each costs rustc a million
     /// instructions, whether it is needed or not. In a large workflow few steps have such a type,
     /// and plain types have a number.
     fn pair_count(&self) -> usize {
-        let steps =
-            self.plan.steps.iter().filter(|step| step.is_agent() && self.may_need_a_pair(step)).count();
-        let declared =
-            self.declared_keys().chain(&self.tree.outputs).filter(|typed| !is_plain(&typed.ty)).count();
-        self.tree.type_pairs.unwrap_or(2 + declared + steps.min(16) + steps / 16)
+        let steps = self
+            .plan
+            .steps
+            .iter()
+            .filter(|step| step.is_agent() && self.may_need_a_pair(step))
+            .count();
+        let declared = self
+            .declared_keys()
+            .chain(&self.tree.outputs)
+            .filter(|typed| !is_plain(&typed.ty))
+            .count();
+        self.tree
+            .type_pairs
+            .unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
     /// Returns whether an agent may read or write a type without a number.
@@ -176,7 +211,9 @@ impl Expansion<'_> {
     /// Returns inputs, `let` and `state`, in the order of their numbers.
     fn declared_keys(&self) -> impl Iterator<Item = &KeyDecl> {
         let inputs = self.tree.inputs.iter().map(|input| &input.typed);
-        inputs.chain(self.tree.lets()).chain(&self.tree.items.states)
+        inputs
+            .chain(self.tree.lets())
+            .chain(&self.tree.items.states)
     }
 
     fn raise(&self, span: Span, at: usize, part: usize) -> TokenStream {
@@ -189,7 +226,12 @@ impl Expansion<'_> {
         let at = i + 1;
         let written = |output: &Option<Box<KeyDecl>>| {
             let written = output.iter().map(|typed| typed.ty.to_token_stream());
-            list(written.map(|ty| quote!(__typed::Is<#ty>)).collect::<Vec<_>>().into_iter())
+            list(
+                written
+                    .map(|ty| quote!(__typed::Is<#ty>))
+                    .collect::<Vec<_>>()
+                    .into_iter(),
+            )
         };
         let declared = |reads: TokenStream, writes: TokenStream| {
             self.number_impl(at, quote!(__typed::DeclaredTypes<#reads, #writes>))
@@ -227,9 +269,16 @@ impl Expansion<'_> {
     /// places.
     fn placed_reads(&self, reads: &[KeyDecl]) -> Vec<TokenStream> {
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
-        let mut placed: Vec<_> = reads.iter().zip(places).filter(|(_, place)| *place > 0).collect();
+        let mut placed: Vec<_> = reads
+            .iter()
+            .zip(places)
+            .filter(|(_, place)| *place > 0)
+            .collect();
         placed.sort_by_key(|(_, place)| *place);
-        placed.iter().map(|(typed, _)| super::declared::parameter(&typed.ty)).collect()
+        placed
+            .iter()
+            .map(|(typed, _)| super::declared::parameter(&typed.ty))
+            .collect()
     }
 
     /// Implements the number of an `each`, which writes the element.
@@ -246,7 +295,10 @@ impl Expansion<'_> {
 
     /// Implements a number with the types of its source.
     fn number_impl(&self, number: usize, agent: TokenStream) -> TokenStream {
-        let (holder, number) = (Ident::new(&self.holder(number), Span::call_site()), index(number));
+        let (holder, number) = (
+            Ident::new(&self.holder(number), Span::call_site()),
+            index(number),
+        );
         quote!(impl __typed::TypeSource<#number> for #holder { type Agent = #agent; })
     }
 
@@ -269,7 +321,11 @@ impl Expansion<'_> {
 
     /// Returns the holder of a number.
     fn holder(&self, number: usize) -> String {
-        if !self.is_large { "__Keys".to_owned() } else { format!("__Keys_{}", number / NUMBERS) }
+        if !self.is_large {
+            "__Keys".to_owned()
+        } else {
+            format!("__Keys_{}", number / NUMBERS)
+        }
     }
 
     /// Returns the holder of a number that const evaluation computes.

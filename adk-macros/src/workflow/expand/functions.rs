@@ -27,9 +27,13 @@ pub(super) fn raise_functions<'a>(
     if names.is_empty() {
         return None;
     }
-    let (wire, module) =
-        (format!("{}::wire", facade::private()), format!("__{attribute}_functions_{number}"));
-    let items = names.iter().map(|name| format!("type {name} = {wire}::NoItem; const {name}: u8 = 0;"));
+    let (wire, module) = (
+        format!("{}::wire", facade::private()),
+        format!("__{attribute}_functions_{number}"),
+    );
+    let items = names
+        .iter()
+        .map(|name| format!("type {name} = {wire}::NoItem; const {name}: u8 = 0;"));
     let items: String = items.collect();
     let asked = names.iter().map(|name| {
         format!("{wire}::ItemFacts::<{name}>::NO_ITEM && ::core::mem::size_of_val(&{name}) == 0,")
@@ -49,12 +53,18 @@ pub(super) fn raise_functions<'a>(
     let found_at = read(&format!("{module}::FOUND"));
     let raises = names.iter().enumerate().map(|(i, name)| {
         let (at, text) = (index(i), super::names::unraw(name));
-        raise(name.span(), quote!(__adk::check::raise_function), quote!(#attribute, #text, #found_at[#at]))
+        raise(
+            name.span(),
+            quote!(__adk::check::raise_function),
+            quote!(#attribute, #text, #found_at[#at]),
+        )
     });
     Some(quote!(#found #(#raises)*))
 }
 
 /// Returns whether a name is lowercase, unlike the names of types.
 fn is_function_name(name: &Ident) -> bool {
-    name.to_string().trim_start_matches("r#").starts_with(|first: char| first.is_lowercase())
+    name.to_string()
+        .trim_start_matches("r#")
+        .starts_with(|first: char| first.is_lowercase())
 }

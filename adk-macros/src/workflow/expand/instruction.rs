@@ -16,7 +16,8 @@ pub(super) struct Prompt<'a> {
     pub(super) constant: proc_macro2::Ident,
     /// The const with the text.
     pub(super) item: TokenStream,
-    /// Whether the instruction is a path or a closure, whose type decides whether it is a function.
+    /// Whether the instruction is a path or a closure, whose type decides whether it is a
+    /// function.
     by_type: bool,
 }
 
@@ -41,7 +42,12 @@ impl<'a> Prompt<'a> {
             Expr::Macro(call) if call.mac.path.is_ident("concat") => concat(&constant, &call.mac),
             _ => quote!(const #constant: &str = #written;),
         };
-        Some(Self { written, constant, item, by_type })
+        Some(Self {
+            written,
+            constant,
+            item,
+            by_type,
+        })
     }
 
     /// Returns the call that sets the function, if the instruction may be one.
@@ -74,8 +80,12 @@ impl<'a> Prompt<'a> {
 /// less time.
 fn concat(constant: &proc_macro2::Ident, call: &Macro) -> TokenStream {
     let parts = call.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
-    let parts = parts.ok().filter(|parts| parts.iter().any(|part| matches!(part, Expr::Path(_))));
-    let Some(parts) = parts else { return quote!(const #constant: &str = #call;) };
+    let parts = parts
+        .ok()
+        .filter(|parts| parts.iter().any(|part| matches!(part, Expr::Path(_))));
+    let Some(parts) = parts else {
+        return quote!(const #constant: &str = #call;);
+    };
     let parts = parts.iter().map(|part| match part {
         Expr::Path(_) => part.to_token_stream(),
         _ => quote!(::core::concat!(#part)),
@@ -97,8 +107,15 @@ pub(super) fn source(prompt: &Expr) -> String {
     match prompt {
         Expr::Lit(_) => String::new(),
         Expr::Macro(call) => {
-            let name = names::last_segment(&call.mac.path).map(names::unraw).unwrap_or_default();
-            if let Some(file) = call.mac.parse_body::<LitStr>().ok().filter(|_| name == "include_str") {
+            let name = names::last_segment(&call.mac.path)
+                .map(names::unraw)
+                .unwrap_or_default();
+            if let Some(file) = call
+                .mac
+                .parse_body::<LitStr>()
+                .ok()
+                .filter(|_| name == "include_str")
+            {
                 return file.value();
             }
             let whole = code(prompt.to_token_stream());

@@ -30,7 +30,11 @@ impl Expansion<'_> {
     }
 
     pub(super) fn input_type(&self) -> TokenStream {
-        if self.inputs().is_empty() { quote!(()) } else { self.input_name().into_token_stream() }
+        if self.inputs().is_empty() {
+            quote!(())
+        } else {
+            self.input_name().into_token_stream()
+        }
     }
 
     pub(super) fn output_type(&self) -> TokenStream {
@@ -52,12 +56,20 @@ impl Expansion<'_> {
     /// Returns the inputs without reported duplicates.
     fn inputs(&self) -> Vec<&Input> {
         let mut seen: Vec<String> = Vec::new();
-        self.tree.inputs.iter().filter(|input| first(&mut seen, &input.typed)).collect()
+        self.tree
+            .inputs
+            .iter()
+            .filter(|input| first(&mut seen, &input.typed))
+            .collect()
     }
 
     fn outputs(&self) -> Vec<&KeyDecl> {
         let mut seen: Vec<String> = Vec::new();
-        self.tree.outputs.iter().filter(|typed| first(&mut seen, typed)).collect()
+        self.tree
+            .outputs
+            .iter()
+            .filter(|typed| first(&mut seen, typed))
+            .collect()
     }
 
     /// Returns whether the workflow has a struct of its outputs, even if the second output is a
@@ -102,10 +114,16 @@ impl Expansion<'_> {
         let name = &self.name;
         let (inputs, outputs) = (self.inputs(), self.outputs());
         let input_impls = self.input_impls();
-        let output_impls = self.returns_struct().then(|| derives(&self.output_name(), &outputs));
+        let output_impls = self
+            .returns_struct()
+            .then(|| derives(&self.output_name(), &outputs));
         let input_ty = self.input_type();
         let begin = inputs.iter().map(|input| {
-            let (key, field, ty) = (input.typed.key.text(), input.typed.field_use(), &input.typed.ty);
+            let (key, field, ty) = (
+                input.typed.key.text(),
+                input.typed.field_use(),
+                &input.typed.ty,
+            );
             quote!(<#ty as __wire::KeyValue>::input(&__input.#field, __keys, #key)?;)
         });
         let read = |typed: &&KeyDecl| {
@@ -127,7 +145,11 @@ impl Expansion<'_> {
         // rustc reports under these brackets that the input is not `Send`.
         let place = match inputs.as_slice() {
             [one] => one.typed.ty.span(),
-            _ => self.tree.name.as_ref().map_or_else(Span::call_site, Ident::span),
+            _ => self
+                .tree
+                .name
+                .as_ref()
+                .map_or_else(Span::call_site, Ident::span),
         };
         let bracketed = quote_spanned!(place=> (#input_ty));
         quote! {
@@ -176,7 +198,11 @@ impl Expansion<'_> {
             let (field, at) = (input.typed.field_use(), Index::from(at));
             quote!(#field: __read.#at?)
         });
-        let made = if inputs.is_empty() { quote!(()) } else { quote!(#input_ty { #(#fields),* }) };
+        let made = if inputs.is_empty() {
+            quote!(())
+        } else {
+            quote!(#input_ty { #(#fields),* })
+        };
         quote! {
             #[allow(unused_variables)]
             fn form(__form: &mut __adk::workflow::Form) -> ::core::option::Option<#input_ty> {
@@ -194,11 +220,18 @@ impl Expansion<'_> {
             return TokenStream::new();
         }
         let name = self.input_name();
-        let required: Vec<_> =
-            inputs.iter().filter(|input| input.default.is_none()).map(|one| &one.typed).collect();
+        let required: Vec<_> = inputs
+            .iter()
+            .filter(|input| input.default.is_none())
+            .map(|one| &one.typed)
+            .collect();
         let parameters = required.iter().map(|typed| {
             let (bound, ty) = (without_span(&typed.key.name), &typed.ty);
-            if is_string(ty) { quote!(#bound: impl ::core::convert::Into<#ty>) } else { quote!(#bound: #ty) }
+            if is_string(ty) {
+                quote!(#bound: impl ::core::convert::Into<#ty>)
+            } else {
+                quote!(#bound: #ty)
+            }
         });
         let values = inputs.iter().map(|Input { typed, default }| {
             let (field, bound, ty) = (typed.field_use(), without_span(&typed.key.name), &typed.ty);
@@ -220,7 +253,11 @@ impl Expansion<'_> {
         };
         let from = from.map(|(typed, whole)| {
             let (field, ty) = (typed.field_use(), &typed.ty);
-            let made = if whole { quote!(Self { #field: __value }) } else { quote!(Self::new(__value)) };
+            let made = if whole {
+                quote!(Self { #field: __value })
+            } else {
+                quote!(Self::new(__value))
+            };
             let text = is_string(ty).then(|| {
                 quote! {
                     impl ::core::convert::From<&str> for #name {
@@ -236,10 +273,17 @@ impl Expansion<'_> {
             }
         });
         let defaults = inputs.iter().filter_map(|Input { typed, default }| {
-            let (default, ty, value) = (default_of(typed), &typed.ty, value_body(typed, default.as_ref()?));
+            let (default, ty, value) = (
+                default_of(typed),
+                &typed.ty,
+                value_body(typed, default.as_ref()?),
+            );
             Some(quote!(fn #default() -> #ty { #value }))
         });
-        let derives = derives(&name, &inputs.iter().map(|input| &input.typed).collect::<Vec<_>>());
+        let derives = derives(
+            &name,
+            &inputs.iter().map(|input| &input.typed).collect::<Vec<_>>(),
+        );
         quote! {
             impl #name {
                 #(#defaults)*
@@ -256,7 +300,10 @@ impl Expansion<'_> {
 }
 
 pub(super) fn default_of(input: &KeyDecl) -> Ident {
-    Ident::new(&format!("__default_{}", unraw(&input.key.name)), Span::call_site())
+    Ident::new(
+        &format!("__default_{}", unraw(&input.key.name)),
+        Span::call_site(),
+    )
 }
 
 fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {
@@ -269,7 +316,10 @@ fn first(seen: &mut Vec<String>, typed: &KeyDecl) -> bool {
 /// Implements `Debug`, `Clone` and `PartialEq` if all types have them. Bounds on plain types are
 /// left out of the docs, because they always hold.
 fn derives(name: &Ident, all: &[&KeyDecl]) -> TokenStream {
-    let types = all.iter().map(|typed| &typed.ty).filter(|ty| !crate::typed::is_plain(ty));
+    let types = all
+        .iter()
+        .map(|typed| &typed.ty)
+        .filter(|ty| !crate::typed::is_plain(ty));
     let fields = all.iter().map(|typed| typed.field_use());
     quote!(__adk::key_struct! { #name { #(#fields)* } #(#types;)* })
 }

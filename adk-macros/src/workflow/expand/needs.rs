@@ -9,11 +9,16 @@ use quote::quote;
 impl Expansion<'_> {
     /// Returns the bound on the resources that the steps and the tools of agents require.
     pub(super) fn needs(&self) -> TokenStream {
-        let steps = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
+        let steps = self
+            .plan
+            .entries()
+            .filter(|(_, step)| self.placed_type(step).is_some());
         let steps = steps.map(|(i, _)| numbered_ident("Agent", i));
         let agents = self.tree.items.agents.iter().enumerate();
         let tools = agents.filter_map(|(number, decl)| match &decl.kind {
-            DeclKind::Llm { fields, .. } => Some(tool_types(number, fields, &|path| self.own_agent(path))),
+            DeclKind::Llm { fields, .. } => {
+                Some(tool_types(number, fields, &|path| self.own_agent(path)))
+            }
             _ => None,
         });
         let name = &self.name;

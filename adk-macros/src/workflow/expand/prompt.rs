@@ -16,8 +16,12 @@ pub(super) fn keys<'a>(prompts: impl Iterator<Item = &'a Expr>) -> TokenStream {
 fn literals<'a>(prompts: impl Iterator<Item = &'a Expr>) -> Option<Vec<TokenStream>> {
     let mut all = Vec::new();
     for prompt in prompts {
-        let Expr::Lit(literal) = prompt else { return None };
-        let Lit::Str(text) = &literal.lit else { return None };
+        let Expr::Lit(literal) = prompt else {
+            return None;
+        };
+        let Lit::Str(text) = &literal.lit else {
+            return None;
+        };
         all.extend(plain(&text.value())?.into_iter().map(|(key, optional)| {
             let hash = crate::code::hash(&key);
             quote!((#key, #hash, #optional))
@@ -42,7 +46,9 @@ fn plain(text: &str) -> Option<Vec<(String, bool)>> {
             None => (inner, false),
         };
         let is_plain = key.starts_with(|first: char| first.is_ascii_alphabetic())
-            && key.chars().all(|part| part.is_ascii_alphanumeric() || part == '_');
+            && key
+                .chars()
+                .all(|part| part.is_ascii_alphanumeric() || part == '_');
         if !is_plain || after.contains('}') || before.ends_with(['$', '\\']) {
             return None;
         }

@@ -17,7 +17,9 @@ use std::collections::HashSet;
 /// text of the whole call for every unused name of every agent: gigabytes for 3,000 agents.
 pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
     let all = agents.iter().filter_map(|decl| match &decl.kind {
-        DeclKind::Llm { output, fields } => Some((structure(decl), agent(decl, output.as_deref(), fields))),
+        DeclKind::Llm { output, fields } => {
+            Some((structure(decl), agent(decl, output.as_deref(), fields)))
+        }
         _ => None,
     });
     let (structs, impls): (TokenStream, TokenStream) = all.unzip();
@@ -28,7 +30,9 @@ pub(in super::super) fn agents(agents: &[Decl]) -> TokenStream {
 /// about its uses.
 pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStream {
     let mut seen: HashSet<String> = HashSet::new();
-    let agents = agents.iter().filter(|decl| seen.insert(names::unraw(&decl.name)));
+    let agents = agents
+        .iter()
+        .filter(|decl| seen.insert(names::unraw(&decl.name)));
     let all = agents.map(|decl| {
         let name = names::without_span(&decl.name);
         let stub = quote! {
@@ -45,7 +49,11 @@ pub(in super::super) fn stubs(agents: &[Decl], errors: &TokenStream) -> TokenStr
 }
 
 fn in_block(structs: &TokenStream, impls: &TokenStream) -> TokenStream {
-    let (allow, short, scope) = (super::allow(), facade::workflow_imports(), place::scope_const());
+    let (allow, short, scope) = (
+        super::allow(),
+        facade::workflow_imports(),
+        place::scope_const(),
+    );
     quote! {
         #structs
         #allow
@@ -76,11 +84,22 @@ fn structure(decl: &Decl) -> TokenStream {
 /// Returns the impls of an agent.
 fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream {
     let (name, text) = (&names::without_span(&decl.name), names::unraw(&decl.name));
-    let own = Declaration { number: 0, decl, output, fields, is_refused: false };
+    let own = Declaration {
+        number: 0,
+        decl,
+        output,
+        fields,
+        is_refused: false,
+    };
     let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
-    let (types, deprecated) =
-        (super::block_keys::agent_types(name, output), super::allow_deprecated(&decl.attrs));
-    let (impls, needs) = (impls(name), needs::agent_needs(name, tool_types(0, fields, &|_| None)));
+    let (types, deprecated) = (
+        super::block_keys::agent_types(name, output),
+        super::allow_deprecated(&decl.attrs),
+    );
+    let (impls, needs) = (
+        impls(name),
+        needs::agent_needs(name, tool_types(0, fields, &|_| None)),
+    );
     quote! {
         #deprecated
         const _: () = {

@@ -43,7 +43,10 @@ impl Expansion<'_> {
                 }
             }
         }
-        let paths = self.plan.entries().filter(|(_, step)| self.placed_type(step).is_some());
+        let paths = self
+            .plan
+            .entries()
+            .filter(|(_, step)| self.placed_type(step).is_some());
         let paths = paths.filter_map(|(_, step)| match step.kind {
             StepKind::Path(run) => Some(&run.path),
             _ => None,
@@ -72,7 +75,9 @@ impl Expansion<'_> {
     /// an agent where the walk runs it, since each check of a type costs time.
     pub(super) fn path_checked_at_run<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.kind {
-            StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => Some(&run.path),
+            StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => {
+                Some(&run.path)
+            }
             _ => None,
         }
     }
@@ -84,7 +89,8 @@ impl Expansion<'_> {
 
     /// Returns whether the caller supplies the value, which is always a separate instance.
     fn is_supplied(&self, step: &Step<'_>) -> bool {
-        self.decl(step).is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
+        self.decl(step)
+            .is_some_and(|kind| !matches!(kind, DeclKind::Llm { .. }))
     }
 
     /// Returns a reference to the description of an agent, or `NO_AGENT` if its keys are unknown.
@@ -158,8 +164,7 @@ impl Expansion<'_> {
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {
         let (name, end) = (&step.name, index(step.end));
-        let of_kind =
-            |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
+        let of_kind = |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
         let of_agent = |instance: bool| {
             let meta = self.meta_text(i, step);
             code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
@@ -177,7 +182,9 @@ impl Expansion<'_> {
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
                 let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
                 let own_code = (!block.callbacks.is_empty()).then(|| quote!(.own_code(true)));
-                let skip = block.skip.then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
+                let skip = block
+                    .skip
+                    .then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
                 let budget = block.budget.iter();
                 quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
             }
@@ -197,10 +204,19 @@ impl Expansion<'_> {
         quote!(#made #unnamed)
     }
 
-    fn block(&self, i: usize, step: &Step<'_>, block: &Block, items: &mut TokenStream) -> TokenStream {
+    fn block(
+        &self,
+        i: usize,
+        step: &Step<'_>,
+        block: &Block,
+        items: &mut TokenStream,
+    ) -> TokenStream {
         match &block.kind {
             BlockKind::Sequence => quote!(Sequence),
-            BlockKind::Parallel { first, max_concurrency } => {
+            BlockKind::Parallel {
+                first,
+                max_concurrency,
+            } => {
                 let most = self.limit(i, step, max_concurrency.as_ref(), items);
                 quote!(Parallel { max_concurrency: #most, first: #first })
             }
@@ -213,7 +229,13 @@ impl Expansion<'_> {
                 let key = choice.key.text();
                 quote!(Match { key: #key })
             }
-            BlockKind::Each { item, list, max, cut, max_concurrency } => {
+            BlockKind::Each {
+                item,
+                list,
+                max,
+                cut,
+                max_concurrency,
+            } => {
                 let max = self.limit(i, step, max.as_ref(), items);
                 let over = if *cut { quote!(Cut) } else { quote!(Fail) };
                 let most = self.limit(i, step, max_concurrency.as_ref(), items);
@@ -228,10 +250,18 @@ impl Expansion<'_> {
                 })
             }
             BlockKind::Try(tried) => {
-                let Try { attempts, timeout, delay, all, .. } = &**tried;
+                let Try {
+                    attempts,
+                    timeout,
+                    delay,
+                    all,
+                    ..
+                } = &**tried;
                 let most = self.limit(i, step, attempts.as_ref(), items);
                 let wait = |word: TokenStream, time: &Option<Timeout>| {
-                    time.as_ref().map(duration).map(|time| quote!(.#word(#time)))
+                    time.as_ref()
+                        .map(duration)
+                        .map(|time| quote!(.#word(#time)))
                 };
                 let (timeout, delay) = (wait(quote!(timeout), timeout), wait(quote!(delay), delay));
                 let all = all.then(|| quote!(.all()));
@@ -247,14 +277,20 @@ impl Expansion<'_> {
         limit: Option<&Limit>,
         items: &mut TokenStream,
     ) -> TokenStream {
-        let Some(limit) = limit else { return quote!(::core::option::Option::None) };
+        let Some(limit) = limit else {
+            return quote!(::core::option::Option::None);
+        };
         if let Some(number) = limit.literal {
             let number = Literal::u32_unsuffixed(number);
             return quote!(::core::option::Option::Some(#number));
         }
         let (word, expr, name) = (limit.kind.function(), &limit.expr, &step.name);
         let constant = numbered_ident(word, i);
-        let call = raise(expr.span(), quote!(__adk::check::raise_limit), quote!(#word, #name, #constant));
+        let call = raise(
+            expr.span(),
+            quote!(__adk::check::raise_limit),
+            quote!(#word, #name, #constant),
+        );
         let number = number(expr, &read(word));
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(::core::option::Option::Some(__adk::check::limit(#constant)))

@@ -17,11 +17,15 @@ impl Expansion<'_> {
         let (name, tree) = (&self.name, self.tree);
         let (label, description) = (&self.plan.name, docs::description(&tree.attrs));
         let places_of_reads = places(tree.inputs.iter().map(|input| &input.typed.ty), READS);
-        let reads = tree.inputs.iter().zip(places_of_reads).map(|(input, place)| {
-            let key = reading_spec(&input.typed, place);
-            let optional = input.default.is_some();
-            quote!(#key.optional(#optional))
-        });
+        let reads = tree
+            .inputs
+            .iter()
+            .zip(places_of_reads)
+            .map(|(input, place)| {
+                let key = reading_spec(&input.typed, place);
+                let optional = input.default.is_some();
+                quote!(#key.optional(#optional))
+            });
         let places_of_writes = places(tree.outputs.iter().map(|typed| &typed.ty), WRITES);
         let writes = tree.outputs.iter().zip(places_of_writes);
         let writes = writes.map(|(typed, place)| key_spec(typed, place));
@@ -101,29 +105,34 @@ impl Expansion<'_> {
             arms.push((i, quote!(#at => #agent,)));
         }
         let none = none();
-        let steps =
-            |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* _ => #none });
+        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* _ => #none });
         if !self.is_large {
             return steps(&mut arms.iter().map(|(_, arm)| arm));
         }
         // rustc compares the arms of one `match` with each other.
-        let pieces = arms.chunk_by(|(a, _), (b, _)| a / NUMBERS == b / NUMBERS).map(|piece| {
-            let some = index(piece.first().map_or(0, |(at, _)| at / NUMBERS));
-            let steps = steps(&mut piece.iter().map(|(_, arm)| arm));
-            quote!(#some => #steps,)
-        });
+        let pieces = arms
+            .chunk_by(|(a, _), (b, _)| a / NUMBERS == b / NUMBERS)
+            .map(|piece| {
+                let some = index(piece.first().map_or(0, |(at, _)| at / NUMBERS));
+                let steps = steps(&mut piece.iter().map(|(_, arm)| arm));
+                quote!(#some => #steps,)
+            });
         let numbers = index(NUMBERS);
         quote!(match __step / #numbers { #(#pieces)* _ => #none })
     }
 
     /// Returns the targets of transfers, which are not steps.
     fn targets_by_name(&self) -> Option<TokenStream> {
-        let targets = self.plan.entries().filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
+        let targets = self
+            .plan
+            .entries()
+            .filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
         let arms = targets.filter_map(|(i, step)| {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_use()?));
             Some(quote!(#name => #agent,))
         });
-        let head = quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
+        let head =
+            quote!(fn target(&self, __name: &str) -> ::core::option::Option<&dyn __adk::DynAgent>);
         match_function(&head, &quote!(__name), arms.collect(), &none())
     }
 
@@ -139,13 +148,17 @@ impl Expansion<'_> {
             }
             _ => match self.path_checked_at_run(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
-                None => code!("<__Agent_{i} as __wire::StepAgent<__Kind_{i}>>::as_dyn(&self.{field})"),
+                None => {
+                    code!("<__Agent_{i} as __wire::StepAgent<__Kind_{i}>>::as_dyn(&self.{field})")
+                }
             },
         }
     }
 
     fn max(&self) -> Option<TokenStream> {
-        let arms = self.block_fields().filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
+        let arms = self
+            .block_fields()
+            .filter(|(_, block, _)| matches!(block.kind, BlockKind::Loop { .. }));
         let arms = arms.map(|(at, _, field)| quote!(#at => (&self.#field).max(),));
         let head = quote!(fn max(&self, __step: usize) -> ::core::option::Option<u32>);
         match_function(&head, &quote!(__step), arms.collect(), &none())
@@ -163,10 +176,14 @@ impl Expansion<'_> {
 
     /// Returns the blocks that are fields, with their numbers.
     fn block_fields(&self) -> impl Iterator<Item = (Literal, &Block, Ident)> {
-        self.plan.steps.iter().enumerate().filter_map(|(i, step)| match step.kind {
-            StepKind::Block(block) => Some((index(i), block, step.field_use()?)),
-            _ => None,
-        })
+        self.plan
+            .steps
+            .iter()
+            .enumerate()
+            .filter_map(|(i, step)| match step.kind {
+                StepKind::Block(block) => Some((index(i), block, step.field_use()?)),
+                _ => None,
+            })
     }
 
     fn lets(&self) -> Option<TokenStream> {
@@ -177,17 +194,24 @@ impl Expansion<'_> {
                 <#ty as __wire::KeyValue>::set(&__value(), __keys, #key)?;
             }}
         });
-        fallible_function(&quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)), lets.collect())
+        fallible_function(
+            &quote!(fn lets(&self, __keys: &mut __adk::workflow::Keys)),
+            lets.collect(),
+        )
     }
 
     fn defaults(&self) -> Option<TokenStream> {
-        self.tree.inputs.iter().any(|input| input.default.is_some()).then(|| {
-            quote! {
-                fn form(&self, __form: &mut __adk::workflow::Form) {
-                    <Self as __adk::GeneratedWorkflow>::form(__form);
+        self.tree
+            .inputs
+            .iter()
+            .any(|input| input.default.is_some())
+            .then(|| {
+                quote! {
+                    fn form(&self, __form: &mut __adk::workflow::Form) {
+                        <Self as __adk::GeneratedWorkflow>::form(__form);
+                    }
                 }
-            }
-        })
+            })
     }
 
     fn states(&self) -> Option<TokenStream> {
@@ -195,7 +219,11 @@ impl Expansion<'_> {
         let checks = states.iter().map(|typed| {
             let (key, ty) = (typed.key.text(), &typed.ty);
             let get = quote!(<#ty as __wire::KeyValue>::get(__values, #key)?;);
-            if typed.perhaps { quote!(if __values.has(#key) { #get }) } else { get }
+            if typed.perhaps {
+                quote!(if __values.has(#key) { #get })
+            } else {
+                get
+            }
         });
         fallible_function(
             &quote!(fn check_state(&self, __values: &__adk::workflow::Values<'_>)),
@@ -220,7 +248,8 @@ fn match_function(
 
 /// Returns a function that executes statements and may fail, or `None` without statements.
 fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenStream> {
-    (!all.is_empty()).then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
+    (!all.is_empty())
+        .then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
 /// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.

@@ -29,13 +29,26 @@ pub(in super::super) fn workflow(
     known: KnownParts,
     errors: TokenStream,
 ) -> TokenStream {
-    let Some(name) = &tree.name else { return errors };
-    let expand = Expansion { refused: Some(known), ..Expansion::new(tree, plan, name) };
+    let Some(name) = &tree.name else {
+        return errors;
+    };
+    let expand = Expansion {
+        refused: Some(known),
+        ..Expansion::new(tree, plan, name)
+    };
     let flow = (known != KnownParts::Nothing).then(|| expand.flow());
     let (editor, structs, keys) = (expand.editor(), expand.structs(), expand.key_structs());
-    let (allow, names, deprecated) = (allow(), facade::workflow_imports(), allow_deprecated(&tree.attrs));
+    let (allow, names, deprecated) = (
+        allow(),
+        facade::workflow_imports(),
+        allow_deprecated(&tree.attrs),
+    );
     let (name, label) = (&expand.name, &plan.name);
-    let (input, output, input_impls) = (expand.input_type(), expand.output_type(), expand.input_impls());
+    let (input, output, input_impls) = (
+        expand.input_type(),
+        expand.output_type(),
+        expand.input_impls(),
+    );
     quote! {
         #editor
         #structs
@@ -73,8 +86,12 @@ impl Expansion<'_> {
     /// Returns the items that const evaluation checks.
     fn flow(&self) -> TokenStream {
         let scope = place::scope_const();
-        let (declared, awaits, placed, spec) =
-            (self.declared(), self.awaits(), self.agent_aliases(), self.spec());
+        let (declared, awaits, placed, spec) = (
+            self.declared(),
+            self.awaits(),
+            self.agent_aliases(),
+            self.spec(),
+        );
         quote!(#scope #declared #awaits #placed #spec)
     }
 }

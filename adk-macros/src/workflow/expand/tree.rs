@@ -5,7 +5,11 @@ use super::super::names;
 use super::super::plan::Plan;
 
 pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
-    let inputs: Vec<_> = workflow.inputs.iter().map(|input| typed(&input.typed)).collect();
+    let inputs: Vec<_> = workflow
+        .inputs
+        .iter()
+        .map(|input| typed(&input.typed))
+        .collect();
     let outputs: Vec<_> = workflow.outputs.iter().map(typed).collect();
     let outputs = match outputs.as_slice() {
         [] => String::new(),
@@ -26,7 +30,11 @@ struct Line {
 fn draw(lines: &[Line], indent: &str, out: &mut String) {
     for (i, line) in lines.iter().enumerate() {
         let is_last = i + 1 == lines.len();
-        let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        let (branch, below) = if is_last {
+            ("└─ ", "   ")
+        } else {
+            ("├─ ", "│  ")
+        };
         out.push_str(&format!("{indent}{branch}{}\n", line.text));
         draw(&line.below, &format!("{indent}{below}"), out);
     }
@@ -46,14 +54,31 @@ impl Tree<'_> {
         match node {
             Node::Run(run) => self.run(run),
             Node::Break(one) => {
-                let target = one.target.as_ref().map(|target| format!(" {target}")).unwrap_or_default();
-                Line { text: format!("break{target}"), below: Vec::new() }
+                let target = one
+                    .target
+                    .as_ref()
+                    .map(|target| format!(" {target}"))
+                    .unwrap_or_default();
+                Line {
+                    text: format!("break{target}"),
+                    below: Vec::new(),
+                }
             }
             Node::Await(wait) => {
-                let name = wait.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
-                Line { text: format!("{name}await {}", wait.typed.key.text()), below: Vec::new() }
+                let name = wait
+                    .name
+                    .as_ref()
+                    .map(|name| format!("{name}: "))
+                    .unwrap_or_default();
+                Line {
+                    text: format!("{name}await {}", wait.typed.key.text()),
+                    below: Vec::new(),
+                }
             }
-            Node::Block(block) => Line { text: head(block), below: self.inside(block) },
+            Node::Block(block) => Line {
+                text: head(block),
+                below: self.inside(block),
+            },
         }
     }
 
@@ -63,33 +88,62 @@ impl Tree<'_> {
             if let BlockKind::Try(tried) = &block.kind
                 && let Some(nodes) = &tried.otherwise
             {
-                lines.push(Line { text: "else".to_owned(), below: self.nodes(nodes) });
+                lines.push(Line {
+                    text: "else".to_owned(),
+                    below: self.nodes(nodes),
+                });
             }
             return lines;
         };
         let arms = choice.arms.iter().map(|arm| {
             let step = arm.node.as_ref().map(|node| self.node(node));
-            let Line { text, below } = step.unwrap_or(Line { text: "()".into(), below: Vec::new() });
-            Line { text: format!("{} => {text}", arm.text()), below }
+            let Line { text, below } = step.unwrap_or(Line {
+                text: "()".into(),
+                below: Vec::new(),
+            });
+            Line {
+                text: format!("{} => {text}", arm.text()),
+                below,
+            }
         });
         arms.collect()
     }
 
     fn run(&self, run: &Run) -> Line {
         let path = names::path_text(&run.path);
-        let number = self.workflow.items.agents.iter().position(|decl| run.path.is_ident(&decl.name));
-        let reads: Vec<_> =
-            run.reads.iter().map(|(from, to)| format!("{} = {}", from.text(), to.text())).collect();
+        let number = self
+            .workflow
+            .items
+            .agents
+            .iter()
+            .position(|decl| run.path.is_ident(&decl.name));
+        let reads: Vec<_> = run
+            .reads
+            .iter()
+            .map(|(from, to)| format!("{} = {}", from.text(), to.text()))
+            .collect();
         let reads = bracketed("(", &reads, ")");
-        let alias = run.alias.as_ref().map(|alias| format!(" as {alias}")).unwrap_or_default();
+        let alias = run
+            .alias
+            .as_ref()
+            .map(|alias| format!(" as {alias}"))
+            .unwrap_or_default();
         let renamed: Vec<_> = run.writes.iter().map(Key::text).collect();
         let writes = if renamed.is_empty() {
-            number.and_then(|number| self.decl(number)).map(output).unwrap_or_default()
+            number
+                .and_then(|number| self.decl(number))
+                .map(output)
+                .unwrap_or_default()
         } else {
             bracketed(" -> ", &renamed, "")
         };
-        let below = number.map(|number| self.targets(number)).unwrap_or_default();
-        Line { text: format!("{path}{reads}{alias}{writes}"), below }
+        let below = number
+            .map(|number| self.targets(number))
+            .unwrap_or_default();
+        Line {
+            text: format!("{path}{reads}{alias}{writes}"),
+            below,
+        }
     }
 
     /// Returns the targets of an agent's transfers, and their targets.
@@ -98,7 +152,10 @@ impl Tree<'_> {
         let line = |target: &usize| {
             let decl = self.decl(*target)?;
             let text = format!("transfer to {}{}", decl.name, output(decl));
-            Some(Line { text, below: self.targets(*target) })
+            Some(Line {
+                text,
+                below: self.targets(*target),
+            })
         };
         targets.filter_map(line).collect()
     }
@@ -114,8 +171,14 @@ fn typed(typed: &KeyDecl) -> String {
 
 /// Returns ` -> KEY`.
 fn output(decl: &Decl) -> String {
-    let (DeclKind::Llm { output: Some(typed), .. } | DeclKind::Described { output: Some(typed), .. }) =
-        &decl.kind
+    let (DeclKind::Llm {
+        output: Some(typed),
+        ..
+    }
+    | DeclKind::Described {
+        output: Some(typed),
+        ..
+    }) = &decl.kind
     else {
         return String::new();
     };
@@ -124,7 +187,11 @@ fn output(decl: &Decl) -> String {
 
 /// Returns a list between two marks, or an empty string for an empty list.
 fn bracketed(open: &str, all: &[String], close: &str) -> String {
-    if all.is_empty() { String::new() } else { format!("{open}{}{close}", all.join(", ")) }
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("{open}{}{close}", all.join(", "))
+    }
 }
 
 fn head(block: &Block) -> String {
@@ -133,7 +200,11 @@ fn head(block: &Block) -> String {
         BlockKind::Each { item, list, .. } => format!(" {item} in {}", list.text()),
         _ => String::new(),
     };
-    let name = block.name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default();
+    let name = block
+        .name
+        .as_ref()
+        .map(|name| format!("{name}: "))
+        .unwrap_or_default();
     let arguments = match block.arguments.as_str() {
         "" => String::new(),
         arguments => format!("({arguments})"),

@@ -15,7 +15,10 @@ use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibili
 pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
     let mut agents = Vec::new();
     if input.is_empty() {
-        sink.push(expected_error(input, "an agent, as in `pub critic -> criticism: String { ... }`"));
+        sink.push(expected_error(
+            input,
+            "an agent, as in `pub critic -> criticism: String { ... }`",
+        ));
     }
     while !input.is_empty() {
         match single_agent(input, sink) {
@@ -50,7 +53,12 @@ impl Decl {
         let name = expect::name(input, "the name of the agent")?;
         sink.declared.insert(name.to_string());
         let kind = DeclKind::parse(&name, input, sink)?;
-        Ok(Self { attrs, vis, name, kind })
+        Ok(Self {
+            attrs,
+            vis,
+            name,
+            kind,
+        })
     }
 }
 
@@ -60,14 +68,24 @@ impl DeclKind {
             return Self::supplied_agent(name, input, sink);
         }
         let parens_at = input.span();
-        let reads = input.peek(token::Paren).then(|| reads(input, sink)).transpose()?;
+        let reads = input
+            .peek(token::Paren)
+            .then(|| reads(input, sink))
+            .transpose()?;
         let arrow = input.parse::<Option<Token![->]>>()?;
         let output = arrow.map(|_| output(input, sink)).transpose()?;
         if input.parse::<Option<Token![as]>>()?.is_some() {
             let ty = expect::ty(input, "the type of the agent")?;
-            check_type(&ty, "write `Arc<dyn DynAgent>`, or a type that implements `Agent`")?;
+            check_type(
+                &ty,
+                "write `Arc<dyn DynAgent>`, or a type that implements `Agent`",
+            )?;
             end(input, sink)?;
-            return Ok(Self::Described { reads: reads.unwrap_or_default(), output, ty });
+            return Ok(Self::Described {
+                reads: reads.unwrap_or_default(),
+                output,
+                ty,
+            });
         }
         if !input.peek(token::Brace) {
             return Err(expected_error(
@@ -85,8 +103,11 @@ impl DeclKind {
         }
         if reads.is_some() {
             sink.push(
-                Diagnostic::syntax(parens_at, "an agent with fields does not list what it reads")
-                    .help("remove the `( )`, and write `{KEY}` in its instruction"),
+                Diagnostic::syntax(
+                    parens_at,
+                    "an agent with fields does not list what it reads",
+                )
+                .help("remove the `( )`, and write `{KEY}` in its instruction"),
             );
         }
         let fields = Box::new(Fields::parse(&braces(input)?, sink));
@@ -97,7 +118,9 @@ impl DeclKind {
     fn supplied_agent(name: &Ident, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         input.parse::<Token![:]>()?;
         let ty = expect::ty(input, "the type of the agent")?;
-        if !input.is_empty() && !input.peek(Token![;]) && (input.peek(token::Brace) || !is_item(input, sink))
+        if !input.is_empty()
+            && !input.peek(Token![;])
+            && (input.peek(token::Brace) || !is_item(input, sink))
         {
             let type_text = type_text(&ty);
             return Err(expected_error(input, "`;`").help(format!(
@@ -146,5 +169,9 @@ fn check_type(ty: &Type, help: &str) -> Result<()> {
         return Ok(());
     }
     let span: Span = ty.span();
-    Err(Diagnostic::syntax(span, format!("`{}` is not the type of an agent", type_text(ty))).help(help))
+    Err(Diagnostic::syntax(
+        span,
+        format!("`{}` is not the type of an agent", type_text(ty)),
+    )
+    .help(help))
 }

@@ -32,10 +32,17 @@ impl Await {
         let mut is_whole = true;
         if input.peek(token::Paren) {
             let before = sink.diagnostics.len();
-            list(&parens(input)?, sink, |list, sink| arguments.argument(list, sink));
+            list(&parens(input)?, sink, |list, sink| {
+                arguments.argument(list, sink)
+            });
             is_whole = sink.diagnostics.len() == before;
         }
-        let AwaitArguments { by, timeout, default, .. } = arguments;
+        let AwaitArguments {
+            by,
+            timeout,
+            default,
+            ..
+        } = arguments;
         if let (Some((word, _)), None, true) = (&default, &timeout, is_whole) {
             sink.push_beside(
                 Diagnostic::syntax(
@@ -46,23 +53,39 @@ impl Await {
             );
         }
         let typed = if input.peek(Ident) && at_colon_after_word(input) {
-            KeyDecl { attrs, ..KeyDecl::parse(input, sink)? }
+            KeyDecl {
+                attrs,
+                ..KeyDecl::parse(input, sink)?
+            }
         } else {
             KeyDecl::parse(input, sink).map_err(|error| explain(input, error))?;
-            return Err(expected_error(input, "a key and its type, as in `await decision: bool`"));
+            return Err(expected_error(
+                input,
+                "a key and its type, as in `await decision: bool`",
+            ));
         };
         let default = default.map(|(_, value)| value);
-        Ok(Self { name, typed, by, timeout, default })
+        Ok(Self {
+            name,
+            typed,
+            by,
+            timeout,
+            default,
+        })
     }
 }
 
 /// Adds the probable intention to the error of an `await` without a key and its type.
 fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
     let is_question = input.peek(syn::LitStr);
-    let remedy = if is_question { hint(Place::Await, "question") } else { None };
-    error.or_help(
-        remedy.unwrap_or("write `await KEY: TYPE`; the workflow waits for agents and blocks without `await`"),
-    )
+    let remedy = if is_question {
+        hint(Place::Await, "question")
+    } else {
+        None
+    };
+    error.or_help(remedy.unwrap_or(
+        "write `await KEY: TYPE`; the workflow waits for agents and blocks without `await`",
+    ))
 }
 
 #[derive(Default)]
@@ -77,7 +100,10 @@ struct AwaitArguments {
 impl AwaitArguments {
     fn argument(&mut self, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         if list.peek(syn::LitStr) {
-            let error = expected_error(list, "one of the arguments of `await`, as in `timeout = \"72h\"`");
+            let error = expected_error(
+                list,
+                "one of the arguments of `await`, as in `timeout = \"72h\"`",
+            );
             return Err(error.or_help(hint(Place::Await, "question").unwrap_or_default()));
         }
         let word = WORDS.next(list, sink, &mut self.seen)?;
@@ -89,7 +115,11 @@ impl AwaitArguments {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
             self.timeout = Some(timeout(value, "leaves no time to answer")?);
         } else {
-            let value = expect::expr(list, sink, "the value that applies if no answer arrives in time")?;
+            let value = expect::expr(
+                list,
+                sink,
+                "the value that applies if no answer arrives in time",
+            )?;
             self.default = Some((word, value));
         }
         Ok(())

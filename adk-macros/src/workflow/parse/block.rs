@@ -14,7 +14,11 @@ use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Token, token};
 
 /// Arguments of every block. Callbacks need a named block.
-const ALWAYS: [&str; 3] = ["budget = \"0.50 USD\"", "before_agent = check", "after_agent = check"];
+const ALWAYS: [&str; 3] = [
+    "budget = \"0.50 USD\"",
+    "before_agent = check",
+    "after_agent = check",
+];
 
 /// Returns whether a block begins here. The word of a block may also be the name of an agent.
 pub(super) fn begins(input: ParseStream<'_>) -> bool {
@@ -25,7 +29,9 @@ pub(super) fn begins(input: ParseStream<'_>) -> bool {
     match word(input).map(|word| word.to_string()).as_deref() {
         Some("loop" | "match" | "try") => true,
         Some("sequence" | "parallel") => opens || input.peek2(Ident),
-        Some("each") => opens || input.peek2(Ident::peek_any) && !input.peek2(Token![as]) || input.peek2(Lit),
+        Some("each") => {
+            opens || input.peek2(Ident::peek_any) && !input.peek2(Token![as]) || input.peek2(Lit)
+        }
         _ => false,
     }
 }
@@ -53,7 +59,10 @@ impl Block {
         {
             let open = input.span();
             if !input.peek(token::Brace) {
-                return Err(expected_error(input, "the steps of the `else`, as in `else < step; step >`"));
+                return Err(expected_error(
+                    input,
+                    "the steps of the `else`, as in `else < step; step >`",
+                ));
             }
             let inside = braces(input)?;
             if at_end(&inside) {
@@ -72,7 +81,11 @@ impl Block {
             BlockKind::Match(_) => return sink.push(error),
             BlockKind::Loop { max, .. } => {
                 let one = syn::parse_quote_spanned!(open=> 1);
-                max.get_or_insert(Limit { kind: LimitKind::Rounds, expr: Box::new(one), literal: Some(1) });
+                max.get_or_insert(Limit {
+                    kind: LimitKind::Rounds,
+                    expr: Box::new(one),
+                    literal: Some(1),
+                });
             }
             _ => {}
         }
@@ -104,8 +117,18 @@ impl Block {
             let help = format!("name it, as in `refinement: {word}(...) < ... >`");
             sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
         }
-        let BlockArguments { text, max, until, max_concurrency, first, callbacks, cut, skip, budget, .. } =
-            arguments;
+        let BlockArguments {
+            text,
+            max,
+            until,
+            max_concurrency,
+            first,
+            callbacks,
+            cut,
+            skip,
+            budget,
+            ..
+        } = arguments;
         if let (Some(word), None) = (&cut, &max) {
             let fact = "`over` applies to elements beyond `max`, but `max` is missing";
             sink.push_beside(
@@ -114,15 +137,36 @@ impl Block {
         }
         let kind = match word.as_str() {
             "loop" => BlockKind::Loop { max, until },
-            "parallel" => BlockKind::Parallel { first, max_concurrency },
+            "parallel" => BlockKind::Parallel {
+                first,
+                max_concurrency,
+            },
             "try" => {
-                let BlockArguments { attempts, timeout, delay, all, .. } = arguments;
-                BlockKind::Try(Box::new(Try { attempts, timeout, delay, all, otherwise: None }))
+                let BlockArguments {
+                    attempts,
+                    timeout,
+                    delay,
+                    all,
+                    ..
+                } = arguments;
+                BlockKind::Try(Box::new(Try {
+                    attempts,
+                    timeout,
+                    delay,
+                    all,
+                    otherwise: None,
+                }))
             }
             "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
                 let (item, list) = element(input)?;
-                BlockKind::Each { item, list, max, cut: cut.is_some(), max_concurrency }
+                BlockKind::Each {
+                    item,
+                    list,
+                    max,
+                    cut: cut.is_some(),
+                    max_concurrency,
+                }
             }
             _ => BlockKind::Sequence,
         };
@@ -151,7 +195,10 @@ fn no_steps(input: ParseStream<'_>, kind: &BlockKind) -> Diagnostic {
         BlockKind::Match(_) => {
             "the arms, as in `match severity < Severity::High => page, _ => () >`".to_owned()
         }
-        kind => format!("the steps of the block, as in `{} < step; step >`", kind.word()),
+        kind => format!(
+            "the steps of the block, as in `{} < step; step >`",
+            kind.word()
+        ),
     };
     let error = expected_error(input, &what);
     if matches!(kind, BlockKind::Loop { .. })
@@ -168,7 +215,10 @@ pub(super) fn empty_error(kind: &BlockKind, open: Span) -> Diagnostic {
             "a `match` needs at least one arm",
             "write a step for each value, as in `Severity::High => page, _ => ()`",
         ),
-        _ => ("a block needs at least one step", "remove it, or put a step into it"),
+        _ => (
+            "a block needs at least one step",
+            "remove it, or put a step into it",
+        ),
     };
     Diagnostic::new(Check::BlockEmpty, open, fact).help(help)
 }
@@ -177,7 +227,10 @@ pub(super) fn empty_error(kind: &BlockKind, open: Span) -> Diagnostic {
 fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     let example = "as in `each item in items < ... >`";
     let item = if input.peek(Token![in]) {
-        return Err(expected_error(input, &format!("a name for the element, {example}")));
+        return Err(expected_error(
+            input,
+            &format!("a name for the element, {example}"),
+        ));
     } else {
         expect::name(input, &format!("a name for the element, {example}"))?
     };
@@ -187,7 +240,11 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
         Diagnostic::syntax(start, "`each` takes a key that holds a list, and no expression")
             .help(format!("let an agent write the key, {example}; arguments follow the word, as in `each(max_concurrency = 4) item in items`"))
     };
-    if input.peek(Lit) || input.peek(token::Bracket) || input.peek(token::Paren) || input.peek(Token![&]) {
+    if input.peek(Lit)
+        || input.peek(token::Bracket)
+        || input.peek(token::Paren)
+        || input.peek(Token![&])
+    {
         return Err(no_key());
     }
     let list = expect::key(input, &format!("the key of the list, {example}"), false)?;
@@ -252,10 +309,21 @@ impl BlockArguments {
         let owner = format!("`{block}`");
         let known = &[known_arguments(block), &ALWAYS].concat();
         let (check, place) = (Check::FieldUnknown, Place::Argument);
-        let words = Words { owner: &owner, kind: "argument", check, place, known };
+        let words = Words {
+            owner: &owner,
+            kind: "argument",
+            check,
+            place,
+            known,
+        };
         let word = words.next(list, sink, &mut self.seen).map_err(|error| {
-            let steps = format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
-            if list.peek(Token![=]) { error } else { error.help(steps) }
+            let steps =
+                format!("the steps of a block are in `< >`, as in `{block} < step; step >`");
+            if list.peek(Token![=]) {
+                error
+            } else {
+                error.help(steps)
+            }
         })?;
         let name = word.to_string();
         if name != "first" {
@@ -263,26 +331,44 @@ impl BlockArguments {
         }
         match name.as_str() {
             "until" => self.until = Some(until(list)?),
-            "max_concurrency" => self.max_concurrency = Some(limit(list, LimitKind::Branches, sink)?),
+            "max_concurrency" => {
+                self.max_concurrency = Some(limit(list, LimitKind::Branches, sink)?)
+            }
             "max" if block == "each" => self.max = Some(limit(list, LimitKind::Elements, sink)?),
             "max" => self.max = Some(limit(list, LimitKind::Rounds, sink)?),
-            "over" => self.cut = Some(only_word(list, "cut", "`cut`, as in `each(max = 20, over = cut)`")?),
+            "over" => {
+                self.cut = Some(only_word(
+                    list,
+                    "cut",
+                    "`cut`, as in `each(max = 20, over = cut)`",
+                )?)
+            }
             "on_error" => {
                 only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
                 self.skip = true;
             }
-            "budget" => self.budget = Some(budget(list, "what the block may use, as in `\"0.50 USD\"`")?),
+            "budget" => {
+                self.budget = Some(budget(
+                    list,
+                    "what the block may use, as in `\"0.50 USD\"`",
+                )?)
+            }
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
                 let help = "remove `on` to retry only after errors that may pass, such as a model that is overloaded";
-                only_word(list, "all", "`all`, as in `on = all`").map_err(|error| error.help(help))?;
+                only_word(list, "all", "`all`, as in `on = all`")
+                    .map_err(|error| error.help(help))?;
                 self.all = true;
             }
             "timeout" | "delay" => {
                 let value = expect::expr(list, sink, "a length of time, as in `\"30s\"`")?;
                 let value = Some(timeout(value, "leaves no time to wait or to run")?);
-                if name == "delay" { self.delay = value } else { self.timeout = value }
+                if name == "delay" {
+                    self.delay = value
+                } else {
+                    self.timeout = value
+                }
             }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),
         }
@@ -293,7 +379,10 @@ impl BlockArguments {
 /// Parses the only word that an argument accepts.
 fn only_word(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
     let missing = expected_error(list, what);
-    list.call(Ident::parse_any).ok().filter(|found| found == word).ok_or(missing)
+    list.call(Ident::parse_any)
+        .ok()
+        .filter(|found| found == word)
+        .ok_or(missing)
 }
 
 fn until(list: ParseStream<'_>) -> Result<Key> {
@@ -303,15 +392,33 @@ fn until(list: ParseStream<'_>) -> Result<Key> {
     if list.peek(LitBool) || list.peek(Token![!]) || list.peek(token::Paren) {
         return Err(no_key);
     }
-    let key = expect::key(list, "the `bool` key that ends the loop, as in `until = approved`", false)?;
-    if list.is_empty() || list.peek(Token![,]) { Ok(key) } else { Err(no_key) }
+    let key = expect::key(
+        list,
+        "the `bool` key that ends the loop, as in `until = approved`",
+        false,
+    )?;
+    if list.is_empty() || list.peek(Token![,]) {
+        Ok(key)
+    } else {
+        Err(no_key)
+    }
 }
 
 fn known_arguments(block: &str) -> &'static [&'static str] {
     match block {
         "parallel" => &["max_concurrency = 4", "first", "on_error = skip"],
-        "each" => &["max = 20", "over = cut", "max_concurrency = 4", "on_error = skip"],
-        "try" => &["attempts = 3", "timeout = \"30s\"", "delay = \"1s\"", "on = all"],
+        "each" => &[
+            "max = 20",
+            "over = cut",
+            "max_concurrency = 4",
+            "on_error = skip",
+        ],
+        "try" => &[
+            "attempts = 3",
+            "timeout = \"30s\"",
+            "delay = \"1s\"",
+            "on = all",
+        ],
         "loop" => &["max = 5", "until = approved"],
         _ => &[],
     }
@@ -320,11 +427,22 @@ fn known_arguments(block: &str) -> &'static [&'static str] {
 /// Parses a number from 1: this crate checks a literal, const evaluation checks any other
 /// expression.
 fn limit(list: ParseStream<'_>, kind: LimitKind, sink: &mut Sink) -> Result<Limit> {
-    let check = if kind == LimitKind::Rounds { Check::LoopMax } else { Check::Syntax };
+    let check = if kind == LimitKind::Rounds {
+        Check::LoopMax
+    } else {
+        Check::Syntax
+    };
     let expr = expect::number(list, sink, (kind.argument(), check), kind.description(), 1)?;
     let literal = match &expr {
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) => number.base10_parse().ok(),
         _ => None,
     };
-    Ok(Limit { kind, expr: Box::new(expr), literal })
+    Ok(Limit {
+        kind,
+        expr: Box::new(expr),
+        literal,
+    })
 }

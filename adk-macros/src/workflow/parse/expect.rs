@@ -12,7 +12,8 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{
-    Attribute, Expr, ExprLit, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, UnOp, token,
+    Attribute, Expr, ExprLit, Ident, Lifetime, Lit, LitStr, Path, PathSegment, Token, Type, UnOp,
+    token,
 };
 
 /// Prefixes of keys.
@@ -20,7 +21,10 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 
 /// Returns the error "expected WHAT, found THIS" at the next token.
 pub(super) fn expected_error(input: ParseStream<'_>, what: &str) -> Diagnostic {
-    Diagnostic::syntax(input.span(), format!("expected {what}, found {}", next_token_text(input)))
+    Diagnostic::syntax(
+        input.span(),
+        format!("expected {what}, found {}", next_token_text(input)),
+    )
 }
 
 /// Returns the next token in the form for messages.
@@ -59,7 +63,11 @@ pub(super) fn is_doc(input: ParseStream<'_>) -> bool {
         && input
             .fork()
             .call(Attribute::parse_outer)
-            .is_ok_and(|attrs| attrs.first().is_some_and(|attr| attr.path().is_ident("doc")))
+            .is_ok_and(|attrs| {
+                attrs
+                    .first()
+                    .is_some_and(|attr| attr.path().is_ident("doc"))
+            })
 }
 
 /// Returns the next word, which may be a keyword.
@@ -74,7 +82,11 @@ pub(crate) fn token<T: Parse>(input: ParseStream<'_>, what: &str) -> Result<T> {
 }
 
 /// Parses Rust code, and repeats the message of `syn` if it does not parse.
-fn rust<T>(input: ParseStream<'_>, what: &str, read: fn(ParseStream<'_>) -> syn::Result<T>) -> Result<T> {
+fn rust<T>(
+    input: ParseStream<'_>,
+    what: &str,
+    read: fn(ParseStream<'_>) -> syn::Result<T>,
+) -> Result<T> {
     let start = input.fork();
     read(input).map_err(|error| {
         if start.cursor() == input.cursor() {
@@ -91,7 +103,10 @@ pub(super) fn expr(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Resul
     let read = rust(input, what, Expr::parse);
     match &read {
         Ok(Expr::Path(path)) if path.qself.is_none() => {
-            sink.mentions.push(Mention { path: path.path.clone(), kind: MentionKind::Value });
+            sink.mentions.push(Mention {
+                path: path.path.clone(),
+                kind: MentionKind::Value,
+            });
         }
         Err(_) if start.peek(Ident) || start.peek(Token![crate]) || start.peek(Token![::]) => {
             path(&start, sink, MentionKind::Value)?;
@@ -114,15 +129,18 @@ pub(super) fn number(
     let value = expr(input, sink, what).map_err(|error| error.with_check(check))?;
     let found = match &value {
         Expr::Range(_) => "a range",
-        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) if !number.suffix().starts_with('f') => {
-            match number.base10_parse::<u32>() {
-                Ok(number) if number >= least => return Ok(value),
-                Ok(_) => "0",
-                Err(_) => "too large",
-            }
-        }
+        Expr::Lit(ExprLit {
+            lit: Lit::Int(number),
+            ..
+        }) if !number.suffix().starts_with('f') => match number.base10_parse::<u32>() {
+            Ok(number) if number >= least => return Ok(value),
+            Ok(_) => "0",
+            Err(_) => "too large",
+        },
         Expr::Lit(_) => "not a whole number",
-        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) => {
+        Expr::Unary(unary)
+            if matches!(unary.op, UnOp::Neg(_)) && matches!(*unary.expr, Expr::Lit(_)) =>
+        {
             "negative"
         }
         _ => return Ok(value),
@@ -159,7 +177,11 @@ pub(crate) fn name(input: ParseStream<'_>, what: &str) -> Result<Ident> {
         invalid("`_` is no name".to_owned()).help("write a word, such as `critic`")
     } else if let Ok(text) = input.fork().parse::<LitStr>() {
         let text = text.value();
-        let example = if is_identifier(&text) { &text } else { "critic" };
+        let example = if is_identifier(&text) {
+            &text
+        } else {
+            "critic"
+        };
         let what = what.split(", as in").next().unwrap_or(what);
         invalid(format!("{what} is written without quotes"))
             .help(format!("write a word, such as `{example}`"))
@@ -194,15 +216,20 @@ pub(super) fn dashed_name_error(input: ParseStream<'_>) -> Diagnostic {
 pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attribute>> {
     let mut attrs = attributes(input)?;
     if let Some(other) = attrs.iter().find(|attr| !attr.path().is_ident("doc")) {
-        let is_condition = ["cfg", "cfg_attr"].iter().any(|name| other.path().is_ident(name));
+        let is_condition = ["cfg", "cfg_attr"]
+            .iter()
+            .any(|name| other.path().is_ident(name));
         let help = if is_condition {
             "write the attribute before the macro call, and one call for each case: the macro cannot evaluate it"
         } else {
             "write the attribute before the name of the workflow, where it holds for all of it"
         };
         sink.push(
-            Diagnostic::from(syn::Error::new_spanned(other.path(), "only a doc comment may be before this"))
-                .help(help),
+            Diagnostic::from(syn::Error::new_spanned(
+                other.path(),
+                "only a doc comment may be before this",
+            ))
+            .help(help),
         );
     }
     attrs.retain(|attr| attr.path().is_ident("doc"));
@@ -219,52 +246,83 @@ pub(super) fn attributes(input: ParseStream<'_>) -> Result<Vec<Attribute>> {
         Diagnostic::syntax(at, "this attribute applies to the enclosing item")
             .help("write `///` or `#[...]`, which applies to the next item")
     } else {
-        Diagnostic::syntax(at, "`#` begins no comment").help("write `//`, or `///` for a description")
+        Diagnostic::syntax(at, "`#` begins no comment")
+            .help("write `//`, or `///` for a description")
     })
 }
 
 /// Parses `plan` or `user:plan`. Before a type, `user: Plan` is a key with the name `user`.
 pub(crate) fn key(input: ParseStream<'_>, what: &str, is_typed: bool) -> Result<Key> {
     let first = name(input, what)?;
-    let is_meant =
-        at_colon(input) && input.peek2(Ident::peek_any) && !PREFIXES.iter().any(|prefix| first == prefix);
+    let is_meant = at_colon(input)
+        && input.peek2(Ident::peek_any)
+        && !PREFIXES.iter().any(|prefix| first == prefix);
     let near = nearest(&first.to_string(), PREFIXES);
-    if is_meant && if is_typed { input.peek3(Token![:]) && !input.peek3(Token![::]) } else { near.is_some() }
+    if is_meant
+        && if is_typed {
+            input.peek3(Token![:]) && !input.peek3(Token![::])
+        } else {
+            near.is_some()
+        }
     {
-        let help = near.map_or("use the prefix `user:`, `app:` or `temp:`".to_owned(), |near| {
-            format!("did you mean `{near}:`?")
-        });
-        return Err(
-            Diagnostic::syntax(first.span(), format!("`{first}` is not a prefix of a key")).help(help)
+        let help = near.map_or(
+            "use the prefix `user:`, `app:` or `temp:`".to_owned(),
+            |near| format!("did you mean `{near}:`?"),
         );
+        return Err(Diagnostic::syntax(
+            first.span(),
+            format!("`{first}` is not a prefix of a key"),
+        )
+        .help(help));
     }
-    if !PREFIXES.iter().any(|prefix| first == prefix) || !at_colon(input) || !input.peek2(Ident::peek_any) {
-        return Ok(Key { prefix: None, name: first });
+    if !PREFIXES.iter().any(|prefix| first == prefix)
+        || !at_colon(input)
+        || !input.peek2(Ident::peek_any)
+    {
+        return Ok(Key {
+            prefix: None,
+            name: first,
+        });
     }
     // `user: Plan` is a key with the name `user`, and `user:plan` is a key without a type.
     let is_name = |word: &Ident| {
-        word.to_string().starts_with(char::is_lowercase) && !crate::typed::is_plain_name(&word.to_string())
+        word.to_string().starts_with(char::is_lowercase)
+            && !crate::typed::is_plain_name(&word.to_string())
     };
     let is_prefix = !is_typed
         || input.peek3(Token![:])
-        || input.cursor().punct().and_then(|(_, rest)| rest.ident()).is_some_and(|(word, _)| is_name(&word));
+        || input
+            .cursor()
+            .punct()
+            .and_then(|(_, rest)| rest.ident())
+            .is_some_and(|(word, _)| is_name(&word));
     if !is_prefix || is_typed && is_path_after_colon(input) {
-        return Ok(Key { prefix: None, name: first });
+        return Ok(Key {
+            prefix: None,
+            name: first,
+        });
     }
     input.parse::<Token![:]>()?;
     // After a prefix, a keyword is a valid name.
-    let keyword = word(input).filter(|_| !input.peek(Ident)).and_then(|word| to_raw(&word));
+    let keyword = word(input)
+        .filter(|_| !input.peek(Ident))
+        .and_then(|word| to_raw(&word));
     let name = match keyword {
         Some(keyword) => input.call(Ident::parse_any).map(|_| keyword)?,
         None => name(input, what)?,
     };
-    Ok(Key { prefix: Some(first), name })
+    Ok(Key {
+        prefix: Some(first),
+        name,
+    })
 }
 
 /// Returns whether `: a::b` follows.
 fn is_path_after_colon(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
-    ahead.parse::<Token![:]>().is_ok() && ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![::])
+    ahead.parse::<Token![:]>().is_ok()
+        && ahead.call(Ident::parse_any).is_ok()
+        && ahead.peek(Token![::])
 }
 
 impl KeyDecl {
@@ -272,8 +330,10 @@ impl KeyDecl {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let attrs = docs(input, sink)?;
         if input.peek(Token![mut]) {
-            return Err(Diagnostic::syntax(input.span(), "a key is not declared as `mut`")
-                .help("remove it: agents may write any key"));
+            return Err(
+                Diagnostic::syntax(input.span(), "a key is not declared as `mut`")
+                    .help("remove it: agents may write any key"),
+            );
         }
         let key = key(input, "a key and its type, as in `draft: String`", true)?;
         let text = key.text();
@@ -287,22 +347,37 @@ impl KeyDecl {
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
             }
             let is_set = input.peek(Token![=]);
-            let error =
-                expected_error(input, &format!("`:` and the type of `{text}`, as in `{text}: String`"));
-            return Err(if is_set { error.help(format!("write `{text}: TYPE = ...`")) } else { error });
+            let error = expected_error(
+                input,
+                &format!("`:` and the type of `{text}`, as in `{text}: String`"),
+            );
+            return Err(if is_set {
+                error.help(format!("write `{text}: TYPE = ...`"))
+            } else {
+                error
+            });
         }
         input.parse::<Token![:]>()?;
-        Ok(Self { attrs, key, ty: storable_type(input)?, perhaps: false })
+        Ok(Self {
+            attrs,
+            key,
+            ty: storable_type(input)?,
+            perhaps: false,
+        })
     }
 }
 
 /// Parses a path without generic arguments, and records it for editors, even if it ends in `::`.
 pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -> Result<Path> {
     let leading_colon = input.parse()?;
-    let mut path = Path { leading_colon, segments: Punctuated::new() };
+    let mut path = Path {
+        leading_colon,
+        segments: Punctuated::new(),
+    };
     loop {
         let is_start = path.segments.is_empty() || is_super(&path);
-        let is_keyword = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
+        let is_keyword =
+            input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
         let segment = if input.peek(Ident) || is_start && is_keyword {
             input.call(Ident::parse_any).map(derivable_ident)?
         } else {
@@ -313,9 +388,16 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
         };
         path.segments.push_value(PathSegment::from(segment));
         if !input.peek(Token![::]) {
-            sink.mentions.push(Mention { path: path.clone(), kind });
+            sink.mentions.push(Mention {
+                path: path.clone(),
+                kind,
+            });
             let is_module = is_super(&path) || path.is_ident("crate");
-            return if is_module { Err(expected_error(input, "`::` and a name")) } else { Ok(path) };
+            return if is_module {
+                Err(expected_error(input, "`::` and a name"))
+            } else {
+                Ok(path)
+            };
         }
         path.segments.push_punct(input.parse()?);
     }
@@ -332,5 +414,7 @@ fn after_colons(input: ParseStream<'_>) -> Diagnostic {
 
 /// Returns whether the path is `super::super` or `self`.
 fn is_super(path: &Path) -> bool {
-    path.segments.iter().all(|segment| segment.ident == "super" || segment.ident == "self")
+    path.segments
+        .iter()
+        .all(|segment| segment.ident == "super" || segment.ident == "self")
 }

@@ -24,8 +24,11 @@ const WORDS: Words<'_> = Words {
     known: FIELDS,
 };
 
-const COMPACT: Words<'_> =
-    Words { owner: "`compact`", known: &["after", "after_tokens", "keep", "by"], ..WORDS };
+const COMPACT: Words<'_> = Words {
+    owner: "`compact`",
+    known: &["after", "after_tokens", "keep", "by"],
+    ..WORDS
+};
 
 const FIELDS: &[&str] = &[
     "name",
@@ -64,11 +67,18 @@ impl Fields {
     pub(super) fn parse(input: ParseStream<'_>, sink: &mut Sink) -> Self {
         let mut fields = Self::default();
         let mut seen: Vec<String> = Vec::new();
-        list(input, sink, |list, sink| fields.field(list, sink, &mut seen));
+        list(input, sink, |list, sink| {
+            fields.field(list, sink, &mut seen)
+        });
         fields
     }
 
-    fn field(&mut self, input: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
+    fn field(
+        &mut self,
+        input: ParseStream<'_>,
+        sink: &mut Sink,
+        seen: &mut Vec<String>,
+    ) -> Result<()> {
         if input.peek(Token![#]) {
             return Err(Diagnostic::syntax(
                 input.span(),
@@ -78,9 +88,11 @@ impl Fields {
         }
         if let (true, Ok(text)) = (input.peek2(Token![:]), input.fork().parse::<LitStr>()) {
             let help = format!("write `{}: ...`", text.value());
-            return Err(
-                Diagnostic::syntax(text.span(), "the name of a field is written without quotes").help(help)
-            );
+            return Err(Diagnostic::syntax(
+                text.span(),
+                "the name of a field is written without quotes",
+            )
+            .help(help));
         }
         let word = WORDS.next(input, sink, seen)?;
         let name = word.to_string();
@@ -92,20 +104,32 @@ impl Fields {
         let name = word.to_string();
         let what = format!("the value of `{name}`");
         match name.as_str() {
-            "name" => self.name = Some(expect::token(input, "the name in quotes, as in `name: \"critic\"`")?),
+            "name" => {
+                self.name = Some(expect::token(
+                    input,
+                    "the name in quotes, as in `name: \"critic\"`",
+                )?)
+            }
             "include_contents" => self.declared.extend(contents(input, sink)?),
             "compact" => self.declared.extend(compact(input, sink)?),
             "disallow_transfer_to_parent" | "disallow_transfer_to_peers" => {
                 let flag: LitBool = expect::token(input, "`true` or `false`")?;
                 let [parent, peers] = &mut self.disallow_transfer;
-                *(if name.ends_with("peers") { peers } else { parent }) = flag.value;
+                *(if name.ends_with("peers") {
+                    peers
+                } else {
+                    parent
+                }) = flag.value;
             }
             "tools" => {
                 let (tools, more) = (&mut self.tools, &mut self.more_tools);
                 bracket_list(input, &name, sink, |list, sink| {
                     if *more {
-                        return Err(Diagnostic::syntax(list.span(), "nothing follows the `..` of `tools`")
-                            .help("put it last, as in `tools: [find, ..]`"));
+                        return Err(Diagnostic::syntax(
+                            list.span(),
+                            "nothing follows the `..` of `tools`",
+                        )
+                        .help("put it last, as in `tools: [find, ..]`"));
                     }
                     if list.parse::<Option<Token![..]>>()?.is_some() {
                         *more = true;
@@ -118,7 +142,11 @@ impl Fields {
             "transfer" => {
                 let targets = &mut self.transfer;
                 bracket_list(input, &name, sink, |list, sink| {
-                    targets.push(target(list, sink, "a target: the name of an agent of this workflow")?);
+                    targets.push(target(
+                        list,
+                        sink,
+                        "a target: the name of an agent of this workflow",
+                    )?);
                     Ok(())
                 })?;
             }
@@ -133,17 +161,28 @@ impl Fields {
                 })?;
             }
             "instruction" => self.instruction = Some(instruction(input, sink, &what)?),
-            "global_instruction" => self.global_instruction = Some(instruction(input, sink, &what)?),
+            "global_instruction" => {
+                self.global_instruction = Some(instruction(input, sink, &what)?)
+            }
             "timeout" => {
-                self.timeout =
-                    Some(timeout(expect::expr(input, sink, &what)?, "leaves no time for any call")?)
+                self.timeout = Some(timeout(
+                    expect::expr(input, sink, &what)?,
+                    "leaves no time for any call",
+                )?)
             }
             "max_turns" => {
                 let what = "the most model calls of one turn, 1 or more, as in `max_turns: 3`";
-                self.max_turns = Some(expect::number(input, sink, (&name, Check::Syntax), what, 1)?)
+                self.max_turns = Some(expect::number(
+                    input,
+                    sink,
+                    (&name, Check::Syntax),
+                    what,
+                    1,
+                )?)
             }
             "answer_attempts" => {
-                let what = "how often the model may answer until an answer fits its type, 1 or more";
+                let what =
+                    "how often the model may answer until an answer fits its type, 1 or more";
                 let attempts = expect::number(input, sink, (&name, Check::Syntax), what, 1)?;
                 self.declared.extend(quote!(.answer_attempts(#attempts)));
             }
@@ -168,7 +207,10 @@ fn bracket_list(
     part: impl FnMut(ParseStream<'_>, &mut Sink) -> Result<()>,
 ) -> Result<()> {
     if !input.peek(token::Bracket) {
-        return Err(expected_error(input, &format!("a list, as in `{name}: [...]`")));
+        return Err(expected_error(
+            input,
+            &format!("a list, as in `{name}: [...]`"),
+        ));
     }
     list(&brackets(input)?, sink, part);
     Ok(())
@@ -179,11 +221,17 @@ impl Tool {
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let what = "a tool: the path of a `#[tool]` function, or `agent(NAME)`";
         if !(list.peek(Ident) && list.peek2(token::Paren)) {
-            return Ok(Self { path: target(list, sink, what)?, is_agent: false });
+            return Ok(Self {
+                path: target(list, sink, what)?,
+                is_agent: false,
+            });
         }
         let word = list.parse::<Ident>()?;
         if word != "agent" {
-            let error = Diagnostic::syntax(word.span(), format!("expected {what}, found a call of `{word}`"));
+            let error = Diagnostic::syntax(
+                word.span(),
+                format!("expected {what}, found a call of `{word}`"),
+            );
             return Err(match nearest(&word.to_string(), ["agent"]) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error.help(format!("write `{word}` without `( )`: the model calls it")),
@@ -191,12 +239,18 @@ impl Tool {
         }
         let what = "the name of an agent of this workflow, or the path of one";
         let path = only_in_parens(list, |inside| target(inside, sink, what))?;
-        Ok(Self { path, is_agent: true })
+        Ok(Self {
+            path,
+            is_agent: true,
+        })
     }
 }
 
 /// Parses the content of parentheses, and reports remaining tokens in them.
-fn only_in_parens<T>(input: ParseStream<'_>, read: impl FnOnce(ParseStream<'_>) -> Result<T>) -> Result<T> {
+fn only_in_parens<T>(
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> Result<T>,
+) -> Result<T> {
     let inside = parens(input)?;
     let read = read(&inside);
     let rest = (!inside.is_empty()).then(|| expected_error(&inside, "`)`"));
@@ -223,9 +277,15 @@ fn target(list: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Path> {
 }
 
 fn contents(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
-    let (missing, quoted) =
-        (expected_error(input, "`none`, `prompt`, `default` or `last(8)`"), input.peek(LitStr));
-    let contents = match input.call(Ident::parse_any).map(|word| word.to_string()).as_deref() {
+    let (missing, quoted) = (
+        expected_error(input, "`none`, `prompt`, `default` or `last(8)`"),
+        input.peek(LitStr),
+    );
+    let contents = match input
+        .call(Ident::parse_any)
+        .map(|word| word.to_string())
+        .as_deref()
+    {
         Ok("default") => quote!(Default),
         Ok("none") => quote!(None),
         Ok("prompt") => quote!(Prompt),
@@ -269,12 +329,15 @@ pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     };
     let millis = match &literal.lit {
         Lit::Str(text) => millis(text, zero),
-        other => {
-            Err(Diagnostic::syntax(other.span(), format!("`{}` is no length of time", code(quote!(#other)))))
-        }
+        other => Err(Diagnostic::syntax(
+            other.span(),
+            format!("`{}` is no length of time", code(quote!(#other))),
+        )),
     };
     let help = "write a number and `ms`, `s`, `m` or `h`, as in `\"30s\"`, or a `Duration`";
-    millis.map(Timeout::Millis).map_err(|error| error.help(help).with_known_flow())
+    millis
+        .map(Timeout::Millis)
+        .map_err(|error| error.help(help).with_known_flow())
 }
 
 /// Converts a literal such as `"30s"` to milliseconds.
@@ -311,7 +374,11 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     }
     let maker = match &expr {
         Expr::Closure(closure) => {
-            arity(closure, "a function that makes an instruction is given a `ReadonlyContext`", "cx")?;
+            arity(
+                closure,
+                "a function that makes an instruction is given a `ReadonlyContext`",
+                "cx",
+            )?;
             return Ok(expr);
         }
         Expr::Macro(call) if call.mac.path.is_ident("format") => quote!(#call),
@@ -319,19 +386,28 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
         Expr::Call(call) if code(call.func.to_token_stream()) == "String::from" => {
             call.func.to_token_stream()
         }
-        Expr::MethodCall(call) if ["to_string", "to_owned"].iter().any(|name| call.method == name) => {
+        Expr::MethodCall(call)
+            if ["to_string", "to_owned"]
+                .iter()
+                .any(|name| call.method == name) =>
+        {
             call.method.to_token_stream()
         }
         _ => return Ok(expr),
     };
-    let fact = "an instruction is known when the workflow is compiled, and this makes a text at run time";
+    let fact =
+        "an instruction is known when the workflow is compiled, and this makes a text at run time";
     Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(
         "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: `{topic}` in it is filled in from the key `topic`; or write a function that makes it, `|cx: ReadonlyContext| format!(...)`",
     ))
 }
 
 /// Parses a callback, or a list of callbacks.
-pub(super) fn callbacks(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Vec<Callback>> {
+pub(super) fn callbacks(
+    input: ParseStream<'_>,
+    hook: &Ident,
+    sink: &mut Sink,
+) -> Result<Vec<Callback>> {
     let name = hook.to_string();
     let mut all = Vec::new();
     if input.peek(token::Bracket) {
@@ -350,7 +426,10 @@ fn callback(input: ParseStream<'_>, hook: &Ident, sink: &mut Sink) -> Result<Cal
     if let Some(closure) = closure(&mut value) {
         check_closure(hook, closure)?;
     }
-    Ok(Callback { hook: hook.clone(), value })
+    Ok(Callback {
+        hook: hook.clone(),
+        value,
+    })
 }
 
 /// Returns the closure that an expression is, or that a block ends with.
@@ -369,15 +448,34 @@ pub(in crate::workflow) fn closure(value: &mut Expr) -> Option<&mut ExprClosure>
 /// Rejects a closure whose number of parameters differs from that of its hook.
 fn check_closure(hook: &Ident, closure: &ExprClosure) -> Result<()> {
     let (types, names) = match hook.to_string().as_str() {
-        "before_model" => ("`&mut CallbackContext` and `&mut ModelRequest`", "cx, request"),
-        "after_model" => ("`&mut CallbackContext` and `&mut ModelResponse`", "cx, response"),
-        "on_model_error" => ("`&mut CallbackContext`, `&ModelRequest` and `&Error`", "cx, request, error"),
+        "before_model" => (
+            "`&mut CallbackContext` and `&mut ModelRequest`",
+            "cx, request",
+        ),
+        "after_model" => (
+            "`&mut CallbackContext` and `&mut ModelResponse`",
+            "cx, response",
+        ),
+        "on_model_error" => (
+            "`&mut CallbackContext`, `&ModelRequest` and `&Error`",
+            "cx, request, error",
+        ),
         "before_tool" => ("`&mut CallbackContext` and `&mut FunctionCall`", "cx, call"),
-        "after_tool" => ("`&mut CallbackContext`, `&FunctionCall` and `&mut Value`", "cx, call, result"),
-        "on_tool_error" => ("`&mut CallbackContext`, `&FunctionCall` and `&Error`", "cx, call, error"),
+        "after_tool" => (
+            "`&mut CallbackContext`, `&FunctionCall` and `&mut Value`",
+            "cx, call, result",
+        ),
+        "on_tool_error" => (
+            "`&mut CallbackContext`, `&FunctionCall` and `&Error`",
+            "cx, call, error",
+        ),
         _ => ("`&mut CallbackContext`", "cx"),
     };
-    arity(closure, &format!("`{hook}` gives its callback {types}"), names)
+    arity(
+        closure,
+        &format!("`{hook}` gives its callback {types}"),
+        names,
+    )
 }
 
 fn arity(closure: &ExprClosure, gives: &str, names: &str) -> Result<()> {

@@ -31,7 +31,15 @@ const WORDS: Words<'_> = Words {
 /// A limit above the needs of any workflow. Each pair takes time to compile.
 const MOST_PAIRS: usize = 100_000;
 /// Attributes that are valid on the struct of a workflow or an agent.
-const STRUCT_ATTRIBUTES: [&str; 7] = ["doc", "allow", "expect", "warn", "deny", "deprecated", "must_use"];
+const STRUCT_ATTRIBUTES: [&str; 7] = [
+    "doc",
+    "allow",
+    "expect",
+    "warn",
+    "deny",
+    "deprecated",
+    "must_use",
+];
 
 impl Workflow {
     pub(super) fn parse(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
@@ -41,14 +49,15 @@ impl Workflow {
         self.vis = Some(input.parse()?);
         if let Some(word) = expect::word(input).filter(|_| input.peek2(Ident::peek_any)) {
             let fact = format!("`{word}` does not belong here");
-            return Err(
-                Diagnostic::syntax(word.span(), fact).help(format!("remove it, and begin with {NAME}"))
-            );
+            return Err(Diagnostic::syntax(word.span(), fact)
+                .help(format!("remove it, and begin with {NAME}")));
         }
         self.name = Some(expect::name(input, NAME)?);
         if input.peek(Token![<]) {
-            return Err(Diagnostic::syntax(input.span(), "a workflow has no generic parameters")
-                .help("write it for the types that it is used with"));
+            return Err(
+                Diagnostic::syntax(input.span(), "a workflow has no generic parameters")
+                    .help("write it for the types that it is used with"),
+            );
         }
         if input.peek(token::Paren) {
             list(&parens(input)?, sink, |list, sink| {
@@ -57,8 +66,10 @@ impl Workflow {
             });
         }
         if input.peek(Token![=>]) {
-            return Err(Diagnostic::syntax(input.span(), "the outputs of a workflow follow `->`")
-                .help("write `->` instead of `=>`"));
+            return Err(
+                Diagnostic::syntax(input.span(), "the outputs of a workflow follow `->`")
+                    .help("write `->` instead of `=>`"),
+            );
         }
         if input.parse::<Option<Token![->]>>()?.is_some()
             && let Err(error) = self.outputs(input, sink)
@@ -108,9 +119,16 @@ impl Workflow {
         item::items(&body, sink, &mut self.items);
         step::steps(&body, sink, &mut self.body);
         if self.body.is_empty() && is_fine && sink.diagnostics.is_empty() {
-            let name = self.name.as_ref().map(ToString::to_string).unwrap_or_default();
-            let example =
-                self.items.agents.first().map_or("writer; critic".to_owned(), |decl| decl.name.to_string());
+            let name = self
+                .name
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let example = self
+                .items
+                .agents
+                .first()
+                .map_or("writer; critic".to_owned(), |decl| decl.name.to_string());
             let fact = format!("workflow `{name}` has no steps");
             sink.push(
                 Diagnostic::new(Check::BlockEmpty, open, fact)
@@ -120,31 +138,46 @@ impl Workflow {
         if input.is_empty() {
             return Ok(());
         }
-        Err(expected_error(input, "nothing more after the `}` of the workflow")
-            .help("write a `workflow!` for each workflow"))
+        Err(
+            expected_error(input, "nothing more after the `}` of the workflow")
+                .help("write a `workflow!` for each workflow"),
+        )
     }
 
     /// Applies an attribute of the workflow, or keeps an attribute of its struct.
     fn attribute(&mut self, attr: Attribute, sink: &mut Sink) {
-        let name = attr.path().get_ident().map(ToString::to_string).unwrap_or_default();
+        let name = attr
+            .path()
+            .get_ident()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         match name.as_str() {
             "bounds" => self.bounds(&attr, sink),
             "type_pairs" => self.pairs(&attr, sink),
             _ => match nearest(&name, ["bounds", "type_pairs"]) {
                 Some(near) => {
-                    let error = syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
+                    let error =
+                        syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
                     sink.push(Diagnostic::from(error).help(format!("did you mean `{near}`?")));
                 }
-                None if is_struct_attribute(&attr, "a workflow", "workflow!", sink) => self.attrs.push(attr),
+                None if is_struct_attribute(&attr, "a workflow", "workflow!", sink) => {
+                    self.attrs.push(attr)
+                }
                 None => {}
             },
         }
     }
 
     fn bounds(&mut self, attr: &Attribute, sink: &mut Sink) {
-        let span = attr.path().get_ident().map_or_else(Span::call_site, Ident::span);
+        let span = attr
+            .path()
+            .get_ident()
+            .map_or_else(Span::call_site, Ident::span);
         let Meta::List(inside) = &attr.meta else {
-            return sink.push(Diagnostic::syntax(span, format!("expected `( )` after `bounds`, {BOUNDS}")));
+            return sink.push(Diagnostic::syntax(
+                span,
+                format!("expected `( )` after `bounds`, {BOUNDS}"),
+            ));
         };
         if inside.tokens.is_empty() {
             return sink.push(
@@ -152,7 +185,11 @@ impl Workflow {
                     .help(format!("write a limit, {BOUNDS}")),
             );
         }
-        let mut seen = self.bounds.iter().map(|bound| bound.word.to_string()).collect();
+        let mut seen = self
+            .bounds
+            .iter()
+            .map(|bound| bound.word.to_string())
+            .collect();
         let read = |input: ParseStream<'_>| {
             list(input, sink, |list, sink| self.bound(list, sink, &mut seen));
             Ok(())
@@ -161,11 +198,20 @@ impl Workflow {
         let _ = read.parse2(inside.tokens.clone());
     }
 
-    fn bound(&mut self, list: ParseStream<'_>, sink: &mut Sink, seen: &mut Vec<String>) -> Result<()> {
+    fn bound(
+        &mut self,
+        list: ParseStream<'_>,
+        sink: &mut Sink,
+        seen: &mut Vec<String>,
+    ) -> Result<()> {
         let word = WORDS.next(list, sink, seen)?;
         let name = word.to_string();
         if name == "ends" {
-            self.bounds.push(Bound { span: word.span(), word, value: BoundValue::Ends });
+            self.bounds.push(Bound {
+                span: word.span(),
+                word,
+                value: BoundValue::Ends,
+            });
             return Ok(());
         }
         expect::token::<Token![=]>(list, &format!("`=`, {BOUNDS}"))?;
@@ -175,7 +221,13 @@ impl Workflow {
             BoundValue::Time(field::timeout(time, "leaves no time for anything")?)
         } else {
             let most = format!("the most that is allowed, as in `{}`", WORDS.example(&word));
-            BoundValue::Number(expect::number(list, sink, (&name, Check::Syntax), &most, 0)?)
+            BoundValue::Number(expect::number(
+                list,
+                sink,
+                (&name, Check::Syntax),
+                &most,
+                0,
+            )?)
         };
         self.bounds.push(Bound { word, span, value });
         Ok(())
@@ -183,10 +235,16 @@ impl Workflow {
 
     /// Parses `#[type_pairs(64)]`.
     fn pairs(&mut self, attr: &Attribute, sink: &mut Sink) {
-        let number = attr.parse_args::<LitInt>().ok().and_then(|number| number.base10_parse().ok());
+        let number = attr
+            .parse_args::<LitInt>()
+            .ok()
+            .and_then(|number| number.base10_parse().ok());
         match number.filter(|number| *number <= MOST_PAIRS) {
             Some(_) if self.type_pairs.is_some() => {
-                let span = attr.path().get_ident().map_or_else(Span::call_site, Ident::span);
+                let span = attr
+                    .path()
+                    .get_ident()
+                    .map_or_else(Span::call_site, Ident::span);
                 sink.push(
                     Diagnostic::new(Check::FieldUnknown, span, "`type_pairs` is set twice")
                         .help("remove one of them"),
@@ -207,15 +265,24 @@ impl Input {
     fn parse(list: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
         let typed = KeyDecl::parse(list, sink)?;
         let has_default = list.parse::<Option<Token![=]>>()?.is_some();
-        let default =
-            has_default.then(|| expect::expr(list, sink, "the default, an expression")).transpose()?;
+        let default = has_default
+            .then(|| expect::expr(list, sink, "the default, an expression"))
+            .transpose()?;
         Ok(Self { typed, default })
     }
 }
 
 /// Returns whether an attribute is valid on a struct, and reports other attributes.
-pub(super) fn is_struct_attribute(attr: &Attribute, what: &str, call: &str, sink: &mut Sink) -> bool {
-    if STRUCT_ATTRIBUTES.iter().any(|name| attr.path().is_ident(name)) {
+pub(super) fn is_struct_attribute(
+    attr: &Attribute,
+    what: &str,
+    call: &str,
+    sink: &mut Sink,
+) -> bool {
+    if STRUCT_ATTRIBUTES
+        .iter()
+        .any(|name| attr.path().is_ident(name))
+    {
         return true;
     }
     let (fact, help) = if attr.path().is_ident("derive") {
@@ -224,7 +291,10 @@ pub(super) fn is_struct_attribute(attr: &Attribute, what: &str, call: &str, sink
             "implement the trait for the struct that it becomes".to_owned(),
         )
     } else {
-        (format!("this attribute cannot be on {what}"), format!("put it before `{call}`"))
+        (
+            format!("this attribute cannot be on {what}"),
+            format!("put it before `{call}`"),
+        )
     };
     sink.push(Diagnostic::from(syn::Error::new_spanned(attr.path(), fact)).help(help));
     false

@@ -21,19 +21,30 @@ impl Run {
             )
             .help("write `_` instead of `-`"));
         }
-        let mut run = Self { path, reads: Vec::new(), alias: None, writes: Vec::new() };
+        let mut run = Self {
+            path,
+            reads: Vec::new(),
+            alias: None,
+            writes: Vec::new(),
+        };
         if input.peek(token::Paren) {
             run.reads(input, sink)?;
         }
         if input.parse::<Option<Token![as]>>()?.is_some() {
-            run.alias = Some(expect::name(input, "the name of the instance, as in `critic as second`")?);
+            run.alias = Some(expect::name(
+                input,
+                "the name of the instance, as in `critic as second`",
+            )?);
         }
         if input.peek(Token![->]) {
             run.writes(input, sink)?;
         }
         if input.peek(token::Paren) || input.peek(Token![as]) {
-            return Err(Diagnostic::syntax(input.span(), "the parts of an instance are in another order")
-                .help("write `critic(draft = essay) as second -> essay_criticism`"));
+            return Err(Diagnostic::syntax(
+                input.span(),
+                "the parts of an instance are in another order",
+            )
+            .help("write `critic(draft = essay) as second -> essay_criticism`"));
         }
         Ok(run)
     }
@@ -55,8 +66,8 @@ impl Run {
             let name = from.text();
             if self.reads.iter().any(|(other, _)| other.text() == name) {
                 let fact = format!("`{name}` is renamed twice in this instance");
-                let twice =
-                    Diagnostic::new(Check::FieldUnknown, from.name.span(), fact).help("remove one of them");
+                let twice = Diagnostic::new(Check::FieldUnknown, from.name.span(), fact)
+                    .help("remove one of them");
                 return Err(twice.with_known_flow());
             }
             self.reads.push((from, to));
@@ -97,7 +108,11 @@ impl Run {
 
 /// Parses a key after `->`. The definition determines its type.
 fn written_key(input: ParseStream<'_>) -> Result<Key> {
-    let key = expect::key(input, "the key to write, as in `critic as second -> essay_criticism`", false)?;
+    let key = expect::key(
+        input,
+        "the key to write, as in `critic as second -> essay_criticism`",
+        false,
+    )?;
     if at_colon(input) {
         let name = key.text();
         let fact = format!("the type of `{name}` is that of the definition");
@@ -127,11 +142,16 @@ fn renamed_key(list: ParseStream<'_>, agent: &str) -> Result<(Key, Key)> {
             list.span(),
             format!("`{name}` is read from another key, and this is a value"),
         )
-        .help(format!("declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`")));
+        .help(format!(
+            "declare `let KEY: TYPE = VALUE;` and write `{name} = KEY`"
+        )));
     }
     let to = expect::key(list, &what, false)?;
     if list.peek(Token![.]) || list.peek(token::Bracket) {
-        let fact = format!("`{name}` is read from a whole key, and this is a part of `{}`", to.text());
+        let fact = format!(
+            "`{name}` is read from a whole key, and this is a part of `{}`",
+            to.text()
+        );
         return Err(Diagnostic::syntax(list.span(), fact).help(format!(
             "let a function with `#[agent(writes = KEY)]` write the part, and write `{name} = KEY`"
         )));

@@ -42,7 +42,8 @@ pub(super) fn is_item(input: ParseStream<'_>, sink: &Sink) -> bool {
     if !(after.peek(kw::agent) || after.peek(kw::state) || after.peek(kw::toolset)) {
         return false;
     }
-    let is_alone = after.cursor().ident().is_some_and(|(_, rest)| rest.eof()) && !declares(&after, sink);
+    let is_alone =
+        after.cursor().ident().is_some_and(|(_, rest)| rest.eof()) && !declares(&after, sink);
     let is_named = after.peek2(Ident::peek_any) && !after.peek2(Token![as]);
     let is_nameless = after.peek2(Token![_]) || after.peek2(Lit) || after.peek2(token::Brace);
     let is_typed = after.peek2(Token![->]) && !declares(&after, sink);
@@ -59,7 +60,10 @@ pub(super) fn late_item(input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
     let error = Diagnostic::syntax(place, "an item is declared before the steps")
         .help("move it before the first step of the workflow");
     sink.push(error);
-    let mut unread = Sink { declared: std::mem::take(&mut sink.declared), ..Sink::default() };
+    let mut unread = Sink {
+        declared: std::mem::take(&mut sink.declared),
+        ..Sink::default()
+    };
     if Items::default().item(input, &mut unread).is_err() {
         skip(input, ';');
     }
@@ -71,12 +75,21 @@ impl Items {
     /// Moves toolsets out of the tools of agents.
     fn give_toolsets(&mut self) {
         for decl in &mut self.agents {
-            let DeclKind::Llm { fields, .. } = &mut decl.kind else { continue };
-            let Fields { tools, toolsets, more_tools, .. } = &mut **fields;
+            let DeclKind::Llm { fields, .. } = &mut decl.kind else {
+                continue;
+            };
+            let Fields {
+                tools,
+                toolsets,
+                more_tools,
+                ..
+            } = &mut **fields;
             tools.retain(|tool| {
                 let mut all = self.toolsets.iter().enumerate();
                 let found = all.find(|(_, one)| !tool.is_agent && tool.path.is_ident(&one.name));
-                let Some((at, toolset)) = found else { return true };
+                let Some((at, toolset)) = found else {
+                    return true;
+                };
                 *more_tools |= toolset.file.is_none();
                 toolsets.extend(tool.path.get_ident().map(|name| (at, name.clone())));
                 false
@@ -87,8 +100,10 @@ impl Items {
     fn item(&mut self, input: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let attrs = expect::docs(input, sink)?;
         if input.peek(Token![pub]) {
-            return Err(Diagnostic::syntax(input.span(), "an item of a workflow has no `pub`")
-                .help("remove it: the workflow makes its items public"));
+            return Err(
+                Diagnostic::syntax(input.span(), "an item of a workflow has no `pub`")
+                    .help("remove it: the workflow makes its items public"),
+            );
         }
         if input.parse::<Option<Token![let]>>()?.is_some() {
             self.lets.push(Let::parse(attrs, input, sink)?);
@@ -111,7 +126,9 @@ impl Toolset {
         expect::token::<Token![:]>(input, "`:` and the type of the toolset")?;
         let ty = expect::ty(input, "the type of the toolset")?;
         let fixed = input.parse::<Option<Token![=]>>()?;
-        let file = fixed.map(|_| expect::expr(input, sink, "`include!(\"NAME.mcp.json\")`")).transpose()?;
+        let file = fixed
+            .map(|_| expect::expr(input, sink, "`include!(\"NAME.mcp.json\")`"))
+            .transpose()?;
         end(input, sink)?;
         Ok(Self { name, ty, file })
     }
@@ -119,7 +136,10 @@ impl Toolset {
 
 impl Let {
     fn parse(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<Self> {
-        let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
+        let typed = KeyDecl {
+            attrs,
+            ..KeyDecl::parse(input, sink)?
+        };
         expect::token::<Token![=]>(input, "`=` and the first value")?;
         let value = expect::expr(input, sink, "the first value, an expression")?;
         end(input, sink)?;
@@ -128,17 +148,25 @@ impl Let {
 }
 
 fn state(attrs: Vec<Attribute>, input: ParseStream<'_>, sink: &mut Sink) -> Result<KeyDecl> {
-    let typed = KeyDecl { attrs, ..KeyDecl::parse(input, sink)? };
+    let typed = KeyDecl {
+        attrs,
+        ..KeyDecl::parse(input, sink)?
+    };
     if input.peek(Token![=]) {
         let key = typed.key.text();
         let fact = format!("a `state` has no value: `{key}` has its value in the session");
-        return Err(Diagnostic::syntax(input.span(), fact)
-            .help(format!("write `let {key}: ...` for a key with a first value")));
+        return Err(Diagnostic::syntax(input.span(), fact).help(format!(
+            "write `let {key}: ...` for a key with a first value"
+        )));
     }
     end(input, sink)?;
     let ty = crate::types::option_value(&typed.ty);
     let (perhaps, ty) = (!std::ptr::eq(ty, &typed.ty), ty.clone());
-    Ok(KeyDecl { perhaps, ty, ..typed })
+    Ok(KeyDecl {
+        perhaps,
+        ty,
+        ..typed
+    })
 }
 
 /// Parses the `;` of an item. If another item follows, only the `;` is missing.

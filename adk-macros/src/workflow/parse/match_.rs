@@ -28,12 +28,17 @@ pub(super) fn subject(input: ParseStream<'_>) -> Result<Match> {
         "the key to look at, as in `match severity < Severity::High => page, _ => () >`",
         false,
     )?;
-    let is_expression =
-        input.peek(Token![.]) || input.peek(Token![::]) || input.peek(token::Paren) || input.peek(Token![==]);
+    let is_expression = input.peek(Token![.])
+        || input.peek(Token![::])
+        || input.peek(token::Paren)
+        || input.peek(Token![==]);
     if is_expression {
         return Err(no_key());
     }
-    Ok(Match { key, arms: Vec::new() })
+    Ok(Match {
+        key,
+        arms: Vec::new(),
+    })
 }
 
 /// Parses the arms up to the end of their block. An arm that is a block needs no separator.
@@ -52,7 +57,11 @@ pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>)
         });
         if let Err(error) = read {
             let help = "write several steps as a block, as in `_ => < a; b >`";
-            sink.push(if after_semicolon { error.help(help) } else { error });
+            sink.push(if after_semicolon {
+                error.help(help)
+            } else {
+                error
+            });
             after_semicolon = false;
             skip(input, ',');
         }
@@ -61,7 +70,9 @@ pub(super) fn arms(input: ParseStream<'_>, sink: &mut Sink, arms: &mut Vec<Arm>)
 }
 
 fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
-    if input.parse::<Option<Token![,]>>()?.is_some() || input.parse::<Option<Token![;]>>()?.is_some() {
+    if input.parse::<Option<Token![,]>>()?.is_some()
+        || input.parse::<Option<Token![;]>>()?.is_some()
+    {
         return Ok(());
     }
     if !is_block && !at_end(input) {
@@ -83,9 +94,16 @@ impl Arm {
         let pattern = pattern(input, sink)?;
         let guard = input.peek(Token![if]).then(|| guard(input)).transpose()?;
         if input.parse::<Option<Token![=>]>>()?.is_none() {
-            return Err(expected_error(input, &format!("`=>` and a step after the pattern, {EXAMPLE}")));
+            return Err(expected_error(
+                input,
+                &format!("`=>` and a step after the pattern, {EXAMPLE}"),
+            ));
         }
-        Ok(Self { pattern, guard, node: None })
+        Ok(Self {
+            pattern,
+            guard,
+            node: None,
+        })
     }
 }
 
@@ -102,8 +120,11 @@ fn pattern(input: ParseStream<'_>, sink: &mut Sink) -> Result<Pat> {
         if input.cursor() == start {
             return nothing;
         }
-        Diagnostic::syntax(error.span(), format!("this pattern of Rust cannot be read: {error}"))
-            .help(format!("write an arm {EXAMPLE}"))
+        Diagnostic::syntax(
+            error.span(),
+            format!("this pattern of Rust cannot be read: {error}"),
+        )
+        .help(format!("write an arm {EXAMPLE}"))
     })
 }
 
@@ -114,14 +135,21 @@ fn guard(input: ParseStream<'_>) -> Result<Expr> {
     while !(input.is_empty() || input.peek(Token![=>])) {
         tokens.extend([input.parse::<TokenTree>()?]);
     }
-    syn::parse2(tokens)
-        .map_err(|_| Diagnostic::syntax(word, "expected a condition after `if`, as in `n if n > 3 => step`"))
+    syn::parse2(tokens).map_err(|_| {
+        Diagnostic::syntax(
+            word,
+            "expected a condition after `if`, as in `n if n > 3 => step`",
+        )
+    })
 }
 
 /// Parses the step of an arm: `None` for `()`.
 fn step(input: ParseStream<'_>, sink: &mut Sink) -> Result<Option<Node>> {
     if at_end(input) || input.peek(Token![,]) || input.peek(Token![;]) {
-        return Err(expected_error(input, "a step, or `()` for an arm that does nothing"));
+        return Err(expected_error(
+            input,
+            "a step, or `()` for an arm that does nothing",
+        ));
     }
     if !input.peek(token::Paren) {
         return Node::parse(input, sink).map(Some);

@@ -14,8 +14,10 @@ use syn::{Attribute, Ident, Lifetime, Token, token};
 
 const STEP: &str = "a step: an agent, a block such as `loop < ... >`, or `break`";
 /// Words that begin a statement.
-const WORDS: [&str; 11] =
-    ["agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "try", "await", "break"];
+const WORDS: [&str; 11] = [
+    "agent", "let", "state", "sequence", "parallel", "loop", "match", "each", "try", "await",
+    "break",
+];
 
 /// Parses steps up to the end of their block.
 pub(super) fn steps(input: ParseStream<'_>, sink: &mut Sink, nodes: &mut Vec<Node>) {
@@ -48,7 +50,11 @@ fn end(input: ParseStream<'_>, is_block: bool, sink: &mut Sink) -> Result<()> {
     }
     let error = expected_error(input, "`;` between two steps");
     let sign = next_token_text(input);
-    let sign = if input.peek(Token![|]) && input.peek2(Token![>]) { "|>" } else { sign.trim_matches('`') };
+    let sign = if input.peek(Token![|]) && input.peek2(Token![>]) {
+        "|>"
+    } else {
+        sign.trim_matches('`')
+    };
     let remedy = hint(Place::Operator, sign);
     let error = remedy.map_or(error.clone(), |remedy| error.help(remedy));
     if input.parse::<Option<Token![,]>>()?.is_some() || remedy.is_none() && begins(input) {
@@ -76,7 +82,9 @@ impl Node {
             return Self::named_step(attrs, name, input, sink);
         }
         if input.peek(Token![await]) {
-            return Ok(Self::Await(Box::new(Await::parse(attrs, None, input, sink)?)));
+            return Ok(Self::Await(Box::new(Await::parse(
+                attrs, None, input, sink,
+            )?)));
         }
         if !attrs.is_empty() {
             sink.push(idle_doc_error(&attrs));
@@ -99,7 +107,12 @@ impl Node {
         sink: &mut Sink,
     ) -> Result<Self> {
         if input.peek(Token![await]) {
-            return Ok(Self::Await(Box::new(Await::parse(attrs, Some(name), input, sink)?)));
+            return Ok(Self::Await(Box::new(Await::parse(
+                attrs,
+                Some(name),
+                input,
+                sink,
+            )?)));
         }
         if block::begins(input) {
             return Block::parse(attrs, Some(name), input, sink).map(Self::Block);
@@ -121,30 +134,44 @@ impl Break {
         }
         let target = expect::name(input, "the name of a loop, as in `break outer`")?;
         // Errors belong to the name, if the `break` has one.
-        Ok(Self { span: target.span(), target: Some(target) })
+        Ok(Self {
+            span: target.span(),
+            target: Some(target),
+        })
     }
 }
 
 /// Returns the error about a doc comment before an item without a description.
 fn idle_doc_error(attrs: &[Attribute]) -> Diagnostic {
     let text = "a doc comment here describes nothing";
-    Diagnostic::from(syn::Error::new_spanned(attrs.first(), text))
-        .help("put it before a named block, such as `refinement: loop < ... >`; for a comment write `//`")
+    Diagnostic::from(syn::Error::new_spanned(attrs.first(), text)).help(
+        "put it before a named block, such as `refinement: loop < ... >`; for a comment write `//`",
+    )
 }
 
 /// Rejects tokens that do not begin a step.
 fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
     if input.peek(token::Paren) || input.peek(token::Bracket) {
-        return Err(Diagnostic::syntax(input.span(), "steps are in `< >` or `{ }`")
-            .help("write `< a; b >` for several steps, and a single agent without brackets"));
+        return Err(
+            Diagnostic::syntax(input.span(), "steps are in `< >` or `{ }`")
+                .help("write `< a; b >` for several steps, and a single agent without brackets"),
+        );
     }
     let Some(word) = expect::word(input) else {
-        return if input.peek(Token![::]) { Ok(()) } else { Err(expected_error(input, STEP)) };
+        return if input.peek(Token![::]) {
+            Ok(())
+        } else {
+            Err(expected_error(input, STEP))
+        };
     };
     let text = word.to_string();
     if !input.peek(Ident) {
         let is_path = matches!(text.as_str(), "crate" | "self" | "super");
-        return if is_path { Ok(()) } else { Err(keyword(&word, input)) };
+        return if is_path {
+            Ok(())
+        } else {
+            Err(keyword(&word, input))
+        };
     }
     if input.peek2(Token![-]) && input.peek3(Ident::peek_any) {
         return Err(expect::dashed_name_error(input));
@@ -165,7 +192,10 @@ fn refuse(input: ParseStream<'_>, sink: &Sink) -> Result<()> {
 
 fn at_third_end(input: ParseStream<'_>) -> bool {
     input.peek3(Token![>])
-        || input.cursor().ident().is_some_and(|(_, rest)| rest.ident().is_some_and(|(_, rest)| rest.eof()))
+        || input
+            .cursor()
+            .ident()
+            .is_some_and(|(_, rest)| rest.ident().is_some_and(|(_, rest)| rest.eof()))
 }
 
 fn opens_after_parens(input: ParseStream<'_>) -> bool {
@@ -204,7 +234,11 @@ fn keyword(word: &Ident, input: ParseStream<'_>) -> Diagnostic {
     let is_exit = word == "continue" || word == "return";
     match hint(Place::Step, &text).filter(|_| !is_alone || is_exit) {
         Some(remedy) => not_a_step(word, Some(remedy), None),
-        None => Diagnostic::new(Check::NameInvalid, word.span(), format!("`{word}` is a keyword of Rust"))
-            .help(keyword_remedy(&text)),
+        None => Diagnostic::new(
+            Check::NameInvalid,
+            word.span(),
+            format!("`{word}` is a keyword of Rust"),
+        )
+        .help(keyword_remedy(&text)),
     }
 }

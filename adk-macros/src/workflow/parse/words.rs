@@ -31,7 +31,9 @@ impl Words<'_> {
     ) -> Result<Ident> {
         let example = self.known.first().copied().unwrap_or_default();
         let what = format!("one of its {}s, as in `{example}`", self.kind);
-        let word = input.call(Ident::parse_any).map_err(|_| expected_error(input, &what))?;
+        let word = input
+            .call(Ident::parse_any)
+            .map_err(|_| expected_error(input, &what))?;
         let name = word.to_string();
         let fault = |fact: String| Diagnostic::new(self.check, word.span(), fact);
         if !self.names().any(|known| known == name) {
@@ -42,9 +44,15 @@ impl Words<'_> {
             let Some(near) = self.near(&name) else {
                 let unknown = unknown.help(format!("use one of `{}`", self.known.join("`, `")));
                 // The unknown argument of a block may be a condition that ends it.
-                return Err(if self.place == Place::Argument { unknown } else { unknown.with_known_flow() });
+                return Err(if self.place == Place::Argument {
+                    unknown
+                } else {
+                    unknown.with_known_flow()
+                });
             };
-            let unknown = unknown.help(format!("did you mean `{near}`?")).with_known_flow();
+            let unknown = unknown
+                .help(format!("did you mean `{near}`?"))
+                .with_known_flow();
             if seen.iter().any(|seen| seen == near) {
                 return Err(unknown);
             }
@@ -61,15 +69,24 @@ impl Words<'_> {
 
     fn near(&self, name: &str) -> Option<&str> {
         // ADK uses this suffix for callbacks.
-        let short = name.strip_suffix("_callback").or(name.strip_suffix("_callbacks")).unwrap_or(name);
-        let mut longer = self.names().filter(|known| name.len() > 2 && known.starts_with(short));
+        let short = name
+            .strip_suffix("_callback")
+            .or(name.strip_suffix("_callbacks"))
+            .unwrap_or(name);
+        let mut longer = self
+            .names()
+            .filter(|known| name.len() > 2 && known.starts_with(short));
         let only = longer.next().filter(|_| longer.next().is_none());
         only.or_else(|| nearest(name, self.names()))
     }
 
     /// Returns the example of a word.
     pub(crate) fn example(&self, word: &Ident) -> &str {
-        self.known.iter().find(|form| word == example_name(form)).copied().unwrap_or_default()
+        self.known
+            .iter()
+            .find(|form| word == example_name(form))
+            .copied()
+            .unwrap_or_default()
     }
 
     fn names(&self) -> impl Iterator<Item = &str> {
@@ -79,5 +96,7 @@ impl Words<'_> {
 
 /// Returns the name in an example: `max` for `max = 5`.
 fn example_name(form: &str) -> &str {
-    form.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or(form)
+    form.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .next()
+        .unwrap_or(form)
 }

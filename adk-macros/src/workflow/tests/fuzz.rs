@@ -35,12 +35,21 @@ const POOL: &str = "loop max parallel sequence match each await agent let state 
 
 #[test]
 fn mutants_of_a_workflow() {
-    assert!(super::super::parse::workflow(GOOD.parse().unwrap()).1.texts().is_empty());
-    run(rounds(), &[&[GOOD]], POOL, |input| vec![super::super::workflow(input[0].clone())]);
+    assert!(
+        super::super::parse::workflow(GOOD.parse().unwrap())
+            .1
+            .texts()
+            .is_empty()
+    );
+    run(rounds(), &[&[GOOD]], POOL, |input| {
+        vec![super::super::workflow(input[0].clone())]
+    });
 }
 
 #[test]
 fn mutants_of_an_agent() {
     let good = "/// Docs.\n pub critic -> user:x: Vec<u8> { instruction: X, name: \"y\" } pub agent b { model: M, tools: [t], max_turns: 2 }";
-    run(rounds() / 4, &[&[good]], POOL, |input| vec![super::super::llm_agent(input[0].clone())]);
+    run(rounds() / 4, &[&[good]], POOL, |input| {
+        vec![super::super::llm_agent(input[0].clone())]
+    });
 }

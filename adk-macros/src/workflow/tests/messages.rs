@@ -14,7 +14,10 @@ pub(super) fn errors(text: &str) -> Vec<String> {
 }
 
 fn checks(text: &str) -> Vec<String> {
-    errors(text).iter().map(|text| text.split(':').next().unwrap().to_owned()).collect()
+    errors(text)
+        .iter()
+        .map(|text| text.split(':').next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -32,7 +35,10 @@ fn one_mistake_is_one_error() {
         ("W() { a; W; c }", "agent-reused"),
         ("W() { a; foo::; c }", "syntax"),
         ("W() { a; parallel(max = 3) < b >; c }", "field-unknown"),
-        ("W() { agent a { bad: 1, instruction: \"x\" } a }", "field-unknown"),
+        (
+            "W() { agent a { bad: 1, instruction: \"x\" } a }",
+            "field-unknown",
+        ),
         ("W() { agent a { instruction \"x\" } a; b }", "syntax"),
         ("W() { agent a -> x { } a; b }", "syntax"),
         ("W() { agent a -> x: String; a; b }", "syntax"),
@@ -96,7 +102,10 @@ fn several_mistakes_are_several_errors() {
 
 #[test]
 fn a_word_of_another_language_may_be_the_name_of_an_agent() {
-    for text in ["W() { agent run {} run; b }", "W() { run; then as call; step::go }"] {
+    for text in [
+        "W() { agent run {} run; b }",
+        "W() { run; then as call; step::go }",
+    ] {
         assert_eq!(checks(text), [""; 0], "{text}");
     }
 }
@@ -130,7 +139,11 @@ fn brackets_of_expressions_types_and_patterns_have_a_limit_too() {
         ("agent a { model: ", " } a"),
     ] {
         for (n, expected) in [(40, 0), (2_000, 1)] {
-            let text = format!("W() {{ {open} {} u8 {} {close} }}", "(".repeat(n), ")".repeat(n));
+            let text = format!(
+                "W() {{ {open} {} u8 {} {close} }}",
+                "(".repeat(n),
+                ")".repeat(n)
+            );
             let errors = parse::workflow(text.parse().unwrap()).1.texts();
             assert_eq!(errors.len(), expected, "{open} {n}: {errors:?}");
         }

@@ -9,8 +9,7 @@ const KEYWORDS: &str = "abstract async await become box break const continue cra
     true try type typeof unsafe unsized use virtual where while yield _";
 
 /// Words of `workflow!` that are not keywords of Rust.
-const WORDS: &str =
-    "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
+const WORDS: &str = "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
 
 /// Places of the name of an agent, an instance or a block.
 const NAMES: &[&str] = &[
@@ -48,15 +47,19 @@ fn errors_show_a_keyword_that_is_a_name() {
     let mut wrong = Vec::new();
     for word in KEYWORDS.split_whitespace() {
         // After a prefix the word is a valid key.
-        for place in NAMES.iter().chain(KEYS).filter(|place| !place.contains("user:")) {
+        for place in NAMES
+            .iter()
+            .chain(KEYS)
+            .filter(|place| !place.contains("user:"))
+        {
             let text = place.replace("NAME", word);
             let errors = errors(&text);
             let quoted = format!("`{word}`");
             let known = |one: &String| {
                 let checked = one.starts_with("name-invalid: ") || one.starts_with("syntax: ");
                 // `until = true` is reported as an expression.
-                let shows =
-                    one.contains(&quoted) || matches!(word, "true" | "false" | "break" | "if" | "while");
+                let shows = one.contains(&quoted)
+                    || matches!(word, "true" | "false" | "break" | "if" | "while");
                 checked && shows && (one.contains("; help: ") || one.contains("expected "))
             };
             if !errors.iter().any(known) {
@@ -101,7 +104,9 @@ fn words_of_the_language_are_valid_keys() {
             let text = place.replace("NAME", word);
             let errors = errors(&text);
             let reserved = matches!(word, "sequence" | "parallel" | "each" | "user" | "model");
-            let is_reserved = errors.iter().all(|one| one.starts_with(&format!("name-reserved: `{word}` ")));
+            let is_reserved = errors
+                .iter()
+                .all(|one| one.starts_with(&format!("name-reserved: `{word}` ")));
             if errors.len() != usize::from(reserved) || !is_reserved {
                 wrong.push((text, errors));
             }
@@ -113,9 +118,11 @@ fn words_of_the_language_are_valid_keys() {
 #[test]
 fn a_name_has_no_dashes() {
     let expected = "name-invalid: `my-own-agent` is no name; help: write `my_own_agent`";
-    for text in
-        ["W() { agent my-own-agent { } a }", "W() { my-own-agent; a }", "W() { my-own-agent: loop < a > }"]
-    {
+    for text in [
+        "W() { agent my-own-agent { } a }",
+        "W() { my-own-agent; a }",
+        "W() { my-own-agent: loop < a > }",
+    ] {
         assert_eq!(errors(text), [expected], "{text}");
     }
 }

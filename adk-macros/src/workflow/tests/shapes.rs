@@ -25,19 +25,44 @@ fn nodes(all: &[Node]) -> String {
 fn node(node: &Node) -> String {
     match node {
         Node::Run(run) => {
-            let alias = run.alias.as_ref().map(|alias| format!("{alias}=")).unwrap_or_default();
-            let reads: Vec<_> =
-                run.reads.iter().map(|(from, to)| format!("{}={}", from.text(), to.text())).collect();
-            let reads = if reads.is_empty() { String::new() } else { format!("({})", reads.join(", ")) };
+            let alias = run
+                .alias
+                .as_ref()
+                .map(|alias| format!("{alias}="))
+                .unwrap_or_default();
+            let reads: Vec<_> = run
+                .reads
+                .iter()
+                .map(|(from, to)| format!("{}={}", from.text(), to.text()))
+                .collect();
+            let reads = if reads.is_empty() {
+                String::new()
+            } else {
+                format!("({})", reads.join(", "))
+            };
             let writes: Vec<_> = run.writes.iter().map(|key| key.text()).collect();
-            let writes = if writes.is_empty() { String::new() } else { format!("->{}", writes.join("+")) };
+            let writes = if writes.is_empty() {
+                String::new()
+            } else {
+                format!("->{}", writes.join("+"))
+            };
             format!("{alias}{}{reads}{writes}", path_text(&run.path))
         }
         Node::Break(one) => {
-            format!("break {}", one.target.as_ref().map(ToString::to_string).unwrap_or_default())
+            format!(
+                "break {}",
+                one.target
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default()
+            )
         }
         Node::Await(wait) => {
-            let name = wait.name.as_ref().map(|name| format!("{name}=")).unwrap_or_default();
+            let name = wait
+                .name
+                .as_ref()
+                .map(|name| format!("{name}="))
+                .unwrap_or_default();
             let timeout = match &wait.timeout {
                 Some(Timeout::Millis(millis)) => format!("{millis}ms"),
                 Some(Timeout::Value(value)) => quote::quote!(#value).to_string(),
@@ -48,20 +73,46 @@ fn node(node: &Node) -> String {
                 Some(Answerer::Other) => "other|".to_owned(),
                 None => String::new(),
             };
-            let default = wait.default.as_ref().map(|value| quote::quote!(#value).to_string());
+            let default = wait
+                .default
+                .as_ref()
+                .map(|value| quote::quote!(#value).to_string());
             let (key, ty) = (wait.typed.key.text(), type_text(&wait.typed.ty));
-            format!("{name}await({by}{timeout}|{})[{key}: {ty}]", default.unwrap_or_default())
+            format!(
+                "{name}await({by}{timeout}|{})[{key}: {ty}]",
+                default.unwrap_or_default()
+            )
         }
         Node::Block(block) => {
-            let mut head = block.name.as_ref().map(|name| format!("{name}:")).unwrap_or_default();
+            let mut head = block
+                .name
+                .as_ref()
+                .map(|name| format!("{name}:"))
+                .unwrap_or_default();
             head.push_str(block.kind.word());
             if let BlockKind::Loop { max, until } = &block.kind {
-                let max = max.as_ref().map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
+                let max = max
+                    .as_ref()
+                    .map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
                 let until = until.as_ref().map(|key| key.text());
-                let _ = write!(head, "({}|{})", max.unwrap_or_default(), until.unwrap_or_default());
+                let _ = write!(
+                    head,
+                    "({}|{})",
+                    max.unwrap_or_default(),
+                    until.unwrap_or_default()
+                );
             }
-            if let BlockKind::Each { item, list, max_concurrency, .. } = &block.kind {
-                let most = max_concurrency.as_ref().and_then(|most| most.literal).unwrap_or_default();
+            if let BlockKind::Each {
+                item,
+                list,
+                max_concurrency,
+                ..
+            } = &block.kind
+            {
+                let most = max_concurrency
+                    .as_ref()
+                    .and_then(|most| most.literal)
+                    .unwrap_or_default();
                 let _ = write!(head, "({item}|{}|{most})", list.text());
             }
             if let BlockKind::Match(choice) = &block.kind {
@@ -95,13 +146,28 @@ fn brackets_of_both_forms_are_the_same() {
 fn awaits() {
     for (text, shape) in [
         ("await x: T; d", "await(|)[x: T], d"),
-        ("/// Is it?\nawait user:x: Option<T>", "await(|)[user:x: Option<T>]"),
-        ("a: await(timeout = \"72h\", default = T::No,) x: T; d", "a=await(259200000ms|T :: No)[x: T], d"),
+        (
+            "/// Is it?\nawait user:x: Option<T>",
+            "await(|)[user:x: Option<T>]",
+        ),
+        (
+            "a: await(timeout = \"72h\", default = T::No,) x: T; d",
+            "a=await(259200000ms|T :: No)[x: T], d",
+        ),
         ("await(by = \"staff\") x: T", "await(staff||)[x: T]"),
-        ("await(timeout = WEEK, by = other) x: T", "await(other|WEEK|)[x: T]"),
+        (
+            "await(timeout = WEEK, by = other) x: T",
+            "await(other|WEEK|)[x: T]",
+        ),
         ("await(timeout = WEEK) x: T", "await(WEEK|)[x: T]"),
-        ("parallel < await x: T; await y: Vec<T> >", "parallel[await(|)[x: T], await(|)[y: Vec<T>]]"),
-        ("match k < 1 => await x: T, _ => () >", "match(k)[1 => await(|)[x: T], _ => ()]"),
+        (
+            "parallel < await x: T; await y: Vec<T> >",
+            "parallel[await(|)[x: T], await(|)[y: Vec<T>]]",
+        ),
+        (
+            "match k < 1 => await x: T, _ => () >",
+            "match(k)[1 => await(|)[x: T], _ => ()]",
+        ),
     ] {
         assert_eq!(body(text), shape, "{text}");
     }
@@ -117,12 +183,16 @@ fn steps() {
         body("out: loop(until = user:done, max = N) < break out; break >"),
         "out:loop(?|user:done)[break out, break ]"
     );
-    assert_eq!(body("agent; state; agent as x; r#loop"), "agent, state, x=agent, r#loop");
+    assert_eq!(
+        body("agent; state; agent as x; r#loop"),
+        "agent, state, x=agent, r#loop"
+    );
 }
 
 #[test]
 fn arms_have_the_patterns_of_rust() {
-    let shape = "match(severity)[Severity::High => page, Severity::Low => sequence[log, digest], _ => ()]";
+    let shape =
+        "match(severity)[Severity::High => page, Severity::Low => sequence[log, digest], _ => ()]";
     for text in [
         "match severity < Severity::High => page, Severity::Low => < log; digest >, _ => () >",
         "match severity < Severity::High => page; Severity::Low => < log; digest > _ => (), >",
@@ -168,9 +238,14 @@ fn lists_and_instances() {
 
 #[test]
 fn bounds() {
-    let (tree, errors) = read("#[bounds(model_calls = 30)] #[bounds(rounds = N * 2)] pub W() { a }");
+    let (tree, errors) =
+        read("#[bounds(model_calls = 30)] #[bounds(rounds = N * 2)] pub W() { a }");
     assert_eq!(errors, Vec::<String>::new());
-    let words: Vec<_> = tree.bounds.iter().map(|bound| bound.word.to_string()).collect();
+    let words: Vec<_> = tree
+        .bounds
+        .iter()
+        .map(|bound| bound.word.to_string())
+        .collect();
     assert_eq!(words, ["model_calls", "rounds"]);
 }
 
@@ -184,10 +259,18 @@ fn heads() {
         .inputs
         .iter()
         .map(|input| {
-            format!("{} {} {}", input.typed.key.text(), type_text(&input.typed.ty), input.default.is_some())
+            format!(
+                "{} {} {}",
+                input.typed.key.text(),
+                type_text(&input.typed.ty),
+                input.default.is_some()
+            )
         })
         .collect();
-    assert_eq!(inputs, ["a Vec<Vec<u8>> false", "user:b u8 true", "user T false"]);
+    assert_eq!(
+        inputs,
+        ["a Vec<Vec<u8>> false", "user:b u8 true", "user T false"]
+    );
     let outputs: Vec<_> = tree.outputs.iter().map(|typed| typed.key.text()).collect();
     assert_eq!(outputs, ["c", "app:d"]);
     assert!(read("W { a }").1.is_empty());
@@ -217,7 +300,10 @@ fn items() {
         .map(|decl| match &decl.kind {
             DeclKind::Llm { output, fields } => format!(
                 "{} {:?} {}",
-                output.as_ref().map(|typed| typed.key.text()).unwrap_or_default(),
+                output
+                    .as_ref()
+                    .map(|typed| typed.key.text())
+                    .unwrap_or_default(),
                 fields.timeout.as_ref().map(|timeout| match timeout {
                     Timeout::Millis(millis) => *millis,
                     Timeout::Value(_) => 0,
@@ -232,18 +318,43 @@ fn items() {
         .collect();
     assert_eq!(
         kinds,
-        ["user:plan Some(1500) 2", " Some(0) 0", "crate::C", "2 true Arc<dyn DynAgent>", "0 false D"]
+        [
+            "user:plan Some(1500) 2",
+            " Some(0) 0",
+            "crate::C",
+            "2 true Arc<dyn DynAgent>",
+            "0 false D"
+        ]
     );
 }
 
 #[test]
 fn unnamed_blocks_are_counted_by_kind_in_source_order() {
-    let (tree, _) = read("IterativeW() { loop < a; < parallel < b; c >; x: loop < d > >; loop < e > > }");
+    let (tree, _) =
+        read("IterativeW() { loop < a; < parallel < b; c >; x: loop < d > >; loop < e > > }");
     let plan = plan::flatten(&tree);
     assert_eq!(plan.name, "iterative_w");
-    let names: Vec<_> =
-        plan.steps.iter().filter(|step| !step.name.is_empty()).map(|step| &*step.name).collect();
-    assert_eq!(names, ["loop_1", "a", "sequence_1", "parallel_1", "b", "c", "x", "d", "loop_2", "e"]);
+    let names: Vec<_> = plan
+        .steps
+        .iter()
+        .filter(|step| !step.name.is_empty())
+        .map(|step| &*step.name)
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "loop_1",
+            "a",
+            "sequence_1",
+            "parallel_1",
+            "b",
+            "c",
+            "x",
+            "d",
+            "loop_2",
+            "e"
+        ]
+    );
     // Every block ends with an end marker that it refers to.
     for (at, step) in plan.steps.iter().enumerate() {
         assert!(step.end >= at && step.end < plan.steps.len());
@@ -279,14 +390,21 @@ fn words() {
 
 #[test]
 fn a_long_list_is_not_deep() {
-    let agents: String =
-        (0..300).map(|n| format!("/// Docs.\npub agent a_{n} -> key_{n}: String {{}}\n")).collect();
+    let agents: String = (0..300)
+        .map(|n| format!("/// Docs.\npub agent a_{n} -> key_{n}: String {{}}\n"))
+        .collect();
     let (all, errors) = parse::agents(agents.parse().unwrap());
     assert_eq!((all.len(), errors.texts()), (300, Vec::new()));
     let (tree, errors) = read(&format!("W() {{ {agents} a_1 }}").replace("pub ", ""));
     assert_eq!((tree.items.agents.len(), errors), (300, Vec::new()));
-    let steps = (0..300).map(|n| format!("a_{n}")).collect::<Vec<_>>().join(";\n");
+    let steps = (0..300)
+        .map(|n| format!("a_{n}"))
+        .collect::<Vec<_>>()
+        .join(";\n");
     assert_eq!(read(&format!("W() {{ {steps} }}")).0.body.len(), 300);
     let docs = "/// A line.\n".repeat(300);
-    assert_eq!(read(&format!("{docs} W() {{ {docs} agent a {{}} a }}")).1, Vec::<String>::new());
+    assert_eq!(
+        read(&format!("{docs} W() {{ {docs} agent a {{}} a }}")).1,
+        Vec::<String>::new()
+    );
 }

@@ -61,7 +61,13 @@ enum Came {
 
 impl fmt::Debug for Case<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Program { body, scripts, fails, versions, changes } = &self.play.program;
+        let Program {
+            body,
+            scripts,
+            fails,
+            versions,
+            changes,
+        } = &self.play.program;
         writeln!(f, "ADK_CHANGES_SEED={} ADK_CHANGES=1", self.seed)?;
         writeln!(
             f,
@@ -118,9 +124,16 @@ impl<'a> Case<'a> {
         };
         self.version = Some(next);
         let goes_through = self.puts_back || self.history.len() >= VERSIONS - 1;
-        let at =
-            if goes_through || self.random.one_in(2) { usize::MAX } else { self.random.below(8) as usize };
-        self.answers_left = if goes_through { usize::MAX } else { self.random.below(3) as usize };
+        let at = if goes_through || self.random.one_in(2) {
+            usize::MAX
+        } else {
+            self.random.below(8) as usize
+        };
+        self.answers_left = if goes_through {
+            usize::MAX
+        } else {
+            self.random.below(3) as usize
+        };
         self.play.stage().begin_process(at);
         self.play.stage().begin_execution();
         self.made_before = self.play.stage().count("");
@@ -131,8 +144,10 @@ impl<'a> Case<'a> {
 
     /// Begins the run, and waits until its first event is stored.
     pub async fn begin(&self, client: &Runner) {
-        let request =
-            client.session("u", self.session).run(self.play.deployed(0).tree(), "go").run_id(self.run);
+        let request = client
+            .session("u", self.session)
+            .run(self.play.deployed(0).tree(), "go")
+            .run_id(self.run);
         let mut stream = request.stream();
         stream.next().await.unwrap().unwrap();
     }
@@ -141,7 +156,8 @@ impl<'a> Case<'a> {
     fn own<'o>(&self, open: &'o [Open]) -> Vec<&'o Open> {
         let of_branch = format!("{}.branch-", self.name);
         let is_own = |open: &&Open| {
-            open.service == self.name && open.handler == "run" || open.service.starts_with(&of_branch)
+            open.service == self.name && open.handler == "run"
+                || open.service.starts_with(&of_branch)
         };
         open.iter().filter(is_own).collect()
     }
@@ -157,12 +173,18 @@ impl<'a> Case<'a> {
             self.refused.get_or_insert(failure);
         }
         let waiting = client.waiting().await.unwrap();
-        let waiting: Vec<_> = waiting.into_iter().filter(|wait| wait.run_id == self.run).collect();
+        let waiting: Vec<_> = waiting
+            .into_iter()
+            .filter(|wait| wait.run_id == self.run)
+            .collect();
         let looked = self.running.look_at(&waiting);
         self.fails_if(looked.err());
         let is_paused = self.running.status(self.run).await == RunStatus::Paused;
         self.is_waiting = is_paused && !waiting.is_empty();
-        if let Some(wait) = waiting.last().filter(|_| self.answers_left > 0 && self.is_waiting) {
+        if let Some(wait) = waiting
+            .last()
+            .filter(|_| self.answers_left > 0 && self.is_waiting)
+        {
             self.answers_left -= 1;
             self.is_waiting = false;
             let given = self.running.answer(client, wait).await;
@@ -172,7 +194,10 @@ impl<'a> Case<'a> {
 
     /// Reports whether nothing of the run moves.
     pub fn is_still(&self) -> bool {
-        self.has_ended || self.refused.is_some() || self.is_waiting || self.play.stage().has_stopped()
+        self.has_ended
+            || self.refused.is_some()
+            || self.is_waiting
+            || self.play.stage().has_stopped()
     }
 
     /// Evaluates the worker after its stop. `is_cut` is set if the run still moved.
@@ -199,13 +224,17 @@ impl<'a> Case<'a> {
         let events_before = std::mem::replace(&mut self.events_before, events);
         if let Came::Refused(why) = &came {
             if events > events_before && !has_branches(&self.play.program.body) {
-                self.fails_if(Some(format!("a version that is refused has stored an event: {why}")));
+                self.fails_if(Some(format!(
+                    "a version that is refused has stored an event: {why}"
+                )));
             }
             if !is_refusal(why) {
                 self.fails_if(Some(format!("an attempt has failed: {why}")));
             }
             if made && !has_branches(&self.play.program.body) {
-                self.fails_if(Some(format!("a version that is refused has made a call: {why}")));
+                self.fails_if(Some(format!(
+                    "a version that is refused has made a call: {why}"
+                )));
             }
             if self.puts_back && !has_branches(&self.play.program.body) {
                 self.fails_if(Some(format!("the program of before is refused: {why}")));
@@ -213,7 +242,10 @@ impl<'a> Case<'a> {
         }
         let before = self.took.last().copied().unwrap_or_default();
         if version > before && came != Came::Nothing && !self.puts_back {
-            counts.add(self.play.program.changes[before + 1..=version].concat(), self.refused.is_some());
+            counts.add(
+                self.play.program.changes[before + 1..=version].concat(),
+                self.refused.is_some(),
+            );
         }
         self.puts_back |= self.refused.is_some();
         if has_moved && !self.took.contains(&version) {
@@ -237,7 +269,10 @@ impl<'a> Case<'a> {
                 ["step", number, "of", path] => format!("{path}:step.work@{number}"),
                 ["tool", name, id] => self.tool_key(name, id),
                 ["summary", turn, "of", path] => {
-                    summaries.entry(path.to_owned()).or_default().push((turn.parse().unwrap(), call.clone()));
+                    summaries
+                        .entry(path.to_owned())
+                        .or_default()
+                        .push((turn.parse().unwrap(), call.clone()));
                     continue;
                 }
                 _ => panic!("{call}"),
@@ -247,7 +282,9 @@ impl<'a> Case<'a> {
             }
         }
         for event in self.running.events().await {
-            event.function_responses().for_each(|response| stage.answer(&response.id));
+            event
+                .function_responses()
+                .for_each(|response| stage.answer(&response.id));
         }
     }
 
@@ -257,10 +294,22 @@ impl<'a> Case<'a> {
         let path = place.splitn(3, '-').last().unwrap();
         let (reply, number) = at.split_once('.').unwrap();
         let (reply, number): (usize, usize) = (reply.parse().unwrap(), number.parse().unwrap());
-        let agent = path.rsplit('_').next().unwrap().split(['#', '[']).next().unwrap();
+        let agent = path
+            .rsplit('_')
+            .next()
+            .unwrap()
+            .split(['#', '['])
+            .next()
+            .unwrap();
         let script = &self.play.program.scripts[agent.parse::<usize>().unwrap()];
-        let before = script[..reply].iter().flatten().chain(&script[reply][..number]);
-        format!("{path}:tool.{tool}@{}", before.filter(|call| call.tool == tool).count())
+        let before = script[..reply]
+            .iter()
+            .flatten()
+            .chain(&script[reply][..number]);
+        format!(
+            "{path}:tool.{tool}@{}",
+            before.filter(|call| call.tool == tool).count()
+        )
     }
 
     /// Checks a run that has ended.
@@ -287,19 +336,30 @@ impl<'a> Case<'a> {
     async fn judge_lists(&self) {
         let events = self.running.events().await;
         for node in &self.play.program.body {
-            let Node::Each(each, inside) = node else { continue };
-            for question in inside
-                .iter()
-                .filter_map(|node| if let Node::Ask(number) = node { Some(number) } else { None })
-            {
-                let (path, key) = (format!("{}/each_{each}", self.name), format!("yes_{question}"));
+            let Node::Each(each, inside) = node else {
+                continue;
+            };
+            for question in inside.iter().filter_map(|node| {
+                if let Node::Ask(number) = node {
+                    Some(number)
+                } else {
+                    None
+                }
+            }) {
+                let (path, key) = (
+                    format!("{}/each_{each}", self.name),
+                    format!("yes_{question}"),
+                );
                 let is_inside = |asked: &&str| asked.starts_with(&*path) && asked.ends_with(&*key);
                 let answered = self.running.answered().filter(is_inside).count();
                 let own = events.iter().filter(|event| event.path.to_string() == path);
-                let lists: Vec<_> =
-                    own.filter_map(|event| event.actions.state_delta.get(&key)?.as_array()).collect();
+                let lists: Vec<_> = own
+                    .filter_map(|event| event.actions.state_delta.get(&key)?.as_array())
+                    .collect();
                 if lists.len() != 1 || lists[0].len() != answered {
-                    self.fails_if(Some(format!("{answered} answers for `{key}` of `{path}`, and {lists:?}")));
+                    self.fails_if(Some(format!(
+                        "{answered} answers for `{key}` of `{path}`, and {lists:?}"
+                    )));
                 }
             }
         }

@@ -31,10 +31,16 @@ impl<'a> Journal<'a> {
     pub fn begin(server: &'a Server, seeds: &[u64]) -> Self {
         let condition = |seed: &u64| {
             let name = super::case::name(*seed);
-            format!("i.target_service_name = '{name}' OR i.target_service_name LIKE '{name}.branch-%'")
+            format!(
+                "i.target_service_name = '{name}' OR i.target_service_name LIKE '{name}.branch-%'"
+            )
         };
         let services = seeds.iter().map(condition).collect::<Vec<_>>().join(" OR ");
-        Self { server, services, since: SystemTime::now() }
+        Self {
+            server,
+            services,
+            since: SystemTime::now(),
+        }
     }
 
     /// Lists the unfinished invocations.
@@ -64,8 +70,8 @@ impl<'a> Journal<'a> {
         let is_stopped = matches!(&*text("status"), "backing-off" | "paused");
         let began = row["last_start_at"].as_str().map(time);
         let is_here = began.is_some_and(|began| began >= self.since);
-        // A stop of the worker drops its tasks in any order, so an attempt may lose its store before it is dropped. A
-        // kill would not report that.
+        // A stop of the worker drops its tasks in any order, so an attempt may lose its store
+        // before it is dropped. A kill would not report that.
         let is_of_stop = text("last_failure").contains("the store is closed");
         Open {
             service: text("target_service_name"),
@@ -88,7 +94,10 @@ impl<'a> Journal<'a> {
             let entry: Value = serde_json::from_str(row["entry_json"].as_str().unwrap()).unwrap();
             let id = row["id"].to_string();
             if let Some(run) = entry.pointer("/Command/Run") {
-                names.insert((id, run["completion_id"].as_u64()), run["name"].as_str().unwrap().to_owned());
+                names.insert(
+                    (id, run["completion_id"].as_u64()),
+                    run["name"].as_str().unwrap().to_owned(),
+                );
             } else if let Some(run) = entry.pointer("/Notification/Completion/Run") {
                 let bytes: Vec<u8> =
                     serde_json::from_value(run["result"]["Success"].clone()).unwrap_or_default();
@@ -99,7 +108,10 @@ impl<'a> Journal<'a> {
         let mut all = HashSet::new();
         for (of, result) in results {
             let name = names.get(&of).map(String::as_str).unwrap_or_default();
-            for (name, result) in name.split('+').zip(result["results"].as_array().into_iter().flatten()) {
+            for (name, result) in name
+                .split('+')
+                .zip(result["results"].as_array().into_iter().flatten())
+            {
                 if !result.is_null() && !is_failure(&result["value"]) {
                     all.insert(name.to_owned());
                 }
@@ -111,14 +123,25 @@ impl<'a> Journal<'a> {
 
 /// Parses a time of Restate, such as `2026-11-27T19:32:49.977Z`.
 fn time(text: &str) -> SystemTime {
-    let numbers: Vec<i64> =
-        text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
-    let [year, month, day, hour, minute, second, rest @ ..] = &numbers[..] else { panic!("{text}") };
+    let numbers: Vec<i64> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let [year, month, day, hour, minute, second, rest @ ..] = &numbers[..] else {
+        panic!("{text}")
+    };
     // Days since 1970, by Howard Hinnant's algorithm.
-    let (year, month) = if *month > 2 { (*year, month - 3) } else { (year - 1, month + 9) };
+    let (year, month) = if *month > 2 {
+        (*year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
     let days =
-        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day - 1 - 719_468;
-    let millis = (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + rest.first().unwrap_or(&0);
+        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * month + 2) / 5 + day
+            - 1
+            - 719_468;
+    let millis =
+        (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + rest.first().unwrap_or(&0);
     SystemTime::UNIX_EPOCH + std::time::Duration::from_millis(millis as u64)
 }

@@ -23,7 +23,9 @@ impl Client {
         use AgUiEvent::*;
         assert!(!self.has_ended, "{event:?} after the end");
         match event {
-            StepStarted { step_name } => assert!(self.steps.insert(step_name.clone()), "{step_name} twice"),
+            StepStarted { step_name } => {
+                assert!(self.steps.insert(step_name.clone()), "{step_name} twice")
+            }
             StepFinished { step_name } => {
                 assert!(self.steps.remove(&step_name), "{step_name} was not started")
             }
@@ -33,14 +35,19 @@ impl Client {
             }
             TextMessageContent { message_id, delta } => {
                 assert!(self.texts.contains(&message_id));
-                self.messages.entry(message_id).or_default().push_str(&delta);
+                self.messages
+                    .entry(message_id)
+                    .or_default()
+                    .push_str(&delta);
             }
             TextMessageEnd { message_id } => assert!(self.texts.remove(&message_id)),
             ReasoningMessageStart { message_id, .. } => {
                 assert!(!self.messages.contains_key(&message_id));
                 assert!(self.thoughts.insert(message_id));
             }
-            ReasoningMessageContent { message_id, .. } => assert!(self.thoughts.contains(&message_id)),
+            ReasoningMessageContent { message_id, .. } => {
+                assert!(self.thoughts.contains(&message_id))
+            }
             ReasoningMessageEnd { message_id } => assert!(self.thoughts.remove(&message_id)),
             ToolCallStart { tool_call_id, .. } => assert!(self.calls.insert(tool_call_id)),
             ToolCallArgs { tool_call_id, .. } => assert!(self.calls.contains(&tool_call_id)),
@@ -49,7 +56,9 @@ impl Client {
                 assert_eq!(self.messages.insert(message_id, String::new()), None);
             }
             StateDelta { delta } => {
-                let keys = delta.into_iter().map(|set| (set.path[1..].to_owned(), set.value));
+                let keys = delta
+                    .into_iter()
+                    .map(|set| (set.path[1..].to_owned(), set.value));
                 self.state.extend(keys);
             }
             RunFinished { .. } | RunError { .. } => {
@@ -70,12 +79,16 @@ fn event(nth: usize, path: &str) -> Event {
     let path: adk_core::Path = path.parse().expect("a path");
     let author = path.name().clone();
     let id = EventId::of_text(&format!("event {nth}"));
-    Event { id, path, author, ..Event::new() }
+    Event {
+        id,
+        path,
+        author,
+        ..Event::new()
+    }
 }
 
 fn lifecycle(nth: usize, path: &str, phase: &str) -> Event {
-    let metadata =
-        json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": {"type": "completed"}});
+    let metadata = json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": {"type": "completed"}});
     let mut event = event(nth, path).with_metadata(LIFECYCLE_KEY, metadata);
     event.partial = true;
     event
@@ -88,7 +101,10 @@ fn piece(nth: usize, path: &str, part: Part) -> Event {
 }
 
 fn thought(text: &str) -> Part {
-    Part::from(Thought { text: text.to_owned(), signature: None })
+    Part::from(Thought {
+        text: text.to_owned(),
+        signature: None,
+    })
 }
 
 const PATHS: [&str; 9] = [
@@ -118,9 +134,15 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
             return event;
         }
         7 => {
-            let call =
-                FunctionCall { id: format!("call {}", nth % 3), name: "find".into(), ..Default::default() };
-            event(nth, path).with_content(Content::new(Role::Model, vec![Part::text(word), Part::from(call)]))
+            let call = FunctionCall {
+                id: format!("call {}", nth % 3),
+                name: "find".into(),
+                ..Default::default()
+            };
+            event(nth, path).with_content(Content::new(
+                Role::Model,
+                vec![Part::text(word), Part::from(call)],
+            ))
         }
         8 => {
             let answer = FunctionResponse {
@@ -131,7 +153,10 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
             event(nth, path).with_content(Content::new(Role::User, vec![Part::from(answer)]))
         }
         _ => {
-            let parts = vec![thought(word), Part::text(["ab", "aab", "ba"][random.usize(..3)])];
+            let parts = vec![
+                thought(word),
+                Part::text(["ab", "aab", "ba"][random.usize(..3)]),
+            ];
             event(nth, path).with_content(Content::new(Role::Model, parts))
         }
     };
@@ -149,7 +174,10 @@ fn clients_accept_the_stream_of_any_events() {
     for seed in 0..4000 {
         let mut random = fastrand::Rng::with_seed(seed);
         let (mut client, mut state) = (Client::default(), BTreeMap::new());
-        let mut translator = Translator { is_replaying: random.bool(), ..Translator::default() };
+        let mut translator = Translator {
+            is_replaying: random.bool(),
+            ..Translator::default()
+        };
         for nth in 0..random.usize(..60) {
             let event = any(nth, &mut random);
             client.take_all(translator.event(&event));
@@ -158,14 +186,24 @@ fn clients_accept_the_stream_of_any_events() {
             }
             let text = event.text();
             if event.author != "user" && !text.is_empty() {
-                assert!(client.messages.values().any(|message| *message == text), "{seed}: all of `{text}`");
+                assert!(
+                    client.messages.values().any(|message| *message == text),
+                    "{seed}: all of `{text}`"
+                );
             }
             state.extend(
-                event.actions.state_delta.iter().map(|(key, value)| (key.to_string(), Value::clone(value))),
+                event
+                    .actions
+                    .state_delta
+                    .iter()
+                    .map(|(key, value)| (key.to_string(), Value::clone(value))),
             );
             assert_eq!(client.state, state, "{seed}");
         }
-        let failed = || Ending::Failed { message: "no luck".into(), code: "agent".into() };
+        let failed = || Ending::Failed {
+            message: "no luck".into(),
+            code: "agent".into(),
+        };
         let ending = match random.u8(..3) {
             0 => Ending::Finished(json!(1)),
             1 => Ending::Cancelled,
@@ -181,10 +219,12 @@ fn summaries(events: Vec<AgUiEvent>) -> Vec<String> {
     let line = |event| match event {
         AgUiEvent::StepStarted { step_name } => format!("+{step_name}"),
         AgUiEvent::StepFinished { step_name } => format!("-{step_name}"),
-        AgUiEvent::TextMessageContent { delta, .. } | AgUiEvent::ReasoningMessageContent { delta, .. } => {
-            delta
-        }
-        other => serde_json::to_value(other).expect("JSON")["type"].as_str().expect("a type").to_owned(),
+        AgUiEvent::TextMessageContent { delta, .. }
+        | AgUiEvent::ReasoningMessageContent { delta, .. } => delta,
+        other => serde_json::to_value(other).expect("JSON")["type"]
+            .as_str()
+            .expect("a type")
+            .to_owned(),
     };
     events.into_iter().map(line).collect()
 }
@@ -242,7 +282,14 @@ fn a_retried_reply_starts_a_new_message() {
     let begins = "TEXT_MESSAGE_START";
     let ends = "TEXT_MESSAGE_END";
     let reasoning = ["REASONING_MESSAGE_START", "Hm.", "REASONING_MESSAGE_END"];
-    assert_eq!(summaries(out), [&reasoning[..], &[begins, "{", ends, begins, "[", "1]", ends]].concat());
+    assert_eq!(
+        summaries(out),
+        [
+            &reasoning[..],
+            &[begins, "{", ends, begins, "[", "1]", ends]
+        ]
+        .concat()
+    );
 }
 
 #[test]
@@ -265,7 +312,11 @@ fn a_resumed_run_sends_only_new_steps() {
 #[test]
 fn waits_become_interrupts_with_their_tool_calls() {
     let call = |id: &str, name: &str| {
-        Part::from(FunctionCall { id: id.into(), name: name.into(), ..Default::default() })
+        Part::from(FunctionCall {
+            id: id.into(),
+            name: name.into(),
+            ..Default::default()
+        })
     };
     let calls = [call("1", "look"), call("2", "delete"), call("3", "delete")];
     let mut before = event(0, "w/a").with_content(Content::new(Role::Model, calls.to_vec()));
@@ -280,16 +331,33 @@ fn waits_become_interrupts_with_their_tool_calls() {
         .expect("a wait")
     };
     let waits = vec![
-        wait("e-1/w/a:confirm delete@1", "w/a", json!({"type": "boolean"}), None),
-        wait("e-1/w/a:confirm delete@2", "w/a", json!({"type": "boolean"}), None),
-        wait("e-1/w/ok:await@0", "w/ok", json!({"type": "boolean"}), Some(1_795_692_687_000_000)),
+        wait(
+            "e-1/w/a:confirm delete@1",
+            "w/a",
+            json!({"type": "boolean"}),
+            None,
+        ),
+        wait(
+            "e-1/w/a:confirm delete@2",
+            "w/a",
+            json!({"type": "boolean"}),
+            None,
+        ),
+        wait(
+            "e-1/w/ok:await@0",
+            "w/ok",
+            json!({"type": "boolean"}),
+            Some(1_795_692_687_000_000),
+        ),
         wait("e-1/w/how:await@0", "w/how", json!(null), None),
     ];
     let end = translator.end("t".into(), "r".into(), Ending::Waiting(waits));
     let end = serde_json::to_value(end.last()).expect("JSON");
     let interrupts = end["outcome"]["interrupts"].as_array().expect("interrupts");
-    let reasons: Vec<_> =
-        interrupts.iter().map(|one| (one["reason"].clone(), one["toolCallId"].clone())).collect();
+    let reasons: Vec<_> = interrupts
+        .iter()
+        .map(|one| (one["reason"].clone(), one["toolCallId"].clone()))
+        .collect();
     assert_eq!(
         reasons,
         [

@@ -27,7 +27,11 @@ pub struct Reason {
 
 /// All reasons. The first reason that matches a field counts.
 pub static REASONS: &[Reason] = &[
-    Reason { requests: &["version"], field: "*", why: "The server is another program." },
+    Reason {
+        requests: &["version"],
+        field: "*",
+        why: "The server is another program.",
+    },
     Reason {
         requests: &["list-apps"],
         field: "apps[].language",
@@ -83,9 +87,21 @@ pub static REASONS: &[Reason] = &[
         field: "*nodeInfo.path",
         why: "Every event contains its path; in ADK only events of workflow nodes and LLM agents do.",
     },
-    Reason { requests: &["*"], field: "*customMetadata", why: "An event contains the round of its loop." },
-    Reason { requests: &["*"], field: "*canonicalUri", why: "This server uses the URL path of the version." },
-    Reason { requests: &["*"], field: "*createTime", why: "Artifact stores do not store times." },
+    Reason {
+        requests: &["*"],
+        field: "*customMetadata",
+        why: "An event contains the round of its loop.",
+    },
+    Reason {
+        requests: &["*"],
+        field: "*canonicalUri",
+        why: "This server uses the URL path of the version.",
+    },
+    Reason {
+        requests: &["*"],
+        field: "*createTime",
+        why: "Artifact stores do not store times.",
+    },
     Reason {
         requests: &["build_graph"],
         field: "*rerun_on_resume",
@@ -110,7 +126,9 @@ pub static REASONS: &[Reason] = &[
 
 impl Reason {
     fn explains(&self, found: &Difference) -> bool {
-        self.requests.iter().any(|request| matches(request, found.request))
+        self.requests
+            .iter()
+            .any(|request| matches(request, found.request))
             && matches(self.field, &found.field)
     }
 }
@@ -118,7 +136,8 @@ impl Reason {
 impl Difference {
     /// Returns whether a reason is the reason for this difference.
     pub fn has_reason(&self, reason: &Reason) -> bool {
-        self.reason().is_some_and(|found| std::ptr::eq(found, reason))
+        self.reason()
+            .is_some_and(|found| std::ptr::eq(found, reason))
     }
 
     pub fn reason(&self) -> Option<&'static Reason> {
@@ -139,7 +158,12 @@ fn matches(pattern: &str, text: &str) -> bool {
 /// Adds the different fields. Ids are compared by their order, and times are ignored.
 pub fn compare(request: &'static str, adk: &Answer, here: &Answer, found: &mut Vec<Difference>) {
     let mut add = |field: &str, adk: String, here: String| {
-        found.push(Difference { request, field: field.to_owned(), adk, here });
+        found.push(Difference {
+            request,
+            field: field.to_owned(),
+            adk,
+            here,
+        });
     };
     if adk.status != here.status {
         add("status", adk.status.to_string(), here.status.to_string());
@@ -167,11 +191,17 @@ fn values(at: &str, adk: &Value, here: &Value, add: &mut impl FnMut(&str, String
         }
         (Value::Array(one), Value::Array(other)) => {
             let count = |all: &Vec<Value>| format!("{} elements", all.len());
-            add(if at.is_empty() { "body" } else { at }, count(one), count(other));
+            add(
+                if at.is_empty() { "body" } else { at },
+                count(one),
+                count(other),
+            );
         }
-        (one, other) if one != other => {
-            add(if at.is_empty() { "body" } else { at }, shorten(Some(one)), shorten(Some(other)))
-        }
+        (one, other) if one != other => add(
+            if at.is_empty() { "body" } else { at },
+            shorten(Some(one)),
+            shorten(Some(other)),
+        ),
         _ => {}
     }
 }
@@ -197,11 +227,15 @@ fn normalize(body: &Value) -> Value {
             Value::Object(fields) => {
                 // Both sides need the same order.
                 let keys: BTreeSet<_> = fields.keys().collect();
-                let walked = keys.into_iter().map(|key| (key.clone(), walk(key, &fields[key], ids)));
+                let walked = keys
+                    .into_iter()
+                    .map(|key| (key.clone(), walk(key, &fields[key], ids)));
                 Value::Object(walked.collect::<Map<_, _>>())
             }
             Value::Array(all) => all.iter().map(|value| walk(key, value, ids)).collect(),
-            Value::Number(_) if matches!(key, "timestamp" | "lastUpdateTime" | "createTime") => "TIME".into(),
+            Value::Number(_) if matches!(key, "timestamp" | "lastUpdateTime" | "createTime") => {
+                "TIME".into()
+            }
             Value::String(text) if is_id(text) => {
                 let at = ids.iter().position(|id| id == text).unwrap_or_else(|| {
                     ids.push(text.clone());
@@ -217,11 +251,17 @@ fn normalize(body: &Value) -> Value {
 
 /// Returns the table in Markdown: one row for each reason, with the first field that it explains.
 pub fn table(found: &[Difference]) -> String {
-    let mut table = "\n| request | field | google-adk | here | why |\n|---|---|---|---|---|\n".to_owned();
+    let mut table =
+        "\n| request | field | google-adk | here | why |\n|---|---|---|---|---|\n".to_owned();
     for reason in REASONS {
-        let Some(first) = found.iter().find(|found| found.has_reason(reason)) else { continue };
-        let requests: Vec<_> =
-            reason.requests.iter().map(|request| if *request == "*" { "all" } else { request }).collect();
+        let Some(first) = found.iter().find(|found| found.has_reason(reason)) else {
+            continue;
+        };
+        let requests: Vec<_> = reason
+            .requests
+            .iter()
+            .map(|request| if *request == "*" { "all" } else { request })
+            .collect();
         let code = |text: &str| format!("`{}`", text.replace('|', "\\|").replace('`', "'"));
         let row = [
             requests.join(", "),

@@ -17,11 +17,23 @@ async fn only_files_of_the_folder_are_served() {
     std::os::unix::fs::symlink(&folder, ui.join("up")).unwrap();
     let served = serve(|server| server.dev_ui(&ui)).await;
     for (path, kind, text) in [
-        ("/dev-ui/", "text/html; charset=utf-8", "<title>page</title>"),
+        (
+            "/dev-ui/",
+            "text/html; charset=utf-8",
+            "<title>page</title>",
+        ),
         ("/dev-ui", "text/html; charset=utf-8", "<title>page</title>"),
-        ("/dev-ui/index.html", "text/html; charset=utf-8", "<title>page</title>"),
+        (
+            "/dev-ui/index.html",
+            "text/html; charset=utf-8",
+            "<title>page</title>",
+        ),
         ("/dev-ui/assets/a.js", "text/javascript; charset=utf-8", "1"),
-        ("/dev-ui/assets%2Fa.js", "text/javascript; charset=utf-8", "1"),
+        (
+            "/dev-ui/assets%2Fa.js",
+            "text/javascript; charset=utf-8",
+            "1",
+        ),
     ] {
         let response = served.get(path).send().await.unwrap();
         assert_eq!(response.headers()["content-type"], kind, "{path}");
@@ -45,7 +57,14 @@ async fn only_files_of_the_folder_are_served() {
         "/dev-ui/assets/",
         "/dev-ui/none.js",
         &format!("/dev-ui/{}", folder.join("secret.js").display()),
-        &format!("/dev-ui/{}", folder.join("secret.js").display().to_string().replace('/', "%2F")),
+        &format!(
+            "/dev-ui/{}",
+            folder
+                .join("secret.js")
+                .display()
+                .to_string()
+                .replace('/', "%2F")
+        ),
     ] {
         let answer = raw(&served, path).await;
         assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
@@ -55,7 +74,10 @@ async fn only_files_of_the_folder_are_served() {
     std::fs::remove_dir_all(&folder).unwrap();
     let runner = adk::Runner::builder().build().unwrap();
     let error = adk::serve(&runner).dev_ui("/nowhere").router().unwrap_err();
-    assert!(error.to_string().contains("google/adk/cli/browser"), "{error}");
+    assert!(
+        error.to_string().contains("google/adk/cli/browser"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -63,8 +85,9 @@ async fn the_page_finds_a_nested_server() {
     let router = adk::serve(&fixtures::runner()).router().unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let task =
-        tokio::spawn(async { axum::serve(listener, axum::Router::new().nest("/deep/er", router)).await });
+    let task = tokio::spawn(async {
+        axum::serve(listener, axum::Router::new().nest("/deep/er", router)).await
+    });
     let url = format!("http://{address}/deep/er/dev-ui/assets/config/runtime-config.json");
     let (_, config) = read(reqwest::get(url).await.unwrap()).await;
     assert_eq!(config["backendUrl"], "/deep/er");
@@ -74,7 +97,9 @@ async fn the_page_finds_a_nested_server() {
 /// Sends a request with an unchanged path and returns the response.
 async fn raw(served: &Served, path: &str) -> String {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    let mut stream = tokio::net::TcpStream::connect(served.address).await.unwrap();
+    let mut stream = tokio::net::TcpStream::connect(served.address)
+        .await
+        .unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = String::new();

@@ -14,8 +14,11 @@ impl Agent for Writer {
     const META: AgentMeta<'static> = AgentMeta::custom("writer").description("Writes.");
 
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        let event = Event::new().with_text("A cat sat.").with_state("draft", "A cat sat.");
-        cx.emit(event.with_state("user:wrote", 1).with_state("temp:t", 1)).await?;
+        let event = Event::new()
+            .with_text("A cat sat.")
+            .with_state("draft", "A cat sat.");
+        cx.emit(event.with_state("user:wrote", 1).with_state("temp:t", 1))
+            .await?;
         Ok(Flow::Continue)
     }
 }
@@ -24,11 +27,15 @@ struct Critic;
 
 #[agent(writes(advice: String))]
 impl Agent for Critic {
-    const META: AgentMeta<'static> = AgentMeta::custom("critic").description("Judges.").may_exit(true);
+    const META: AgentMeta<'static> = AgentMeta::custom("critic")
+        .description("Judges.")
+        .may_exit(true);
 
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
         let event = match cx.iteration() {
-            Some(0) => Event::new().with_text("Longer.").with_state("advice", "longer"),
+            Some(0) => Event::new()
+                .with_text("Longer.")
+                .with_state("advice", "longer"),
             _ => Event::new().with_text("Fine.").with_escalate(),
         };
         cx.emit(event).await?;
@@ -43,7 +50,12 @@ impl Agent for Publisher {
     const META: AgentMeta<'static> = AgentMeta::custom("publisher").description("Publishes.");
 
     async fn run(&self, cx: &mut Context) -> adk::Result<Flow> {
-        cx.artifacts().save("out/post.txt", Part::inline_data("text/plain", *b"A cat sat.")).await?;
+        cx.artifacts()
+            .save(
+                "out/post.txt",
+                Part::inline_data("text/plain", *b"A cat sat."),
+            )
+            .await?;
         cx.emit(Event::new().with_text("Published.")).await?;
         Ok(Flow::Continue)
     }
@@ -153,7 +165,10 @@ pub fn runner() -> adk::Runner {
 
 pub fn builder() -> adk::runner::RunnerBuilder<adk::DefaultProvider> {
     let paid = Reply::new().text("Paid.").pieces(["Pa", "id."]);
-    let model = ScriptedModel::new().on("payer").call("pay", json!({"amount": 7})).reply(paid);
+    let model = ScriptedModel::new()
+        .on("payer")
+        .call("pay", json!({"amount": 7}))
+        .reply(paid);
     adk::Runner::builder().model(model)
 }
 

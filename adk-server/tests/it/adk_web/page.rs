@@ -13,7 +13,8 @@ use tokio::process::Command;
 #[tokio::test]
 #[ignore = "needs google-adk, Node.js and Chromium: tests/peers/run-adk-python.sh tests/peers/run-clients.sh"]
 async fn the_unmodified_page_of_google_works() {
-    let clients = std::env::var("ADK_CLIENTS").expect("ADK_CLIENTS, see tests/peers/run-clients.sh");
+    let clients =
+        std::env::var("ADK_CLIENTS").expect("ADK_CLIENTS, see tests/peers/run-clients.sh");
     let browser = dev_ui();
     let served = serve(|server| server.workflow(Drafting::default()).dev_ui(browser)).await;
     let program = PathBuf::from(clients).join("adk_web.mjs");
@@ -26,7 +27,10 @@ async fn the_unmodified_page_of_google_works() {
         .output()
         .await
         .expect("node");
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (stdout, stderr) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
     assert!(output.status.success(), "{stdout}\n{stderr}");
     served.stop().await.unwrap();
 }

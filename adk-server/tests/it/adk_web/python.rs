@@ -22,7 +22,10 @@ fn message(app: &str, part: Value) -> Value {
 }
 
 fn answer(app: &str, name: &str, response: Value) -> Value {
-    message(app, json!({"functionResponse": {"id": "CALL", "name": name, "response": response}}))
+    message(
+        app,
+        json!({"functionResponse": {"id": "CALL", "name": name, "response": response}}),
+    )
 }
 
 const WRITING: &str = "/apps/writing/users/u/sessions";
@@ -44,12 +47,22 @@ fn files() -> Vec<Request> {
         get("load artifact", &file("/out/post.txt?version=0")),
         get("load artifact", &file("/out/post.txt/versions/latest")),
         get("artifact versions", &file("/out/post.txt/versions")),
-        get("artifact metadata", &file("/out/post.txt/versions/metadata")),
-        get("artifact metadata", &file("/out/post.txt/versions/1/metadata")),
+        get(
+            "artifact metadata",
+            &file("/out/post.txt/versions/metadata"),
+        ),
+        get(
+            "artifact metadata",
+            &file("/out/post.txt/versions/1/metadata"),
+        ),
         get("unknown artifact", &file("/none")),
         get("bad version", &file("/out/post.txt/versions/x")),
         get("artifact versions", &file("/none/versions")),
-        post("save artifact", &file(""), json!({"filename": "note", "artifact": {"text": "hi"}})),
+        post(
+            "save artifact",
+            &file(""),
+            json!({"filename": "note", "artifact": {"text": "hi"}}),
+        ),
         get("load artifact", &file("/note")),
         ("delete artifact", "DELETE", file("/note"), Value::Null),
         get("list artifacts", &file("")),
@@ -58,7 +71,10 @@ fn files() -> Vec<Request> {
 
 fn requests() -> Vec<Request> {
     let text = |app| message(app, json!({"text": "cats"}));
-    let (nobody, gone) = (format!("{WRITING}/nobody"), message("writing", json!({"text": "x"})));
+    let (nobody, gone) = (
+        format!("{WRITING}/nobody"),
+        message("writing", json!({"text": "x"})),
+    );
     let gone = serde_json::from_str(&gone.to_string().replace("\"s\"", "\"nobody\"")).unwrap();
     let mut all = vec![
         get("health", "/health"),
@@ -68,7 +84,10 @@ fn requests() -> Vec<Request> {
         get("app-info", "/apps/writing/app-info"),
         get("unknown app", "/apps/nothing/app-info"),
         get("telemetry", "/config/telemetry"),
-        get("runtime-config", "/dev-ui/assets/config/runtime-config.json"),
+        get(
+            "runtime-config",
+            "/dev-ui/assets/config/runtime-config.json",
+        ),
         post(
             "create session",
             WRITING,
@@ -76,7 +95,11 @@ fn requests() -> Vec<Request> {
         ),
         post("session there", WRITING, json!({"sessionId": "s"})),
         post("create session", WRITING, Value::Null),
-        post("create session", &format!("{WRITING}/named"), json!({"k": {"a": [1, null]}})),
+        post(
+            "create session",
+            &format!("{WRITING}/named"),
+            json!({"k": {"a": [1, null]}}),
+        ),
         post(
             "bad events",
             WRITING,
@@ -84,41 +107,78 @@ fn requests() -> Vec<Request> {
         ),
         get("get session", &format!("{WRITING}/s")),
         get("unknown session", &nobody),
-        ("unknown session", "PATCH", nobody.clone(), json!({"stateDelta": {}})),
+        (
+            "unknown session",
+            "PATCH",
+            nobody.clone(),
+            json!({"stateDelta": {}}),
+        ),
         ("delete session", "DELETE", nobody, Value::Null),
         post("unknown session", "/run", gone),
         get("list sessions", "/apps/asking/users/u/sessions"),
-        get("list sessions of an unknown app", "/apps/nothing/users/u/sessions"),
+        get(
+            "list sessions of an unknown app",
+            "/apps/nothing/users/u/sessions",
+        ),
         post("run", "/run", text("writing")),
         post("run_sse", "/run_sse", text("writing")),
         get("get session", &format!("{WRITING}/s")),
-        ("patch session", "PATCH", format!("{WRITING}/s"), json!({"stateDelta": {"k": null, "user:n": 5}})),
+        (
+            "patch session",
+            "PATCH",
+            format!("{WRITING}/s"),
+            json!({"stateDelta": {"k": null, "user:n": 5}}),
+        ),
         post("bad request", "/run", json!({"appName": "writing"})),
-        post("no message", "/run", json!({"appName": "writing", "userId": "u", "sessionId": "s"})),
+        post(
+            "no message",
+            "/run",
+            json!({"appName": "writing", "userId": "u", "sessionId": "s"}),
+        ),
         post("unknown app", "/run", text("nothing")),
         get("build_graph", "/dev/apps/writing/build_graph"),
         get("eval_sets", "/dev/apps/writing/eval_sets"),
         get("eval_sets", "/dev/apps/writing/eval-sets"),
         get("tests", "/dev/apps/writing/tests"),
-        get("unknown event", "/dev/apps/writing/users/u/sessions/s/events/none/graph"),
+        get(
+            "unknown event",
+            "/dev/apps/writing/users/u/sessions/s/events/none/graph",
+        ),
         get("unknown trace", "/dev/apps/writing/debug/trace/none"),
     ];
     all.extend(files());
     for app in ["failing", "asking", "paying"] {
-        all.push(post("create session", &format!("/apps/{app}/users/u/sessions"), json!({"sessionId": "s"})));
+        all.push(post(
+            "create session",
+            &format!("/apps/{app}/users/u/sessions"),
+            json!({"sessionId": "s"}),
+        ));
     }
     all.extend([
         post("run fails", "/run", text("failing")),
         post("run_sse fails", "/run_sse", text("failing")),
         post("long-running call", "/run_sse", text("asking")),
-        post("answer to a call", "/run_sse", answer("asking", "ask_color", json!({"color": "red"}))),
+        post(
+            "answer to a call",
+            "/run_sse",
+            answer("asking", "ask_color", json!({"color": "red"})),
+        ),
         post("confirmation", "/run_sse", text("paying")),
         post(
             "confirmed",
             "/run_sse",
-            answer("paying", "adk_request_confirmation", json!({"confirmed": true})),
+            answer(
+                "paying",
+                "adk_request_confirmation",
+                json!({"confirmed": true}),
+            ),
         ),
-        ("delete session", "DELETE", format!("{WRITING}/s"), Value::Null),
+        (
+            "delete session",
+            "DELETE",
+            format!("{WRITING}/s"),
+            Value::Null,
+        ),
         get("unknown session", &format!("{WRITING}/s")),
     ]);
     all
@@ -133,7 +193,8 @@ struct Python {
 
 impl Python {
     async fn start() -> Self {
-        let python = std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh");
+        let python =
+            std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh");
         // google-adk writes into the folder of its agents, so it gets a copy.
         let folder = std::env::temp_dir().join(format!("adk-agents-{}", std::process::id()));
         let agents = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/peers/adk_agents");
@@ -150,9 +211,16 @@ impl Python {
         drop(free);
         // `web` is `api_server` plus the routes of the page.
         let mut process = Command::new(python)
-            .args(["-m", "google.adk.cli", "web", "--port", &address.port().to_string()])
+            .args([
+                "-m",
+                "google.adk.cli",
+                "web",
+                "--port",
+                &address.port().to_string(),
+            ])
             .args(
-                ["session", "artifact", "memory"].map(|service| format!("--{service}_service_uri=memory://")),
+                ["session", "artifact", "memory"]
+                    .map(|service| format!("--{service}_service_uri=memory://")),
             )
             .arg(&folder)
             .stdout(Stdio::null())
@@ -162,14 +230,22 @@ impl Python {
             .expect("google-adk");
         let mut lines = BufReader::new(process.stderr.take().expect("its errors")).lines();
         loop {
-            let line = lines.next_line().await.expect("a line").expect("google-adk has ended");
+            let line = lines
+                .next_line()
+                .await
+                .expect("a line")
+                .expect("google-adk has ended");
             if line.contains("Uvicorn running on") {
                 break;
             }
         }
         // Read the output, because google-adk would block on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Self { _process: process, url: format!("http://{address}"), folder }
+        Self {
+            _process: process,
+            url: format!("http://{address}"),
+            folder,
+        }
     }
 }
 
@@ -189,16 +265,29 @@ struct Side {
 impl Side {
     fn new(url: String) -> Self {
         // google-adk closes connections after some of its errors.
-        let client = reqwest::Client::builder().pool_max_idle_per_host(0).build().expect("a client");
-        Self { url, client, call: String::new() }
+        let client = reqwest::Client::builder()
+            .pool_max_idle_per_host(0)
+            .build()
+            .expect("a client");
+        Self {
+            url,
+            client,
+            call: String::new(),
+        }
     }
 
     async fn ask(&mut self, (_, method, path, body): &Request) -> Answer {
-        let request = self.client.request(method.parse().unwrap(), format!("{}{path}", self.url));
-        let body = body.to_string().replace("\"CALL\"", &format!("\"{}\"", self.call));
+        let request = self
+            .client
+            .request(method.parse().unwrap(), format!("{}{path}", self.url));
+        let body = body
+            .to_string()
+            .replace("\"CALL\"", &format!("\"{}\"", self.call));
         let request = match &*body {
             "null" => request,
-            _ => request.header("content-type", "application/json").body(body),
+            _ => request
+                .header("content-type", "application/json")
+                .body(body),
         };
         let response = request.send().await.expect("an answer");
         let status = response.status().as_u16();
@@ -227,15 +316,20 @@ async fn responses_equal_those_of_google_adk_except_for_the_table() {
     let python = Python::start().await;
     let browser = dev_ui();
     let served = serve(|server| server.dev_ui(browser)).await;
-    let (mut theirs, mut ours) =
-        (Side::new(python.url.clone()), Side::new(format!("http://{}", served.address)));
+    let (mut theirs, mut ours) = (
+        Side::new(python.url.clone()),
+        Side::new(format!("http://{}", served.address)),
+    );
     let mut found = Vec::new();
     for request in requests() {
         let (adk, here) = (theirs.ask(&request).await, ours.ask(&request).await);
         compare(request.0, &adk, &here, &mut found);
     }
     served.stop().await.unwrap();
-    let unexplained: Vec<_> = found.iter().filter(|found| found.reason().is_none()).collect();
+    let unexplained: Vec<_> = found
+        .iter()
+        .filter(|found| found.reason().is_none())
+        .collect();
     assert!(unexplained.is_empty(), "{unexplained:#?}");
     for reason in REASONS {
         assert!(
@@ -261,9 +355,19 @@ fn check_docs(found: &[Difference]) {
 
 /// Returns the folder of adk-web in the installed google-adk.
 pub fn dev_ui() -> PathBuf {
-    let python =
-        PathBuf::from(std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh"));
-    let lib = python.parent().and_then(Path::parent).expect("its environment").join("lib");
-    let version = std::fs::read_dir(lib).expect("lib").next().expect("a version").expect("a folder").path();
+    let python = PathBuf::from(
+        std::env::var("ADK_PYTHON").expect("ADK_PYTHON, see tests/peers/run-adk-python.sh"),
+    );
+    let lib = python
+        .parent()
+        .and_then(Path::parent)
+        .expect("its environment")
+        .join("lib");
+    let version = std::fs::read_dir(lib)
+        .expect("lib")
+        .next()
+        .expect("a version")
+        .expect("a folder")
+        .path();
     version.join("site-packages/google/adk/cli/browser")
 }

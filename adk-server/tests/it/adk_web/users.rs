@@ -8,22 +8,36 @@ use serde_json::{Value, json};
 
 /// Reads the user from a header.
 async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusal> {
-    let user = request.headers.get("x-user").and_then(|user| user.to_str().ok());
-    user.map(Caller::user).ok_or_else(|| Refusal::unauthorized("the header `x-user` is missing"))
+    let user = request
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok());
+    user.map(Caller::user)
+        .ok_or_else(|| Refusal::unauthorized("the header `x-user` is missing"))
 }
 
 #[tokio::test]
 async fn a_foreign_user_sees_nothing() {
     let served = serve(|server| server.authorize(by_header)).await;
     let by = |user: &'static str, method: &str, path: &str, body: &Value| {
-        let request =
-            served.client.request(method.parse().unwrap(), format!("http://{}{path}", served.address));
+        let request = served.client.request(
+            method.parse().unwrap(),
+            format!("http://{}{path}", served.address),
+        );
         send(request.header("x-user", user).json(body))
     };
     let base = "/apps/drafting/users/ann/sessions";
-    let (status, made) = by("ann", "POST", base, &json!({"sessionId": "s", "state": {"secret": "X"}})).await;
+    let (status, made) = by(
+        "ann",
+        "POST",
+        base,
+        &json!({"sessionId": "s", "state": {"secret": "X"}}),
+    )
+    .await;
     assert_eq!(status, StatusCode::OK, "{made}");
-    let run = text_body("drafting", "X").to_string().replace("\"user\",\"sess", "\"ann\",\"sess");
+    let run = text_body("drafting", "X")
+        .to_string()
+        .replace("\"user\",\"sess", "\"ann\",\"sess");
     let mut run: Value = serde_json::from_str(&run).unwrap();
     run["userId"] = json!("ann");
     let (_, events) = by("ann", "POST", "/run", &run).await;
@@ -36,7 +50,13 @@ async fn a_foreign_user_sees_nothing() {
         own
     };
     let event = events[0]["id"].as_str().unwrap();
-    by("bob", "POST", "/apps/drafting/users/bob/sessions", &json!({"sessionId": "s"})).await;
+    by(
+        "bob",
+        "POST",
+        "/apps/drafting/users/bob/sessions",
+        &json!({"sessionId": "s"}),
+    )
+    .await;
     let file = json!({"filename": "f", "artifact": {"text": "X"}});
     by("ann", "POST", &format!("{base}/s/artifacts"), &file).await;
     for (method, path, body) in [
@@ -44,32 +64,66 @@ async fn a_foreign_user_sees_nothing() {
         ("POST", base.to_owned(), json!({})),
         ("GET", format!("{base}/s"), json!(null)),
         ("POST", format!("{base}/t"), json!({})),
-        ("PATCH", format!("{base}/s"), json!({"stateDelta": {"k": 1}})),
+        (
+            "PATCH",
+            format!("{base}/s"),
+            json!({"stateDelta": {"k": 1}}),
+        ),
         ("DELETE", format!("{base}/s"), json!(null)),
         ("GET", format!("{base}/s/artifacts"), json!(null)),
         ("POST", format!("{base}/s/artifacts"), file.clone()),
         ("GET", format!("{base}/s/artifacts/f"), json!(null)),
         ("GET", format!("{base}/s/artifacts/f/versions"), json!(null)),
-        ("GET", format!("{base}/s/artifacts/f/versions/0/metadata"), json!(null)),
+        (
+            "GET",
+            format!("{base}/s/artifacts/f/versions/0/metadata"),
+            json!(null),
+        ),
         ("DELETE", format!("{base}/s/artifacts/f"), json!(null)),
-        ("PATCH", "/apps/drafting/users/ann/memory".to_owned(), json!({"sessionId": "s"})),
+        (
+            "PATCH",
+            "/apps/drafting/users/ann/memory".to_owned(),
+            json!({"sessionId": "s"}),
+        ),
         ("POST", "/run".to_owned(), run.clone()),
         ("POST", "/run_sse".to_owned(), run.clone()),
         ("POST", "/run_sse".to_owned(), answer.clone()),
-        ("GET", format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"), json!(null)),
+        (
+            "GET",
+            format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"),
+            json!(null),
+        ),
     ] {
         let (status, seen) = by("bob", method, &path, &body).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}: {seen}");
         assert!(!seen.to_string().contains('X'), "{seen}");
     }
-    let (_, spans) = by("bob", "GET", "/dev/apps/drafting/debug/trace/session/s", &json!(null)).await;
-    assert_eq!(spans, json!([]), "bob's session with this id is another session");
+    let (_, spans) = by(
+        "bob",
+        "GET",
+        "/dev/apps/drafting/debug/trace/session/s",
+        &json!(null),
+    )
+    .await;
+    assert_eq!(
+        spans,
+        json!([]),
+        "bob's session with this id is another session"
+    );
     // In his own session, Bob answers a call that the session does not contain.
     let request = served.post("/run_sse", &own_answer).header("x-user", "bob");
     let reply = request.send().await.unwrap().text().await.unwrap();
-    assert!(reply.contains("\"error\"") && !reply.contains('X'), "{reply}");
-    let (status, forbidden) =
-        by("ann", "PATCH", &format!("{base}/s"), &json!({"stateDelta": {"app:all": 1}})).await;
+    assert!(
+        reply.contains("\"error\"") && !reply.contains('X'),
+        "{reply}"
+    );
+    let (status, forbidden) = by(
+        "ann",
+        "PATCH",
+        &format!("{base}/s"),
+        &json!({"stateDelta": {"app:all": 1}}),
+    )
+    .await;
     assert_eq!(status, StatusCode::FORBIDDEN, "{forbidden}");
     let (_, mine) = by("ann", "GET", &format!("{base}/s"), &json!(null)).await;
     assert_eq!(

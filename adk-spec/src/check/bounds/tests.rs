@@ -10,7 +10,9 @@ fn bounds_message(
     all: impl IntoIterator<Item = Steps>,
 ) -> Option<String> {
     let spec = Spec::new("w", "", steps(all)).limits(Limits::new(allowed.0, allowed.1));
-    let mut faults = faults(&spec).into_iter().filter(|fault| fault.check.name() == "bounds-exceeded");
+    let mut faults = faults(&spec)
+        .into_iter()
+        .filter(|fault| fault.check.name() == "bounds-exceeded");
     let fault = faults.next();
     assert!(faults.next().is_none(), "one message");
     fault.map(|fault| fault.message)
@@ -18,11 +20,23 @@ fn bounds_message(
 
 #[test]
 fn within_the_limits() {
-    assert_eq!(bounds_message((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]), None);
-    assert_eq!(bounds_message((None, None), [repeat("l", None, [run(tools("a"))])]), None);
-    assert_eq!(bounds_message((Some(0), None), [repeat("l", None, [run(function("f"))])]), None);
     assert_eq!(
-        bounds_message((Some(0), None), [run(crate::__private::stub_if(true, AgentMeta::custom("a")))]),
+        bounds_message((Some(5), Some(5)), [repeat("l", 5, [run(llm("a"))])]),
+        None
+    );
+    assert_eq!(
+        bounds_message((None, None), [repeat("l", None, [run(tools("a"))])]),
+        None
+    );
+    assert_eq!(
+        bounds_message((Some(0), None), [repeat("l", None, [run(function("f"))])]),
+        None
+    );
+    assert_eq!(
+        bounds_message(
+            (Some(0), None),
+            [run(crate::__private::stub_if(true, AgentMeta::custom("a")))]
+        ),
         None
     );
 }
@@ -32,24 +46,50 @@ fn an_endless_loop_is_reported_once() {
     let checks = |inside: Vec<Steps>| {
         let endless = steps([repeat("l", None, inside)]);
         let spec = Spec::new("w", "", endless).limits(Limits::new(Some(1), Some(1)));
-        faults(&spec).iter().map(|fault| fault.check.name()).collect::<Vec<_>>()
+        faults(&spec)
+            .iter()
+            .map(|fault| fault.check.name())
+            .collect::<Vec<_>>()
     };
     assert_eq!(checks(vec![run(llm("a"))]), ["loop-endless"]);
     // No exit leaves a workflow.
     let inner = workflow("inner", [repeat("m", 2, [run(llm("a").may_exit(true))])]);
     assert_eq!(checks(vec![run(inner)]), ["loop-endless"]);
-    assert_eq!(checks(vec![run(llm("a")), leave(None)]), ["bounds-exceeded"]);
-    assert_eq!(checks(vec![run(llm("a").may_exit(true))]), ["bounds-exceeded"]);
-    assert_eq!(checks(vec![run(llm("a")), run(function("f").exits(&["l"]))]), ["bounds-exceeded"]);
+    assert_eq!(
+        checks(vec![run(llm("a")), leave(None)]),
+        ["bounds-exceeded"]
+    );
+    assert_eq!(
+        checks(vec![run(llm("a").may_exit(true))]),
+        ["bounds-exceeded"]
+    );
+    assert_eq!(
+        checks(vec![run(llm("a")), run(function("f").exits(&["l"]))]),
+        ["bounds-exceeded"]
+    );
     let target = leak(llm("b").may_exit(true));
-    assert_eq!(checks(vec![run(llm("a").max_turns(Some(2)).transfer(leak([target])))]), ["bounds-exceeded"]);
+    assert_eq!(
+        checks(vec![run(llm("a")
+            .max_turns(Some(2))
+            .transfer(leak([target])))]),
+        ["bounds-exceeded"]
+    );
     // Another cause is reported separately.
-    assert_eq!(checks(vec![run(tools("a"))]), ["loop-endless", "bounds-exceeded"]);
+    assert_eq!(
+        checks(vec![run(tools("a"))]),
+        ["loop-endless", "bounds-exceeded"]
+    );
 }
 
 #[test]
 fn the_largest_part_is_named() {
-    let refinement = || repeat("refinement", 5, [run(turns("critic", 3)), run(turns("refiner", 6))]);
+    let refinement = || {
+        repeat(
+            "refinement",
+            5,
+            [run(turns("critic", 3)), run(turns("refiner", 6))],
+        )
+    };
     assert_eq!(
         bounds_message((Some(30), None), [refinement()]).unwrap(),
         "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: loop `refinement` makes up \
@@ -61,7 +101,10 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop `refinement` makes up \
          to 45 of them, 9 in each of 5 rounds; help: lower its `max`, or write `#[bounds(model_calls = 46)]`"
     );
-    let drafting = workflow("drafting", [run(turns("writer", 7)), sequence("s", [run(llm("a"))])]);
+    let drafting = workflow(
+        "drafting",
+        [run(turns("writer", 7)), sequence("s", [run(llm("a"))])],
+    );
     assert_eq!(
         bounds_message((Some(7), None), [repeat("once", 1, [run(drafting)])]).unwrap(),
         "bounds-exceeded: the worst case of this workflow is 8 model calls, and it allows 7: agent `writer` in `drafting` \
@@ -79,42 +122,70 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: workflow `reviewing` makes up \
          to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
     );
-    let three = ["b", "c", "d"].into_iter().flat_map(|name| run(llm(name))).collect();
+    let three = ["b", "c", "d"]
+        .into_iter()
+        .flat_map(|name| run(llm(name)))
+        .collect();
     let arms = [("High", run(llm("a"))), ("_", three)];
     assert_eq!(
         bounds_message(
             (Some(3), None),
-            [parallel("many", [choice("match_1", "severity", arms), run(llm("e"))])]
+            [parallel(
+                "many",
+                [choice("match_1", "severity", arms), run(llm("e"))]
+            )]
         )
         .unwrap(),
         "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: block `match_1` makes up \
          to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
     );
     assert_eq!(
-        bounds_message((Some(2), None), [parallel("many", [run(turns("a", 2)), run(llm("b"))])]).unwrap(),
+        bounds_message(
+            (Some(2), None),
+            [parallel("many", [run(turns("a", 2)), run(llm("b"))])]
+        )
+        .unwrap(),
         "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent `a` makes up to 2 of \
          them; help: lower its `max_turns` to 1, or write `#[bounds(model_calls = 3)]`"
     );
     // The count saturates.
-    let deep =
-        (0..5).fold(run(llm("a")), |inside, i| repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside]));
+    let deep = (0..5).fold(run(llm("a")), |inside, i| {
+        repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside])
+    });
     assert_eq!(
         bounds_message((Some(30), None), [deep]).unwrap(),
         "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
          loop `e` makes more than can be counted; help: lower its `max` and those of the loops in it"
     );
     let (max, over) = (Some(5), Over::Fail);
-    let five = StepKind::Each { item: "i", list: "l", max, over, max_concurrency: None };
+    let five = StepKind::Each {
+        item: "i",
+        list: "l",
+        max,
+        over,
+        max_concurrency: None,
+    };
     assert_eq!(
-        bounds_message((Some(9), None), [block("research", five, [run(llm("a")), run(llm("b"))])]).unwrap(),
+        bounds_message(
+            (Some(9), None),
+            [block("research", five, [run(llm("a")), run(llm("b"))])]
+        )
+        .unwrap(),
         "bounds-exceeded: the worst case of this workflow is 10 model calls, and it allows 9: block `research` makes up to \
          10 of them, 2 for each of 5 elements; help: lower its `max` to 4, or write `#[bounds(model_calls = 10)]`"
     );
     // A loop outside of the worst arm is not named.
-    let three = [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
-    let arms = [("A", repeat("w", 40, [run(llm("a"))])), ("B", three.concat())];
+    let three =
+        [("x", 20), ("y", 20), ("z", 21)].map(|(name, max)| repeat(name, max, [run(llm("a"))]));
+    let arms = [
+        ("A", repeat("w", 40, [run(llm("a"))])),
+        ("B", three.concat()),
+    ];
     let message = bounds_message((Some(10), None), [choice("m", "key", arms)]).unwrap();
-    assert!(message.contains("loop `z` makes up to 21 of them, 1 in each of 21 rounds"), "{message}");
+    assert!(
+        message.contains("loop `z` makes up to 21 of them, 1 in each of 21 rounds"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -132,12 +203,19 @@ fn rounds_are_limited_as_well() {
             .contains("it allows 1: loop `outer` makes up to 25 of them")
     );
     assert_eq!(
-        bounds_message((None, Some(1)), [repeat("l", None, [run(tools("a")), leave(None)])]).unwrap(),
+        bounds_message(
+            (None, Some(1)),
+            [repeat("l", None, [run(tools("a")), leave(None)])]
+        )
+        .unwrap(),
         "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 1 round of its loops: loop `l` has no \
          `max`; help: give the loop a `max`, as in `loop(max = 5)`"
     );
-    let message =
-        bounds_message((None, Some(1)), [repeat("l", 1, [run(tools("a"))]), repeat("m", 1, [])]).unwrap();
+    let message = bounds_message(
+        (None, Some(1)),
+        [repeat("l", 1, [run(tools("a"))]), repeat("m", 1, [])],
+    )
+    .unwrap();
     assert!(
         message.ends_with(
             "it allows 1, one for each loop; help: place fewer loops, or write `#[bounds(rounds = 2)]`"
@@ -150,12 +228,18 @@ fn rounds_are_limited_as_well() {
 fn the_unbounded_step_is_named() {
     let unbounded = |all: Vec<Steps>| {
         let message = bounds_message((Some(30), None), all).unwrap();
-        let start =
-            "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 30 model calls: ";
-        message.strip_prefix(start).unwrap_or_else(|| panic!("{message}")).to_owned()
+        let start = "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 30 model calls: ";
+        message
+            .strip_prefix(start)
+            .unwrap_or_else(|| panic!("{message}"))
+            .to_owned()
     };
     assert_eq!(
-        unbounded(vec![repeat("polish", None, [run(tools("critic")), leave(None)])]),
+        unbounded(vec![repeat(
+            "polish",
+            None,
+            [run(tools("critic")), leave(None)]
+        )]),
         "agent `critic` has tools and no `max_turns`, and loop `polish` has no `max`; help: give the agent a `max_turns`, \
          as in `max_turns: 3`, and give the loop a `max`, as in `loop(max = 5)`"
     );
@@ -177,7 +261,8 @@ fn the_unbounded_step_is_named() {
     let many = ["a", "b", "c", "d", "e"].map(|name| run(tools(name)));
     let message = unbounded(many.to_vec());
     assert!(
-        message.contains("agent `c` has tools and no `max_turns`, and 2 more; help: give the agent"),
+        message
+            .contains("agent `c` has tools and no `max_turns`, and 2 more; help: give the agent"),
         "{message}"
     );
     // A step that does not count is not named as unbounded.
@@ -200,9 +285,15 @@ fn agents_as_tools_are_limited_at_run_time() {
     assert_eq!(bounds_message((Some(8), None), [calls(Some(8))]), None);
     assert_eq!(bounds_message((Some(1), None), [calls(None)]), None);
     let message = bounds_message((Some(23), None), [repeat("l", 3, [calls(Some(8))])]).unwrap();
-    assert!(message.contains("is 24 model calls, and it allows 23: loop `l`"), "{message}");
+    assert!(
+        message.contains("is 24 model calls, and it allows 23: loop `l`"),
+        "{message}"
+    );
     let message = bounds_message((Some(8), None), [calls(Some(8)), run(tools("critic"))]).unwrap();
-    assert!(message.contains(": agent `critic` has tools and no `max_turns`; help"), "{message}");
+    assert!(
+        message.contains(": agent `critic` has tools and no `max_turns`; help"),
+        "{message}"
+    );
     let spec = Spec::new("w", "", steps([calls(Some(8))]));
     assert_eq!(spec.bounds().model_calls, None);
 }
@@ -217,7 +308,11 @@ fn code_that_no_timeout_ends_may_run_forever() {
     let limited = || llm("a").max_turns(Some(1)).timeout(second);
     assert_eq!(proof(steps([run(limited())]), Limits::NONE), None);
     let own = || steps([run(limited().own_code(true))]);
-    assert!(proof(own(), Limits::NONE).unwrap().contains("agent `a` has callbacks"));
+    assert!(
+        proof(own(), Limits::NONE)
+            .unwrap()
+            .contains("agent `a` has callbacks")
+    );
     assert_eq!(proof(own(), Limits::NONE.time(second)), None);
     let mut block = sequence("s", [run(limited())]);
     block[0].own_code = true;
@@ -228,10 +323,27 @@ fn code_that_no_timeout_ends_may_run_forever() {
 #[test]
 fn const_evaluation_reports_the_same() {
     const A: AgentMeta<'static> = llm("a");
-    const STEPS: &[Step<'static>] = &[Step::new("a", StepKind::Agent { meta: &A, instance: false }, 0)];
+    const STEPS: &[Step<'static>] = &[Step::new(
+        "a",
+        StepKind::Agent {
+            meta: &A,
+            instance: false,
+        },
+        0,
+    )];
     const SPEC: Spec<'static> = Spec::new("w", "", STEPS);
-    const { raise_bounds(&SPEC.limits(Limits::new(Some(1), Some(0))), "model_calls", false) };
+    const {
+        raise_bounds(
+            &SPEC.limits(Limits::new(Some(1), Some(0))),
+            "model_calls",
+            false,
+        )
+    };
     let spec = SPEC.limits(Limits::new(Some(0), None));
-    let raised = std::panic::catch_unwind(|| raise_bounds(&spec, "model_calls", false)).unwrap_err();
-    assert_eq!(raised.downcast_ref::<String>(), Some(&faults(&spec)[0].message));
+    let raised =
+        std::panic::catch_unwind(|| raise_bounds(&spec, "model_calls", false)).unwrap_err();
+    assert_eq!(
+        raised.downcast_ref::<String>(),
+        Some(&faults(&spec)[0].message)
+    );
 }

@@ -23,20 +23,31 @@ use crate::text::same;
 
 pub(super) const fn diagnostic(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     match diagnostic.kind {
-        DiagnosticKind::Unwritten(reader) => missing::describe_unwritten(m, spec, diagnostic, reader),
-        DiagnosticKind::NoOutput => missing::output(m, spec, diagnostic),
-        DiagnosticKind::Race { parallel, writes, reader } => {
-            races::race(m, spec, diagnostic, parallel, writes, reader)
+        DiagnosticKind::Unwritten(reader) => {
+            missing::describe_unwritten(m, spec, diagnostic, reader)
         }
+        DiagnosticKind::NoOutput => missing::output(m, spec, diagnostic),
+        DiagnosticKind::Race {
+            parallel,
+            writes,
+            reader,
+        } => races::race(m, spec, diagnostic, parallel, writes, reader),
         DiagnosticKind::EachRace => races::each(m, spec, diagnostic),
         DiagnosticKind::OwnState => states::own_state(m, spec, diagnostic),
         DiagnosticKind::SameInside(own) => races::same_inside(m, spec, diagnostic, own),
         DiagnosticKind::Mixed => types::describe_mixed(m, spec, diagnostic),
-        DiagnosticKind::ReadAs { ty, writer } => types::describe_read(m, spec, diagnostic, ty, &writer),
-        DiagnosticKind::WrittenAs { ty, writer } => types::describe_written(m, spec, diagnostic, ty, &writer),
-        DiagnosticKind::UnknownType { ty, reads, full, writer } => {
-            types::describe_unknown(m, spec, diagnostic, (ty, reads), full, &writer)
+        DiagnosticKind::ReadAs { ty, writer } => {
+            types::describe_read(m, spec, diagnostic, ty, &writer)
         }
+        DiagnosticKind::WrittenAs { ty, writer } => {
+            types::describe_written(m, spec, diagnostic, ty, &writer)
+        }
+        DiagnosticKind::UnknownType {
+            ty,
+            reads,
+            full,
+            writer,
+        } => types::describe_unknown(m, spec, diagnostic, (ty, reads), full, &writer),
         DiagnosticKind::PartOfKey => missing::part_of_key(m, spec, diagnostic),
         DiagnosticKind::NoSuchRead => exits::no_such_read(m, spec, diagnostic),
         DiagnosticKind::OtherWrites => exits::other_writes(m, spec, diagnostic),
@@ -77,7 +88,9 @@ const fn push_clause(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str])
 
 /// Returns whether the agent of a step, or anything inside it, may write a key.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return false };
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return false;
+    };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
     while let Some(effect) = all.next() {
         if effect.act.is_write() && same(effect.key, key) {
@@ -89,8 +102,13 @@ const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
 
 /// Returns how the agent of a step writes a key: for certain, if one of its writes is certain.
 const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
-    let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames).outside(), None);
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return None;
+    };
+    let (mut all, mut found) = (
+        Effects::writes(meta, &spec.steps[at].renames).outside(),
+        None,
+    );
     while let Some(effect) = all.next() {
         if same(effect.key, key) {
             if matches!(effect.act, Act::Write { sure: true, .. }) {
@@ -140,7 +158,9 @@ const fn push_below(m: &mut Message, spec: &Spec<'_>, at: usize, name: &str) {
 /// Returns the agent or tool below the agent of a step that writes a key as a type; `None` if the
 /// agent itself writes it.
 const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return None;
+    };
     let (mut all, mut found) = (Effects::writes(meta, &spec.steps[at].renames), None);
     while let Some(effect) = all.next() {
         match effect.act {
@@ -157,7 +177,9 @@ const fn writer_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Op
 /// Returns the agent or tool below the agent of a step that reads a key as a type; `None` if the
 /// agent itself reads it.
 const fn reader_below<'a>(spec: &Spec<'a>, at: usize, key: &str, ty: &str) -> Option<&'a str> {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return None;
+    };
     let (mut all, mut found) = (Effects::of(meta, &spec.steps[at].renames), None);
     while let Some(effect) = all.next() {
         if let Act::Read { spec, target, .. } = effect.act
@@ -186,7 +208,9 @@ pub(super) const fn reads(spec: &Spec<'_>, at: usize, key: &str) -> bool {
             }
             false
         }
-        StepKind::Loop { until: Some(until), .. } => same(until, key),
+        StepKind::Loop {
+            until: Some(until), ..
+        } => same(until, key),
         StepKind::Match { key: read } => same(read, key),
         StepKind::Each { list, .. } => same(list, key),
         _ => false,
@@ -293,7 +317,10 @@ struct NameList<'a> {
 }
 
 impl<'a> NameList<'a> {
-    const EMPTY: Self = Self { names: [""; LISTED], count: 0 };
+    const EMPTY: Self = Self {
+        names: [""; LISTED],
+        count: 0,
+    };
 
     /// Adds a name. The first name follows `intro`.
     const fn add(&mut self, m: &mut Message, intro: &str, name: &'a str) {

@@ -41,8 +41,18 @@ pub(in crate::check) struct FlowDiagnostic<'a> {
 impl<'a> FlowDiagnostic<'a> {
     pub(super) const NONE: Self = Self::new(0, StepPart::Name, "", DiagnosticKind::Endless);
 
-    pub(super) const fn new(at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) -> Self {
-        Self { at, part, key, kind }
+    pub(super) const fn new(
+        at: usize,
+        part: StepPart,
+        key: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) -> Self {
+        Self {
+            at,
+            part,
+            key,
+            kind,
+        }
     }
 }
 
@@ -112,7 +122,10 @@ impl DiagnosticKind<'_> {
     /// Returns whether the error is about the type of a key. It is reported at each step with a
     /// different type.
     pub(super) const fn is_of_types(&self) -> bool {
-        matches!(self, Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::UnknownType { .. })
+        matches!(
+            self,
+            Self::ReadAs { .. } | Self::WrittenAs { .. } | Self::UnknownType { .. }
+        )
     }
 }
 

@@ -53,7 +53,10 @@ pub(in crate::check) const fn check_flow<
         pairs: [Pair::EMPTY; PAIRS],
         blocks: [[0; 3]; BLOCKS],
     };
-    let mut tables = WalkTables { rows: [TypeRow::EMPTY; ROWS], keys: [Key::EMPTY; KEYS] };
+    let mut tables = WalkTables {
+        rows: [TypeRow::EMPTY; ROWS],
+        keys: [Key::EMPTY; KEYS],
+    };
     let (pairs, blocks) = (&mut flow.pairs, &mut flow.blocks);
     let room = WalkRoom {
         keys: &mut tables.keys,
@@ -63,7 +66,14 @@ pub(in crate::check) const fn check_flow<
         blocks: &mut [Block::EMPTY; DEPTH],
         diagnostics: &mut flow.diagnostics,
         rows: &mut tables.rows,
-        requests: Some(TypeRequests { pairs, count: 0, lacking: 0, answers, blocks, module }),
+        requests: Some(TypeRequests {
+            pairs,
+            count: 0,
+            lacking: 0,
+            answers,
+            blocks,
+            module,
+        }),
     };
     flow.found = walk::walk(spec, room);
     // The search for stubs comes last, because most workflows have no diagnostics.
@@ -88,7 +98,8 @@ pub(in crate::check) const fn describe_block<
     spec: &Spec<'a>,
     at: usize,
 ) {
-    let (flow, tables) = check_flow::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
+    let (flow, tables) =
+        check_flow::<ROWS, PAIRS, 0, KEYS, SLOTS, WORDS, DEPTH>(spec, ("", 0), &[]);
     let (diagnostics, _) = flow.diagnostics.split_at(flow.found);
     types::describe_block(m, spec, &tables.keys, &tables.rows[at], at, diagnostics);
 }
@@ -100,7 +111,13 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> FlowFacts<'a, PAIRS, BLOCKS> {
     }
 
     /// Adds the diagnostics of a place to a message.
-    pub(in crate::check) const fn describe(&self, m: &mut Message, spec: &Spec<'a>, at: usize, part: usize) {
+    pub(in crate::check) const fn describe(
+        &self,
+        m: &mut Message,
+        spec: &Spec<'a>,
+        at: usize,
+        part: usize,
+    ) {
         each!(diagnostic in self.diagnostics.split_at(self.found).0 => {
             if diagnostic.at == at && diagnostic.part.number() == part {
                 m.line();

@@ -24,8 +24,16 @@ pub(super) const EVERY: usize = 0;
 pub(super) const NEVER: usize = 1;
 
 /// The key that an `else` reads.
-const ERROR: KeySpec<'static> =
-    key::<String>(ERROR_KEY, 0, false, "String", false, false, of_name("String"), 0);
+const ERROR: KeySpec<'static> = key::<String>(
+    ERROR_KEY,
+    0,
+    false,
+    "String",
+    false,
+    false,
+    of_name("String"),
+    0,
+);
 
 /// An `each` or an `else` around the current step.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +46,11 @@ pub(super) struct EachScope {
 }
 
 impl EachScope {
-    pub(super) const NONE: Self = Self { at: NONE, item: NONE, is_else: false };
+    pub(super) const NONE: Self = Self {
+        at: NONE,
+        item: NONE,
+        is_else: false,
+    };
 }
 
 /// Returns the number of the type that has `depth` lists around a type.
@@ -72,7 +84,15 @@ impl<'t, 'a> Keys<'t, 'a> {
         eaches: &'t mut [EachScope],
     ) -> Self {
         let mask = slots.len() - 1;
-        Self { all, len: NEVER + 1, slots, mask, eaches, deep: 0, elements: 0 }
+        Self {
+            all,
+            len: NEVER + 1,
+            slots,
+            mask,
+            eaches,
+            deep: 0,
+            elements: 0,
+        }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -101,14 +121,24 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     const fn own_key(&mut self, at: usize, spec: KeySpec<'a>, is_else: bool) -> usize {
-        self.eaches[self.deep] = EachScope { at, item: NONE, is_else };
+        self.eaches[self.deep] = EachScope {
+            at,
+            item: NONE,
+            is_else,
+        };
         self.deep += 1;
         let key = self.key(self.deep, &KeyName::new(spec.name));
         self.eaches[self.deep - 1].item = key;
         self.all[key].own = true;
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
-            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
+            self.all[key].writer = Some(Writer {
+                spec,
+                at,
+                slot: 0,
+                depth: 0,
+                module: None,
+            });
             self.all[key].typed = true;
         }
         key
@@ -138,7 +168,11 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     const fn scope(&self, deep: usize) -> u64 {
-        if deep == 0 { 0 } else { self.eaches[deep - 1].at as u64 + 1 }
+        if deep == 0 {
+            0
+        } else {
+            self.eaches[deep - 1].at as u64 + 1
+        }
     }
 
     /// Returns the key with a hash, or its free slot in the table. Keys of the session have the
@@ -194,22 +228,41 @@ impl<'t, 'a> Keys<'t, 'a> {
         let key = self.key(0, &KeyName::from_spec(&spec));
         if self.all[key].writer.is_none() {
             self.all[key].number = spec.number;
-            self.all[key].writer = Some(Writer { spec, at, slot: 0, depth: 0, module: None });
+            self.all[key].writer = Some(Writer {
+                spec,
+                at,
+                slot: 0,
+                depth: 0,
+                module: None,
+            });
         }
         (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
     /// Adds the first write of a key whose type has a number, outside of every `each`. Returns
     /// [`EVERY`] for any other write. Most writes take this fast path.
-    pub(super) const fn first_write(&mut self, spec: &KeySpec<'a>, at: usize, slot: usize) -> usize {
+    pub(super) const fn first_write(
+        &mut self,
+        spec: &KeySpec<'a>,
+        at: usize,
+        slot: usize,
+    ) -> usize {
         if self.deep > 0 || spec.hash == 0 || spec.number <= NO_NUMBER {
             return EVERY;
         }
-        let Err(place) = self.lookup(spec.hash) else { return EVERY };
+        let Err(place) = self.lookup(spec.hash) else {
+            return EVERY;
+        };
         let key = &mut self.all[self.len];
         (key.name, key.hash, key.number) = (spec.name, spec.hash, spec.number);
         (key.typed, key.plain, key.own) = (true, true, true);
-        key.writer = Some(Writer { spec: *spec, at, slot, depth: 0, module: None });
+        key.writer = Some(Writer {
+            spec: *spec,
+            at,
+            slot,
+            depth: 0,
+            module: None,
+        });
         self.len += 1;
         self.slots[place] = self.len;
         self.len - 1
@@ -262,7 +315,11 @@ impl<'t, 'a> Keys<'t, 'a> {
     }
 
     const fn own_depth(&self, name: &KeyName<'_>, session: bool) -> usize {
-        if session || name.prefix { 0 } else { self.owner(self.deep, name) }
+        if session || name.prefix {
+            0
+        } else {
+            self.owner(self.deep, name)
+        }
     }
 
     /// Returns the depth of the nearest scope, from `deep` outwards, that owns a written key. An

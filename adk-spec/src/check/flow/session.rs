@@ -41,15 +41,27 @@ impl<'a> Walk<'_, 'a> {
         module: Option<Module<'a>>,
     ) {
         let writer = match effect.act {
-            Act::May(spec) => Some(Writer { spec, at, slot: NONE, depth: 0, module }),
+            Act::May(spec) => Some(Writer {
+                spec,
+                at,
+                slot: NONE,
+                depth: 0,
+                module,
+            }),
             Act::Start => None,
             _ => return,
         };
-        self.keys.write(&KeyName::new(effect.key), writer, false, true);
+        self.keys
+            .write(&KeyName::new(effect.key), writer, false, true);
     }
 
     /// Checks a read or write inside a step.
-    pub(super) const fn session(&mut self, at: usize, effect: &Effect<'a>, module: Option<Module<'a>>) {
+    pub(super) const fn session(
+        &mut self,
+        at: usize,
+        effect: &Effect<'a>,
+        module: Option<Module<'a>>,
+    ) {
         match effect.act {
             Act::Start => {
                 self.write(at, &KeyName::new(effect.key), false, true);
@@ -73,10 +85,19 @@ impl<'a> Walk<'_, 'a> {
     /// Checks that a prompt inside a step does not show a secret.
     const fn check_shown_key(&mut self, at: usize, name: &'a str) {
         if let Ok(key) = self.keys.lookup(hash(name))
-            && let Key { number, writer: Some(writer), .. } = self.keys.all[key]
+            && let Key {
+                number,
+                writer: Some(writer),
+                ..
+            } = self.keys.all[key]
             && is_secret(number)
         {
-            self.mismatch(at, StepPart::Name, name, DiagnosticKind::ReadAs { ty: "", writer });
+            self.mismatch(
+                at,
+                StepPart::Name,
+                name,
+                DiagnosticKind::ReadAs { ty: "", writer },
+            );
         }
     }
 
@@ -108,9 +129,9 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Checks outputs with the name of a session key that the workflow also uses under its own name. Inside, both are one
-    /// key then: two steps that run at the same time may meet in it, and an input that is also the output replaces its
-    /// value when the workflow begins.
+    /// Checks outputs with the name of a session key that the workflow also uses under its own
+    /// name. Inside, both are one key then: two steps that run at the same time may meet in it,
+    /// and an input that is also the output replaces its value when the workflow begins.
     pub(super) const fn same_inside(
         &mut self,
         at: usize,
@@ -123,7 +144,10 @@ impl<'a> Walk<'_, 'a> {
             let is_used = contains(workflow.reads, key)
                 || touches(workflow, renames, key, true)
                 || touches(workflow, renames, key, false);
-            if !same(own, key) && is_used && (runs_together(workflow) || contains(workflow.reads, own)) {
+            if !same(own, key)
+                && is_used
+                && (runs_together(workflow) || contains(workflow.reads, own))
+            {
                 self.report(at, StepPart::Output, key, DiagnosticKind::SameInside(own));
             }
             i += 1;

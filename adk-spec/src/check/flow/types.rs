@@ -41,7 +41,11 @@ pub(super) struct TypeRow {
 }
 
 impl TypeRow {
-    pub(super) const EMPTY: Self = Self { reads: [0; KEPT], writes: [0; KEPT], own: 0 };
+    pub(super) const EMPTY: Self = Self {
+        reads: [0; KEPT],
+        writes: [0; KEPT],
+        own: 0,
+    };
 }
 
 /// The key spec of a read by `until`.
@@ -102,7 +106,14 @@ impl<'a> Walk<'_, 'a> {
         slot: usize,
         module: Option<Module<'a>>,
     ) {
-        let Key { name, writer: Some(writer), .. } = &self.keys.all[key as usize] else { return };
+        let Key {
+            name,
+            writer: Some(writer),
+            ..
+        } = &self.keys.all[key as usize]
+        else {
+            return;
+        };
         if spec.any {
             return;
         }
@@ -110,13 +121,38 @@ impl<'a> Walk<'_, 'a> {
         if slot < KEPT && self.compares_later(spec, &writer) {
             self.rows[at].reads[slot] = key;
         }
-        let place = if slot == NOWHERE { 0 } else { spec.place as usize };
-        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
+        let place = if slot == NOWHERE {
+            0
+        } else {
+            spec.place as usize
+        };
+        match self.compare(
+            &TypeClaim {
+                spec: *spec,
+                at,
+                slot,
+                place,
+                module,
+            },
+            &writer,
+        ) {
             Verdict::Agree => {}
-            Verdict::Differ => self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer }),
+            Verdict::Differ => self.mismatch(
+                at,
+                part,
+                name,
+                DiagnosticKind::ReadAs {
+                    ty: spec.ty,
+                    writer,
+                },
+            ),
             doubt => {
-                let kind =
-                    DiagnosticKind::UnknownType { ty: spec.ty, reads: true, full: doubt.room(), writer };
+                let kind = DiagnosticKind::UnknownType {
+                    ty: spec.ty,
+                    reads: true,
+                    full: doubt.room(),
+                    writer,
+                };
                 self.report_unknown_type(at, part, name, kind);
             }
         }
@@ -124,7 +160,15 @@ impl<'a> Walk<'_, 'a> {
 
     /// Checks the type of the key of `until`, `match` or `each`: a `bool`, any type, a list.
     pub(super) const fn check_steering_type(&mut self, at: usize, key: u32) {
-        let Key { name, writer: Some(writer), typed, .. } = self.keys.all[key as usize] else { return };
+        let Key {
+            name,
+            writer: Some(writer),
+            typed,
+            ..
+        } = self.keys.all[key as usize]
+        else {
+            return;
+        };
         let known = match self.spec.steps[at].kind {
             StepKind::Loop { .. } => agree(&FLAG, &writer),
             _ => None,
@@ -142,7 +186,12 @@ impl<'a> Walk<'_, 'a> {
             _ => false,
         };
         if wrong {
-            self.mismatch(at, StepPart::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
+            self.mismatch(
+                at,
+                StepPart::Key,
+                name,
+                DiagnosticKind::ReadAs { ty: "", writer },
+            );
         }
     }
 
@@ -160,7 +209,14 @@ impl<'a> Walk<'_, 'a> {
         slot: usize,
         module: Option<Module<'a>>,
     ) {
-        let Key { name, writer: Some(writer), .. } = &self.keys.all[key] else { return };
+        let Key {
+            name,
+            writer: Some(writer),
+            ..
+        } = &self.keys.all[key]
+        else {
+            return;
+        };
         // Most keys have one writer.
         if writer.at == at && writer.slot == slot && slot != NOWHERE {
             return;
@@ -169,15 +225,38 @@ impl<'a> Walk<'_, 'a> {
         if slot < KEPT && self.compares_later(spec, &writer) {
             self.rows[at].writes[slot] = key as u32;
         }
-        let place = if slot == NOWHERE || spec.place == 0 { 0 } else { READS + spec.place as usize };
-        match self.compare(&TypeClaim { spec: *spec, at, slot, place, module }, &writer) {
+        let place = if slot == NOWHERE || spec.place == 0 {
+            0
+        } else {
+            READS + spec.place as usize
+        };
+        match self.compare(
+            &TypeClaim {
+                spec: *spec,
+                at,
+                slot,
+                place,
+                module,
+            },
+            &writer,
+        ) {
             Verdict::Agree => {}
-            Verdict::Differ => {
-                self.mismatch(at, StepPart::Name, name, DiagnosticKind::WrittenAs { ty: spec.ty, writer })
-            }
+            Verdict::Differ => self.mismatch(
+                at,
+                StepPart::Name,
+                name,
+                DiagnosticKind::WrittenAs {
+                    ty: spec.ty,
+                    writer,
+                },
+            ),
             doubt => {
-                let kind =
-                    DiagnosticKind::UnknownType { ty: spec.ty, reads: false, full: doubt.room(), writer };
+                let kind = DiagnosticKind::UnknownType {
+                    ty: spec.ty,
+                    reads: false,
+                    full: doubt.room(),
+                    writer,
+                };
                 self.report_unknown_type(at, StepPart::Name, name, kind);
             }
         }
@@ -191,7 +270,8 @@ impl<'a> Walk<'_, 'a> {
         name: &'a str,
         kind: DiagnosticKind<'a>,
     ) {
-        if !matches!(kind, DiagnosticKind::UnknownType { full: Some(_), .. }) || self.is_first_without_room()
+        if !matches!(kind, DiagnosticKind::UnknownType { full: Some(_), .. })
+            || self.is_first_without_room()
         {
             self.mismatch(at, part, name, kind);
         }

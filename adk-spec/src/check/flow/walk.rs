@@ -111,11 +111,21 @@ impl<'a> Walk<'_, 'a> {
         // with them.
         let (plain, mut writes, mut slot) = (matches!(renames.writes, []), meta.writes, 0);
         while let [spec, rest @ ..] = writes {
-            let own = if plain { self.keys.first_write(spec, at, slot) } else { EVERY };
+            let own = if plain {
+                self.keys.first_write(spec, at, slot)
+            } else {
+                EVERY
+            };
             if own != EVERY && slot == 0 && is_alone(meta) {
                 self.rows[at].own = own as u32;
             } else if own == EVERY {
-                let writer = Writer { spec: *spec, at, slot, depth: 0, module: None };
+                let writer = Writer {
+                    spec: *spec,
+                    at,
+                    slot,
+                    depth: 0,
+                    module: None,
+                };
                 let name = if plain {
                     KeyName::from_spec(spec)
                 } else {
@@ -133,7 +143,13 @@ impl<'a> Walk<'_, 'a> {
             if effect.is_inside {
                 self.register_session(at, &effect, all.module());
             } else if let Act::May(spec) = effect.act {
-                let writer = Writer { spec, at, slot: NONE, depth: 0, module: all.module() };
+                let writer = Writer {
+                    spec,
+                    at,
+                    slot: NONE,
+                    depth: 0,
+                    module: all.module(),
+                };
                 self.register_write(at, &KeyName::new(effect.key), writer);
             }
         }
@@ -171,7 +187,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Reports an error of a key. Each key has at most one such diagnostic.
-    pub(super) const fn report(&mut self, at: usize, part: StepPart, key: &'a str, kind: DiagnosticKind<'a>) {
+    pub(super) const fn report(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        key: &'a str,
+        kind: DiagnosticKind<'a>,
+    ) {
         let known = self.diagnostics.split_at(self.found).0;
         if !any!(diagnostic in known => same(diagnostic.key, key) && diagnostic.kind.is_of_key()) {
             self.push(FlowDiagnostic::new(at, part, key, kind));

@@ -76,7 +76,11 @@ const fn first(m: &mut Message, clash: &NameClash<'_>) {
     if clash.first_inside.is_empty() {
         m.push("a step before it");
     } else {
-        m.all(&["a step in `", clash.first_inside, "`, which comes before it"]);
+        m.all(&[
+            "a step in `",
+            clash.first_inside,
+            "`, which comes before it",
+        ]);
     }
 }
 
@@ -87,7 +91,13 @@ const fn remedy(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
     m.all(&["; help: write `as second_", step.name]);
     m.push("` after it, which makes it an instance with a name of its own");
     if !clash.inside.is_empty() {
-        m.all(&["; its steps are then called `second_", step.name, "::", clash.name, "` and so on"]);
+        m.all(&[
+            "; its steps are then called `second_",
+            step.name,
+            "::",
+            clash.name,
+            "` and so on",
+        ]);
     }
 }
 
@@ -96,13 +106,20 @@ const fn remedy(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
 pub(in crate::check) fn describe_step_name(step: &Step<'_>) -> Option<Message> {
     let is_marker = matches!(
         step.kind,
-        StepKind::Branch | StepKind::Arm { .. } | StepKind::Else | StepKind::Break { .. } | StepKind::End
+        StepKind::Branch
+            | StepKind::Arm { .. }
+            | StepKind::Else
+            | StepKind::Break { .. }
+            | StepKind::End
     );
     if is_marker || is_identifier(step.name) {
         return None;
     }
-    let fact =
-        ["`", step.name, "` is no name; help: use letters, digits and `_`, not beginning with a digit"];
+    let fact = [
+        "`",
+        step.name,
+        "` is no name; help: use letters, digits and `_`, not beginning with a digit",
+    ];
     Some(Message::of(Check::NameInvalid, &fact))
 }
 

@@ -17,9 +17,18 @@ fn names(prompt: &str) -> Vec<String> {
 
 #[test]
 fn keys_and_artifacts_are_read() {
-    assert_eq!(names("{a} { b } {{c}} {{{d}}} {e?}"), ["a", "b", "c", "d", "e?"]);
-    assert_eq!(names("{user:x}{app:y?}{temp:z}"), ["user:x", "app:y?", "temp:z"]);
-    assert_eq!(names("{artifact.notes.txt} {artifact.a b?}"), ["artifact notes.txt", "artifact a b?"]);
+    assert_eq!(
+        names("{a} { b } {{c}} {{{d}}} {e?}"),
+        ["a", "b", "c", "d", "e?"]
+    );
+    assert_eq!(
+        names("{user:x}{app:y?}{temp:z}"),
+        ["user:x", "app:y?", "temp:z"]
+    );
+    assert_eq!(
+        names("{artifact.notes.txt} {artifact.a b?}"),
+        ["artifact notes.txt", "artifact a b?"]
+    );
     assert_eq!(names("{naïve} {名前}"), ["naïve", "名前"]);
     assert_eq!(names("fn f() {x} { {y}"), ["x", "y"]);
     assert_eq!(names("a{b"), [""; 0]);
@@ -41,8 +50,16 @@ fn other_braces_are_text() {
     ] {
         assert_eq!(names(prompt), [""; 0], "{prompt}");
     }
-    assert_eq!(names(r"\{a {b}"), ["b"], "what an escape leaves open closes nothing");
-    assert_eq!(names("$ {a}"), ["a"], "only what stands right before it is an escape");
+    assert_eq!(
+        names(r"\{a {b}"),
+        ["b"],
+        "what an escape leaves open closes nothing"
+    );
+    assert_eq!(
+        names("$ {a}"),
+        ["a"],
+        "only what stands right before it is an escape"
+    );
 }
 
 /// Applies ADK's regular expression `(?<![${\\])\{+[^{}]*\}+` at every place, and then ADK's rule
@@ -53,7 +70,10 @@ fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < chars.len() {
         let run = |from: usize, fits: &dyn Fn(char) -> bool| {
-            from + chars[from.min(chars.len())..].iter().take_while(|(_, char)| fits(*char)).count()
+            from + chars[from.min(chars.len())..]
+                .iter()
+                .take_while(|(_, char)| fits(*char))
+                .count()
         };
         let escaped = at > 0 && matches!(chars[at - 1].1, '$' | '{' | '\\');
         let opened = run(at, &|char| char == '{');
@@ -65,14 +85,20 @@ fn reference(prompt: &str) -> Vec<(usize, usize, String, bool, bool)> {
         }
         let whole = &prompt[place(at)..place(end)];
         let text = whole.trim_start_matches('{').trim_end_matches('}').trim();
-        let (text, optional) = text.strip_suffix('?').map_or((text, false), |text| (text, true));
+        let (text, optional) = text
+            .strip_suffix('?')
+            .map_or((text, false), |text| (text, true));
         let identifier = |text: &str| {
             let mut chars = text.chars();
             text != "_"
-                && chars.next().is_some_and(|char| char == '_' || unicode_ident::is_xid_start(char))
+                && chars
+                    .next()
+                    .is_some_and(|char| char == '_' || unicode_ident::is_xid_start(char))
                 && chars.all(unicode_ident::is_xid_continue)
         };
-        let artifact = text.strip_prefix("artifact.").filter(|name| !name.is_empty());
+        let artifact = text
+            .strip_prefix("artifact.")
+            .filter(|name| !name.is_empty());
         let key = match text.split_once(':') {
             Some(("user" | "app" | "temp", name)) => identifier(name),
             Some(_) => false,
@@ -172,10 +198,14 @@ fn plain_keys_are_the_parsed_keys() {
             while let Some(span) = scan.next_span() {
                 let parsed = scan.parse(&span);
                 let Some((number, optional)) = span.plain else {
-                    let optional_key =
-                        |key: &str| key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric());
+                    let optional_key = |key: &str| {
+                        key.starts_with('a') && key.bytes().all(|b| b.is_ascii_alphanumeric())
+                    };
                     let text = part(&prompt, span.opened, span.inner);
-                    assert!(!optional_key(text.strip_suffix('?').unwrap_or(text)), "{prompt}");
+                    assert!(
+                        !optional_key(text.strip_suffix('?').unwrap_or(text)),
+                        "{prompt}"
+                    );
                     continue;
                 };
                 let key = part(&prompt, span.opened, span.inner - usize::from(optional));

@@ -30,7 +30,10 @@ pub struct DotLook {
 impl DotLook {
     /// Creates a look for a light or a dark background.
     pub fn new(is_dark: bool) -> Self {
-        Self { is_dark, marked: Vec::new() }
+        Self {
+            is_dark,
+            marked: Vec::new(),
+        }
     }
 
     /// Marks a box.
@@ -70,14 +73,17 @@ impl Spec<'_> {
         }
         let mut depth = 1;
         for part in &graph.parts {
-            let indent = "    ".repeat((depth - usize::from(matches!(part, DrawPart::Close))).min(12));
+            let indent =
+                "    ".repeat((depth - usize::from(matches!(part, DrawPart::Close))).min(12));
             // Writing to a string cannot fail.
             let _ = match part {
                 DrawPart::Open { id, frame, label } => {
                     depth += 1;
                     let look = match frame {
                         FrameKind::Block => r##"style=rounded, color="#9aa0a6", penwidth=1"##,
-                        FrameKind::Loop => r##"style="rounded,dashed", color="#4285f4", penwidth=1"##,
+                        FrameKind::Loop => {
+                            r##"style="rounded,dashed", color="#4285f4", penwidth=1"##
+                        }
                         FrameKind::Each => r##"style=rounded, color="#9aa0a6", penwidth=3"##,
                         FrameKind::Workflow => r##"style=rounded, color="#a142f4", penwidth=1"##,
                     };
@@ -94,14 +100,28 @@ impl Spec<'_> {
                 }
             };
         }
-        for Arrow { from, to, label, kind } in &graph.arrows {
+        for Arrow {
+            from,
+            to,
+            label,
+            kind,
+        } in &graph.arrows
+        {
             let dashed = matches!(kind, ArrowKind::Exit | ArrowKind::Transfer);
             let style = if dashed { ", style=dashed" } else { "" };
-            let _ = writeln!(out, "    {from} -> {to} [label={}{style}]", quote_label([label]));
+            let _ = writeln!(
+                out,
+                "    {from} -> {to} [label={}{style}]",
+                quote_label([label])
+            );
         }
         for node in &look.marked {
             let id = Id('n', *node);
-            if graph.parts.iter().any(|part| matches!(part, DrawPart::Point(point) if point.id == id)) {
+            if graph
+                .parts
+                .iter()
+                .any(|part| matches!(part, DrawPart::Point(point) if point.id == id))
+            {
                 // A second statement about a node adds its attributes to the node.
                 let _ = writeln!(out, "    {id} [{MARKED}]");
             }
@@ -110,18 +130,35 @@ impl Spec<'_> {
     }
 }
 
-fn shape(Point { id, shape, label, description }: &Point) -> String {
+fn shape(
+    Point {
+        id,
+        shape,
+        label,
+        description,
+    }: &Point,
+) -> String {
     let look = match shape {
-        Shape::Terminal => r##"shape=box, style="rounded,filled", fillcolor="#f1f3f4", color="#5f6368""##,
+        Shape::Terminal => {
+            r##"shape=box, style="rounded,filled", fillcolor="#f1f3f4", color="#5f6368""##
+        }
         Shape::Llm => {
             r##"style="rounded,filled", fillcolor="#e8f0fe", color="#4285f4", fontcolor="#174ea6""##
         }
         Shape::Function => r##"fillcolor="#e6f4ea", color="#34a853", fontcolor="#0d652d""##,
-        Shape::Custom => r##"shape=hexagon, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
-        Shape::Await => r##"shape=parallelogram, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##,
-        Shape::Workflow => r##"peripheries=2, fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##,
+        Shape::Custom => {
+            r##"shape=hexagon, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##
+        }
+        Shape::Await => {
+            r##"shape=parallelogram, fillcolor="#fef7e0", color="#f9ab00", fontcolor="#7a4f00""##
+        }
+        Shape::Workflow => {
+            r##"peripheries=2, fillcolor="#f3e8fd", color="#a142f4", fontcolor="#681da8""##
+        }
         Shape::Match => r##"shape=diamond, fillcolor=white, color="#5f6368", margin=0"##,
-        Shape::Break => r##"shape=oval, fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##,
+        Shape::Break => {
+            r##"shape=oval, fillcolor="#fce8e6", color="#ea4335", fontcolor="#a50e0e""##
+        }
         Shape::Bar => r##"fillcolor="#5f6368", color="#5f6368", height=0.06, width=0.9, margin=0"##,
         Shape::Dot => {
             r##"shape=circle, fillcolor="#5f6368", color="#5f6368", height=0.12, width=0.12, margin=0"##

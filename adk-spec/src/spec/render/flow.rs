@@ -43,9 +43,19 @@ struct Draw<'n, 'a> {
 /// Returns the boxes and arrows of a workflow.
 pub(super) fn graph(spec: &Spec<'_>) -> Graph {
     let nodes = spec.nodes();
-    let mut draw =
-        Draw { nodes: &nodes, graph: Graph::default(), loose: Vec::new(), loops: Vec::new(), reach: 0 };
-    draw.point(Id('s', 0), Shape::Terminal, vec![label::inputs(spec)], spec.description);
+    let mut draw = Draw {
+        nodes: &nodes,
+        graph: Graph::default(),
+        loose: Vec::new(),
+        loops: Vec::new(),
+        reach: 0,
+    };
+    draw.point(
+        Id('s', 0),
+        Shape::Terminal,
+        vec![label::inputs(spec)],
+        spec.description,
+    );
     let mut open: Vec<OpenNode> = Vec::new();
     for (at, node) in nodes.iter().enumerate().skip(1) {
         while open.len() >= node.depth {
@@ -71,7 +81,11 @@ impl Draw<'_, '_> {
         let to = |from, label, kind| vec![Loose { from, label, kind }];
         if inner.transfer {
             around.takers.append(&mut self.loose);
-            self.loose = to(Id('n', around.at), "transfer".to_owned(), ArrowKind::Transfer);
+            self.loose = to(
+                Id('n', around.at),
+                "transfer".to_owned(),
+                ArrowKind::Transfer,
+            );
         } else if node.kind == NodeKind::Parallel {
             self.loose = to(Id('n', around.at), String::new(), ArrowKind::Next);
         } else if inner.kind == NodeKind::Else {
@@ -85,7 +99,11 @@ impl Draw<'_, '_> {
 
     fn open(&mut self, at: usize) -> OpenNode {
         let node = &self.nodes[at];
-        let open = OpenNode { at, loops: self.reach, ..OpenNode::default() };
+        let open = OpenNode {
+            at,
+            loops: self.reach,
+            ..OpenNode::default()
+        };
         match node.kind {
             NodeKind::Workflow if has_steps(self.nodes, node) => {
                 self.frame(at, FrameKind::Workflow);
@@ -106,12 +124,21 @@ impl Draw<'_, '_> {
                 if node.named {
                     self.frame(at, FrameKind::Block);
                 }
-                self.point(Id('n', at), Shape::Match, vec![label::head(node)], node.description);
+                self.point(
+                    Id('n', at),
+                    Shape::Match,
+                    vec![label::head(node)],
+                    node.description,
+                );
             }
             NodeKind::Each => self.frame(at, FrameKind::Each),
             NodeKind::Loop => {
                 self.frame(at, FrameKind::Loop);
-                self.loops.push(OpenLoop { at, head: None, exits: Vec::new() });
+                self.loops.push(OpenLoop {
+                    at,
+                    head: None,
+                    exits: Vec::new(),
+                });
             }
             NodeKind::Break => {
                 self.point(Id('n', at), Shape::Break, vec![label::head(node)], "");
@@ -126,7 +153,10 @@ impl Draw<'_, '_> {
         let Some(last) = open.pop() else { return };
         self.close(last);
         if let Some(around) = open.last_mut()
-            && matches!(self.nodes[around.at].kind, NodeKind::Parallel | NodeKind::Match)
+            && matches!(
+                self.nodes[around.at].kind,
+                NodeKind::Parallel | NodeKind::Match
+            )
         {
             around.ends.append(&mut self.loose);
         }
@@ -189,9 +219,18 @@ impl Draw<'_, '_> {
     /// Draws a box. All loose arrows lead to the box, and a new loose arrow begins at it.
     fn point(&mut self, id: Id, shape: Shape, label: Vec<String>, description: &str) {
         for Loose { from, label, kind } in self.loose.drain(..) {
-            self.graph.arrows.push(Arrow { from, to: id, label, kind });
+            self.graph.arrows.push(Arrow {
+                from,
+                to: id,
+                label,
+                kind,
+            });
         }
-        self.loose.push(Loose { from: id, label: String::new(), kind: ArrowKind::Next });
+        self.loose.push(Loose {
+            from: id,
+            label: String::new(),
+            kind: ArrowKind::Next,
+        });
         self.loops
             .iter_mut()
             .rev()
@@ -223,21 +262,33 @@ impl Draw<'_, '_> {
             .rev()
             .find(|round| target.is_none() || own(round.at) == target);
         if let Some(round) = found {
-            round.exits.push(Loose { from, label: label.to_owned(), kind: ArrowKind::Exit });
+            round.exits.push(Loose {
+                from,
+                label: label.to_owned(),
+                kind: ArrowKind::Exit,
+            });
         }
     }
 
     /// Ends a round: leads back to the first step, or to the next step.
     fn round(&mut self, at: usize) {
-        let Some(OpenLoop { head, exits, .. }) = self.loops.pop() else { return };
+        let Some(OpenLoop { head, exits, .. }) = self.loops.pop() else {
+            return;
+        };
         let node = &self.nodes[at];
-        let one = matches!(&self.loose[..], [one] if one.kind == ArrowKind::Next && one.label.is_empty());
+        let one =
+            matches!(&self.loose[..], [one] if one.kind == ArrowKind::Next && one.label.is_empty());
         if !one && !self.loose.is_empty() {
             self.point(Id('r', at), Shape::Dot, Vec::new(), "");
         }
         if let (Some(last), Some(head)) = (self.loose.last(), head) {
             let (from, label) = (last.from, label::limits(node));
-            self.graph.arrows.push(Arrow { from, to: head, label, kind: ArrowKind::Back });
+            self.graph.arrows.push(Arrow {
+                from,
+                to: head,
+                label,
+                kind: ArrowKind::Back,
+            });
         }
         if node.max.is_none() && node.until.is_none() {
             self.loose.clear();

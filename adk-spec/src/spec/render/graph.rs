@@ -12,7 +12,11 @@ pub(super) struct Graph {
 /// A part of the drawing, in order. A frame is opened, contains the following parts, and is closed.
 #[derive(Debug)]
 pub(super) enum DrawPart {
-    Open { id: Id, frame: FrameKind, label: String },
+    Open {
+        id: Id,
+        frame: FrameKind,
+        label: String,
+    },
     Point(Point),
     Close,
 }

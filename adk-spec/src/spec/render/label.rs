@@ -41,12 +41,20 @@ pub(super) fn shorten(text: &str) -> String {
 
 /// Returns the name and the inputs of the workflow.
 pub(super) fn inputs(spec: &Spec<'_>) -> String {
-    let keys: Vec<_> = spec.inputs.iter().map(|input| format!("{}: {}", input.name, input.ty)).collect();
+    let keys: Vec<_> = spec
+        .inputs
+        .iter()
+        .map(|input| format!("{}: {}", input.name, input.ty))
+        .collect();
     format!("{}({})", spec.name, keys.join(", "))
 }
 
 pub(super) fn outputs(spec: &Spec<'_>) -> Option<String> {
-    let keys: Vec<_> = spec.outputs.iter().map(|key| format!("{}: {}", key.name, key.ty)).collect();
+    let keys: Vec<_> = spec
+        .outputs
+        .iter()
+        .map(|key| format!("{}: {}", key.name, key.ty))
+        .collect();
     match &keys[..] {
         [] => None,
         [one] => Some(one.clone()),
@@ -66,7 +74,9 @@ pub(super) fn head(node: &Node<'_>) -> String {
         NodeKind::Else => "else",
         NodeKind::Break => "break",
         NodeKind::Arm => return format!("{} =>", node.pattern.unwrap_or_default()),
-        NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom => return agent(node),
+        NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom => {
+            return agent(node);
+        }
         NodeKind::Await => return awaits(node),
     }
     .to_owned();
@@ -76,7 +86,10 @@ pub(super) fn head(node: &Node<'_>) -> String {
     }
     let keys = match (node.kind, &node.exits[..]) {
         (NodeKind::Match, _) => node.key.map(str::to_owned),
-        (NodeKind::Each, _) => node.item.zip(node.list).map(|(item, list)| format!("{item} in {list}")),
+        (NodeKind::Each, _) => node
+            .item
+            .zip(node.list)
+            .map(|(item, list)| format!("{item} in {list}")),
         (NodeKind::Break, [target]) => Some((*target).to_owned()),
         _ => None,
     };
@@ -92,19 +105,24 @@ pub(super) fn limits(node: &Node<'_>) -> String {
         attempts.map(|attempts| format!("attempts = {}", attempts.most)),
         attempts.and_then(|attempts| Some(format!("timeout = {:?}", attempts.timeout?))),
         attempts.and_then(|attempts| Some(format!("delay = {:?}", attempts.delay?))),
-        attempts.filter(|attempts| attempts.all).map(|_| "on = all".to_owned()),
+        attempts
+            .filter(|attempts| attempts.all)
+            .map(|_| "on = all".to_owned()),
         node.max.map(|max| format!("max = {max}")),
         (node.over == Over::Cut).then(|| "over = cut".to_owned()),
         node.until.map(|key| format!("until = {key}")),
-        node.max_concurrency.map(|most| format!("max_concurrency = {most}")),
+        node.max_concurrency
+            .map(|most| format!("max_concurrency = {most}")),
         (node.on_error == OnError::Skip).then(|| "on_error = skip".to_owned()),
     ];
     limits.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn title(node: &Node<'_>) -> String {
-    let is_block = !matches!(node.kind, NodeKind::Break | NodeKind::Arm | NodeKind::Else | NodeKind::Await)
-        && !is_agent(node);
+    let is_block = !matches!(
+        node.kind,
+        NodeKind::Break | NodeKind::Arm | NodeKind::Else | NodeKind::Await
+    ) && !is_agent(node);
     if is_block && node.named && !node.name.is_empty() {
         format!("{}: {}", node.name, head(node))
     } else {
@@ -113,7 +131,10 @@ pub(super) fn title(node: &Node<'_>) -> String {
 }
 
 pub(super) fn is_agent(node: &Node<'_>) -> bool {
-    matches!(node.kind, NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom)
+    matches!(
+        node.kind,
+        NodeKind::Workflow | NodeKind::Llm | NodeKind::Function | NodeKind::Custom
+    )
 }
 
 /// Returns the label of an `await`: `await decision`, `review: await decision`.
@@ -130,9 +151,18 @@ fn awaits(node: &Node<'_>) -> String {
 fn agent(node: &Node<'_>) -> String {
     let own = node.name.rsplit("::").next().unwrap_or_default();
     let instance = node.instance && own != node.definition && !node.definition.is_empty();
-    let mut text = if instance { node.definition.to_owned() } else { node.name.clone().into_owned() };
+    let mut text = if instance {
+        node.definition.to_owned()
+    } else {
+        node.name.clone().into_owned()
+    };
     if !node.renames.reads.is_empty() {
-        let reads: Vec<_> = node.renames.reads.iter().map(|(key, read)| format!("{key} = {read}")).collect();
+        let reads: Vec<_> = node
+            .renames
+            .reads
+            .iter()
+            .map(|(key, read)| format!("{key} = {read}"))
+            .collect();
         let _ = write!(text, "({})", reads.join(", "));
     }
     if instance {
@@ -142,5 +172,9 @@ fn agent(node: &Node<'_>) -> String {
 }
 
 pub(super) fn writes(node: &Node<'_>) -> String {
-    node.writes.iter().map(|key| key.name).collect::<Vec<_>>().join(", ")
+    node.writes
+        .iter()
+        .map(|key| key.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -7,8 +7,7 @@ use crate::spec::Spec;
 use std::fmt::Write;
 
 /// Settings that leave room for the title of a frame, and for long names on one line.
-const SETTINGS: &str =
-    r#"%%{init: {"flowchart": {"wrappingWidth": 600, "subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#;
+const SETTINGS: &str = r#"%%{init: {"flowchart": {"wrappingWidth": 600, "subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#;
 
 /// Colours that are readable on white and on black.
 const CLASSES: &[(&str, &str)] = &[
@@ -55,7 +54,12 @@ impl Spec<'_> {
                 DrawPart::Open { id, frame, label } => {
                     members.push((class_of_frame(*frame), *id));
                     depth += 1;
-                    writeln!(out, "{}subgraph {id}[{}]", indent(depth - 1), quote_label([label]))
+                    writeln!(
+                        out,
+                        "{}subgraph {id}[{}]",
+                        indent(depth - 1),
+                        quote_label([label])
+                    )
                 }
                 DrawPart::Point(point) => {
                     members.push((class_of_shape(point.shape), point.id));
@@ -67,16 +71,29 @@ impl Spec<'_> {
                 }
             };
         }
-        for Arrow { from, to, label, kind } in &graph.arrows {
+        for Arrow {
+            from,
+            to,
+            label,
+            kind,
+        } in &graph.arrows
+        {
             let line = match kind {
                 ArrowKind::Next | ArrowKind::Back => "-->",
                 ArrowKind::Exit | ArrowKind::Transfer => "-.->",
             };
-            let label = if label.is_empty() { String::new() } else { format!("|{}|", quote_label([label])) };
+            let label = if label.is_empty() {
+                String::new()
+            } else {
+                format!("|{}|", quote_label([label]))
+            };
             let _ = writeln!(out, "    {from} {line}{label} {to}");
         }
         for (class, look) in CLASSES {
-            let ids = members.iter().filter(|(member, _)| member == class).map(|(_, id)| id.to_string());
+            let ids = members
+                .iter()
+                .filter(|(member, _)| member == class)
+                .map(|(_, id)| id.to_string());
             let ids = ids.collect::<Vec<_>>().join(",");
             if !ids.is_empty() {
                 let _ = writeln!(out, "    classDef {class} {look}\n    class {ids} {class}");
@@ -92,7 +109,11 @@ fn indent(depth: usize) -> String {
     "    ".repeat(depth.min(12))
 }
 
-fn shape(Point { id, shape, label, .. }: &Point) -> String {
+fn shape(
+    Point {
+        id, shape, label, ..
+    }: &Point,
+) -> String {
     let label = quote_label(label);
     match shape {
         Shape::Terminal | Shape::Break => format!("{id}([{label}])"),

@@ -8,27 +8,53 @@ use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKi
 fn writing() -> Spec<'static> {
     let drafting = workflow(
         "drafting",
-        [run(llm("outline")), each("each_1", [run(llm("author").writes(keys(["text"])))])],
+        [
+            run(llm("outline")),
+            each("each_1", [run(llm("author").writes(keys(["text"])))]),
+        ],
     );
     let critic = llm("critic").writes(keys(["criticism"]));
     let mut second = run_as("second", critic);
     second[0] = second[0].renames(Renames::new(&[("draft", "essay")], &["verdict"]));
-    let low = sequence("sequence_1", [run(function("log")), run(llm("refiner").may_exit(true))]);
-    let arms = [("High if\n  urgent", leave("refinement")), ("Low", low), ("_", vec![])];
-    let refinement = StepKind::Loop { max: Some(5), until: Some("done") };
-    let targets = leak([leak(llm("billing").writes(keys(["reply"]))), leak(AgentMeta::custom("tech"))]);
+    let low = sequence(
+        "sequence_1",
+        [run(function("log")), run(llm("refiner").may_exit(true))],
+    );
+    let arms = [
+        ("High if\n  urgent", leave("refinement")),
+        ("Low", low),
+        ("_", vec![]),
+    ];
+    let refinement = StepKind::Loop {
+        max: Some(5),
+        until: Some("done"),
+    };
+    let targets = leak([
+        leak(llm("billing").writes(keys(["reply"]))),
+        leak(AgentMeta::custom("tech")),
+    ]);
     let all = [
         run(drafting),
         block(
             "refinement",
             refinement,
-            [parallel("parallel_1", [run(critic), second]), choice("match_1", "severity", arms)],
+            [
+                parallel("parallel_1", [run(critic), second]),
+                choice("match_1", "severity", arms),
+            ],
         ),
         run(llm("support").transfer(targets)),
     ];
     Spec::new("writing", "Writes.", steps(all))
         .inputs(const { &[InputSpec::new("topic", "String", false)] })
-        .outputs(const { &[KeySpec::new("draft", "String"), KeySpec::new("score", "f64")] })
+        .outputs(
+            const {
+                &[
+                    KeySpec::new("draft", "String"),
+                    KeySpec::new("score", "f64"),
+                ]
+            },
+        )
 }
 
 #[test]
@@ -59,7 +85,10 @@ writing(topic: String) -> (draft: String, score: f64)
 
 #[test]
 fn text_of_an_instance_of_a_workflow() {
-    let drafting = workflow("drafting", [repeat("polish", 2, [run(llm("critic")), leave(None)])]);
+    let drafting = workflow(
+        "drafting",
+        [repeat("polish", 2, [run(llm("critic")), leave(None)])],
+    );
     let both = parallel("both", [run(drafting), run_as("second", drafting)]);
     assert_eq!(
         Spec::new("w", "", steps([both])).to_string(),
@@ -80,7 +109,11 @@ w()
 #[test]
 fn mermaid() {
     let diagram = writing().mermaid();
-    let drawn: Vec<_> = diagram.lines().skip(1).filter(|line| !line.contains("classDef")).collect();
+    let drawn: Vec<_> = diagram
+        .lines()
+        .skip(1)
+        .filter(|line| !line.contains("classDef"))
+        .collect();
     assert_eq!(
         drawn.join("\n"),
         r##"flowchart TB
@@ -146,10 +179,19 @@ fn mermaid() {
 
 #[test]
 fn dot() {
-    let critic = llm("critic").description("Reviews \\ \"it\".\n\nTwice.").writes(keys(["a&b"]));
-    let spec = Spec::new("w", "", steps([repeat("polish", 5, [run(critic), leave(None)])]));
+    let critic = llm("critic")
+        .description("Reviews \\ \"it\".\n\nTwice.")
+        .writes(keys(["a&b"]));
+    let spec = Spec::new(
+        "w",
+        "",
+        steps([repeat("polish", 5, [run(critic), leave(None)])]),
+    );
     let diagram = spec.dot();
-    let drawn: Vec<_> = diagram.lines().filter(|line| !line.contains("fontname")).collect();
+    let drawn: Vec<_> = diagram
+        .lines()
+        .filter(|line| !line.contains("fontname"))
+        .collect();
     assert_eq!(
         drawn.join("\n"),
         r##"digraph "w" {
@@ -171,10 +213,21 @@ fn a_box_is_marked_on_a_dark_background() {
     let spec = Spec::new("w", "", steps([repeat("polish", 5, [run(llm("critic"))])]));
     let look = DotLook::new(true).mark(2).mark(1).mark(9);
     let diagram = spec.dot_with(&look);
-    let marked: Vec<_> = diagram.lines().filter(|line| line.contains("penwidth=3")).collect();
-    let box_of_critic = "    n2 [fillcolor=\"#0f5223\", color=\"#69cb87\", fontcolor=white, penwidth=3]";
-    assert_eq!(marked, [box_of_critic], "a loop is a frame, and there is no ninth node");
-    assert!(diagram.contains("bgcolor") && !spec.dot().contains("bgcolor"), "{diagram}");
+    let marked: Vec<_> = diagram
+        .lines()
+        .filter(|line| line.contains("penwidth=3"))
+        .collect();
+    let box_of_critic =
+        "    n2 [fillcolor=\"#0f5223\", color=\"#69cb87\", fontcolor=white, penwidth=3]";
+    assert_eq!(
+        marked,
+        [box_of_critic],
+        "a loop is a frame, and there is no ninth node"
+    );
+    assert!(
+        diagram.contains("bgcolor") && !spec.dot().contains("bgcolor"),
+        "{diagram}"
+    );
 }
 
 #[test]
@@ -192,7 +245,9 @@ fn many_steps_and_deep_trees() {
     let long = Spec::new("w", "", steps((0..3_000).map(|_| run(function("a")))));
     let deep = (0..3_000).fold(run(function("a")), |inside, _| repeat("l", 2, [inside]));
     let nested = (0..3_000).fold(function("a"), |inside, _| workflow("w", [run(inside)]));
-    let transfers = (0..3_000).fold(llm("a"), |inside, _| llm("b").transfer(leak([leak(inside)])));
+    let transfers = (0..3_000).fold(llm("a"), |inside, _| {
+        llm("b").transfer(leak([leak(inside)]))
+    });
     for (spec, arrows) in [
         (long, 3_001),
         (Spec::new("w", "", steps([deep])), 3_002),
@@ -209,8 +264,20 @@ fn many_steps_and_deep_trees() {
 
 #[test]
 fn invalid_ends_are_drawn_without_a_panic() {
-    let each = StepKind::Each { item: "i", list: "l", max: None, over: Over::Fail, max_concurrency: None };
-    for kind in [StepKind::Branch, StepKind::Arm { pattern: "_" }, StepKind::End, StepKind::Sequence, each] {
+    let each = StepKind::Each {
+        item: "i",
+        list: "l",
+        max: None,
+        over: Over::Fail,
+        max_concurrency: None,
+    };
+    for kind in [
+        StepKind::Branch,
+        StepKind::Arm { pattern: "_" },
+        StepKind::End,
+        StepKind::Sequence,
+        each,
+    ] {
         for end in [0, 1, 7, usize::MAX] {
             let steps = [Step::new("a", kind, end), Step::new("b", kind, end)];
             let spec = Spec::new("w", "", &steps);

@@ -35,12 +35,18 @@ impl fmt::Display for Spec<'_> {
         let (mut left, mut until) = (String::new(), vec![0]);
         let mut drawn_with_arm = None;
         for (at, node) in nodes.iter().enumerate().skip(1) {
-            let Some(parent) = node.parent.map(|parent| &nodes[parent]) else { continue };
+            let Some(parent) = node.parent.map(|parent| &nodes[parent]) else {
+                continue;
+            };
             until.truncate(node.depth);
             left.truncate(until.last().copied().unwrap_or_default());
             if drawn_with_arm.take() != Some(at) {
                 let is_last = parent.children.last() == Some(&at);
-                let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+                let (branch, below) = if is_last {
+                    ("└─ ", "   ")
+                } else {
+                    ("├─ ", "│  ")
+                };
                 write!(f, "\n{left}{branch}{}", label::to_line(&line(node)))?;
                 left.push_str(below);
             }
@@ -61,7 +67,11 @@ impl fmt::Display for Spec<'_> {
 }
 
 fn line(node: &Node<'_>) -> String {
-    let mut line = if node.transfer { "transfer to ".to_owned() } else { String::new() };
+    let mut line = if node.transfer {
+        "transfer to ".to_owned()
+    } else {
+        String::new()
+    };
     line.push_str(&label::title(node));
     if label::is_agent(node) && !node.writes.is_empty() {
         line.extend([" -> ", &label::writes(node)]);

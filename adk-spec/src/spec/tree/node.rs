@@ -2,8 +2,8 @@
 
 use super::reads;
 use crate::spec::{
-    Accepts, AgentKind, AgentMeta, AnsweredBy, Attempts, KeySpec, OnError, Over, Renames, Step, StepKind,
-    ToolMeta, ValueSchema,
+    Accepts, AgentKind, AgentMeta, AnsweredBy, Attempts, KeySpec, OnError, Over, Renames, Step,
+    StepKind, ToolMeta, ValueSchema,
 };
 use std::borrow::Cow;
 
@@ -205,28 +205,71 @@ impl<'a> Node<'a> {
         Some(match step.kind {
             StepKind::Agent { meta, instance } => {
                 let agent = Self::agent(name, meta, step.renames);
-                let description =
-                    if meta.description.is_empty() { step.description } else { meta.description };
-                Self { instance, named: step.named, description, ..agent }
+                let description = if meta.description.is_empty() {
+                    step.description
+                } else {
+                    meta.description
+                };
+                Self {
+                    instance,
+                    named: step.named,
+                    description,
+                    ..agent
+                }
             }
             StepKind::Sequence => block(NodeKind::Sequence, name),
-            StepKind::Parallel { max_concurrency, first } => {
-                Self { max_concurrency, first, ..block(NodeKind::Parallel, name) }
-            }
-            StepKind::Match { key } => Self { key: Some(key), ..block(NodeKind::Match, name) },
-            StepKind::Arm { pattern } => {
-                Self { pattern: Some(pattern), named: true, ..block(NodeKind::Arm, name) }
-            }
-            StepKind::Each { item, list, max, over, max_concurrency } => {
+            StepKind::Parallel {
+                max_concurrency,
+                first,
+            } => Self {
+                max_concurrency,
+                first,
+                ..block(NodeKind::Parallel, name)
+            },
+            StepKind::Match { key } => Self {
+                key: Some(key),
+                ..block(NodeKind::Match, name)
+            },
+            StepKind::Arm { pattern } => Self {
+                pattern: Some(pattern),
+                named: true,
+                ..block(NodeKind::Arm, name)
+            },
+            StepKind::Each {
+                item,
+                list,
+                max,
+                over,
+                max_concurrency,
+            } => {
                 let (item, list) = (Some(item), Some(list));
-                Self { item, list, max, over, max_concurrency, ..block(NodeKind::Each, name) }
+                Self {
+                    item,
+                    list,
+                    max,
+                    over,
+                    max_concurrency,
+                    ..block(NodeKind::Each, name)
+                }
             }
-            StepKind::Loop { max, until } => Self { max, until, ..block(NodeKind::Loop, name) },
-            StepKind::Try(attempts) => Self { attempts: Some(attempts), ..block(NodeKind::Try, name) },
-            StepKind::Else => Self { named: true, ..block(NodeKind::Else, name) },
-            StepKind::Break { target } => {
-                Self { exits: target.into_iter().collect(), named: true, ..block(NodeKind::Break, name) }
-            }
+            StepKind::Loop { max, until } => Self {
+                max,
+                until,
+                ..block(NodeKind::Loop, name)
+            },
+            StepKind::Try(attempts) => Self {
+                attempts: Some(attempts),
+                ..block(NodeKind::Try, name)
+            },
+            StepKind::Else => Self {
+                named: true,
+                ..block(NodeKind::Else, name)
+            },
+            StepKind::Break { target } => Self {
+                exits: target.into_iter().collect(),
+                named: true,
+                ..block(NodeKind::Break, name)
+            },
             StepKind::Branch | StepKind::End => return None,
         })
     }

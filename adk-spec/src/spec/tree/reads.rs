@@ -8,17 +8,25 @@ use std::borrow::Cow;
 const ANY: &str = "Value";
 
 /// Returns the keys that an agent reads, each once.
-pub(super) fn agent_reads<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Cow<'a, [KeySpec<'a>]> {
+pub(super) fn agent_reads<'a>(
+    meta: &AgentMeta<'a>,
+    renames: Renames<'a>,
+) -> Cow<'a, [KeySpec<'a>]> {
     let mut reads = Cow::Borrowed(meta.reads);
     if !renames.reads.is_empty() {
         reads = Cow::Owned(Vec::with_capacity(meta.reads.len()));
-        meta.reads.iter().for_each(|read| add(&mut reads, with_name(read, renamed_key(read.name, renames))));
+        meta.reads
+            .iter()
+            .for_each(|read| add(&mut reads, with_name(read, renamed_key(read.name, renames))));
     }
     for prompt in meta.prompts {
         let mut all = Placeholders::new(prompt);
         while let Some(found) = all.next() {
             if let Source::Key(key) = found.source {
-                add(&mut reads, KeySpec::new(renamed_key(key, renames), ANY).optional(found.optional));
+                add(
+                    &mut reads,
+                    KeySpec::new(renamed_key(key, renames), ANY).optional(found.optional),
+                );
             }
         }
     }
@@ -36,15 +44,31 @@ fn add<'a>(reads: &mut Cow<'a, [KeySpec<'a>]>, key: KeySpec<'a>) {
 
 /// Returns the key that an instance reads when its definition reads `key`.
 fn renamed_key<'a>(key: &'a str, renames: Renames<'a>) -> &'a str {
-    renames.reads.iter().find(|(of_definition, _)| *of_definition == key).map_or(key, |(_, read)| read)
+    renames
+        .reads
+        .iter()
+        .find(|(of_definition, _)| *of_definition == key)
+        .map_or(key, |(_, read)| read)
 }
 
-pub(super) fn written_keys<'a>(meta: &AgentMeta<'a>, renames: Renames<'a>) -> Cow<'a, [KeySpec<'a>]> {
+pub(super) fn written_keys<'a>(
+    meta: &AgentMeta<'a>,
+    renames: Renames<'a>,
+) -> Cow<'a, [KeySpec<'a>]> {
     if renames.writes.is_empty() {
         return Cow::Borrowed(meta.writes);
     }
-    let names = renames.writes.iter().copied().map(Some).chain(std::iter::repeat(None));
-    meta.writes.iter().zip(names).map(|(key, name)| with_name(key, name.unwrap_or(key.name))).collect()
+    let names = renames
+        .writes
+        .iter()
+        .copied()
+        .map(Some)
+        .chain(std::iter::repeat(None));
+    meta.writes
+        .iter()
+        .zip(names)
+        .map(|(key, name)| with_name(key, name.unwrap_or(key.name)))
+        .collect()
 }
 
 /// Returns a key under another name.
@@ -56,5 +80,8 @@ fn with_name<'a>(key: &KeySpec<'a>, name: &'a str) -> KeySpec<'a> {
 
 /// Returns the inputs of the workflow itself.
 pub(super) fn workflow_reads<'a>(spec: &Spec<'a>) -> Cow<'a, [KeySpec<'a>]> {
-    spec.inputs.iter().map(|input| KeySpec::new(input.name, input.ty).optional(input.has_default)).collect()
+    spec.inputs
+        .iter()
+        .map(|input| KeySpec::new(input.name, input.ty).optional(input.has_default))
+        .collect()
 }

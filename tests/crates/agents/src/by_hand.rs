@@ -3,8 +3,8 @@
 use crate::data::Severity;
 use adk::model::ToolDeclaration;
 use adk::{
-    Agent, AgentMeta, Context, Flow, Result, Tool, ToolArgs, ToolContext, ToolError, ToolMeta, Value, agent,
-    json,
+    Agent, AgentMeta, Context, Flow, Result, Tool, ToolArgs, ToolContext, ToolError, ToolMeta,
+    Value, agent, json,
 };
 
 /// An agent whose name as a step is `user`. It reads and writes nothing.
@@ -26,7 +26,8 @@ pub struct Escalator;
 
 #[agent(reads(severity: Severity, tone: Option<String>), writes(severities: Vec<Severity>))]
 impl Agent for Escalator {
-    const META: AgentMeta<'static> = AgentMeta::custom("escalator").description("Looks at it once more.");
+    const META: AgentMeta<'static> =
+        AgentMeta::custom("escalator").description("Looks at it once more.");
 
     async fn run(&self, cx: &mut Context) -> Result<Flow> {
         let severity: Option<Severity> = cx.state().get("severity")?;
@@ -41,7 +42,11 @@ pub struct Handover(ToolDeclaration);
 
 impl Default for Handover {
     fn default() -> Self {
-        Self(ToolDeclaration::new(Self::META.name, Self::META.description, json!({"type": "object"})))
+        Self(ToolDeclaration::new(
+            Self::META.name,
+            Self::META.description,
+            json!({"type": "object"}),
+        ))
     }
 }
 

@@ -17,7 +17,11 @@ pub fn good_enough(score: f64) -> Flow {
 /// Reads `score: f64`, may end the loop with the name `outer`.
 #[agent(exits(outer))]
 pub fn give_up(score: f64) -> Flow {
-    if score < 0.1 { Flow::ExitTo("outer".into()) } else { Flow::Continue }
+    if score < 0.1 {
+        Flow::ExitTo("outer".into())
+    } else {
+        Flow::Continue
+    }
 }
 
 /// Reads `items: Vec<String>`, writes `count: u32`.

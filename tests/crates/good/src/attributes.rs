@@ -67,8 +67,15 @@ fn they_keep_their_names() {
     #[adk::tool]
     fn local() {}
 
-    let tools: [&dyn adk::DynTool; 3] = [&inner::args::default(), &declaration::default(), &local::default()];
-    assert_eq!(tools.map(|tool| tool.meta().name), ["args", "declaration", "local"]);
+    let tools: [&dyn adk::DynTool; 3] = [
+        &inner::args::default(),
+        &declaration::default(),
+        &local::default(),
+    ];
+    assert_eq!(
+        tools.map(|tool| tool.meta().name),
+        ["args", "declaration", "local"]
+    );
     assert!(inner::args(true));
     assert_eq!(call(None), Ok((None, Flow::Continue)));
     assert_eq!(<r#match as adk::Agent>::META.reads[0].name, "type");

@@ -29,7 +29,11 @@ pub fn enough(draft: &str) -> Flow {
 /// Ends the loop `outer`.
 #[agent(exits(outer))]
 pub fn give_up(draft: &str) -> Flow {
-    if draft.is_empty() { Flow::ExitTo("outer".into()) } else { Flow::Continue }
+    if draft.is_empty() {
+        Flow::ExitTo("outer".into())
+    } else {
+        Flow::Continue
+    }
 }
 
 /// Grades the draft and may end a loop.

@@ -62,7 +62,8 @@ pub type KeptWords = Keeper<usize>;
 pub struct Spelled;
 
 impl Agent for Spelled {
-    const META: AgentMeta<'static> = AgentMeta::custom("spelled").reads(&[KeySpec::new("words", "usize")]);
+    const META: AgentMeta<'static> =
+        AgentMeta::custom("spelled").reads(&[KeySpec::new("words", "usize")]);
 
     async fn run(&self, _cx: &mut Context) -> Result<Flow> {
         Ok(Flow::Continue)
@@ -114,9 +115,13 @@ workflow! {
 #[test]
 fn the_keys_of_the_attribute_are_in_the_description() {
     let counter = AskingAgain::SPEC.find("recount").expect("a step");
-    assert_eq!(counter.reads.iter().map(|key| key.name).collect::<Vec<_>>(), ["essay", "limit"]);
+    assert_eq!(
+        counter.reads.iter().map(|key| key.name).collect::<Vec<_>>(),
+        ["essay", "limit"]
+    );
     assert_eq!(<Keeper<u8> as Agent>::META.writes[0].name, "kept");
     assert!(
-        adk::check::faults(&Asking::SPEC).is_empty() && adk::check::faults(&AskingAgain::SPEC).is_empty()
+        adk::check::faults(&Asking::SPEC).is_empty()
+            && adk::check::faults(&AskingAgain::SPEC).is_empty()
     );
 }

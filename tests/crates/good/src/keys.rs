@@ -20,7 +20,13 @@ pub type Plans = Vec<Plan>;
 /// Makes plans.
 #[agent(writes = plans)]
 pub fn plan(topic: &str, first: &Plan) -> Plans {
-    vec![first.clone(), Plan { steps: vec![topic.to_owned()], ..Plan::default() }]
+    vec![
+        first.clone(),
+        Plan {
+            steps: vec![topic.to_owned()],
+            ..Plan::default()
+        },
+    ]
 }
 
 /// Reads keys by reference, as a slice, as any JSON value, and optionally.
@@ -132,9 +138,23 @@ workflow! {
 #[test]
 fn inputs_and_outputs_are_structs() {
     let input = ManyInput::new("cats");
-    assert_eq!((input.tone.as_str(), input.name.as_str(), input.choice), ("plain", "1<2>", 2));
-    assert_eq!(input, ManyInput { first: Plan::default(), ..ManyInput::new("cats") });
+    assert_eq!(
+        (input.tone.as_str(), input.name.as_str(), input.choice),
+        ("plain", "1<2>", 2)
+    );
+    assert_eq!(
+        input,
+        ManyInput {
+            first: Plan::default(),
+            ..ManyInput::new("cats")
+        }
+    );
     let SessionInput { text } = SessionInput::from("a");
     assert_eq!(text, "a");
-    drop((Least::default(), Bare::default(), Many::default(), Session::default()));
+    drop((
+        Least::default(),
+        Bare::default(),
+        Many::default(),
+        Session::default(),
+    ));
 }

@@ -84,6 +84,11 @@ writing! {
 
 #[test]
 fn the_workflows_can_be_built() {
-    drop((Seen::default(), Inside::default(), Made::default(), private::Deeper::default()));
+    drop((
+        Seen::default(),
+        Inside::default(),
+        Made::default(),
+        private::Deeper::default(),
+    ));
     assert_eq!(in_a_function(), 4);
 }

@@ -15,7 +15,11 @@ impl Prompts {
 }
 
 const fn chosen(long: bool) -> &'static str {
-    if long { "A long review of {draft}, in many words." } else { "Review {draft}." }
+    if long {
+        "A long review of {draft}, in many words."
+    } else {
+        "Review {draft}."
+    }
 }
 
 /// Searches.

@@ -26,5 +26,13 @@ workflow! {
 #[test]
 fn one_field_per_name() {
     let shapes = Shapes::default();
-    drop((shapes.r#type, shapes.a, shapes.b, shapes.c, shapes.d, shapes.writer, shapes.critic));
+    drop((
+        shapes.r#type,
+        shapes.a,
+        shapes.b,
+        shapes.c,
+        shapes.d,
+        shapes.writer,
+        shapes.critic,
+    ));
 }

@@ -1,6 +1,18 @@
 //! The expansion of every macro refers only to `adk-workflow`, and causes no warnings of a lint.
-#![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications)]
-#![deny(rust_2018_idioms, let_underscore_drop, single_use_lifetimes, clippy::all, clippy::pedantic)]
+#![deny(
+    warnings,
+    missing_docs,
+    missing_debug_implementations,
+    unreachable_pub,
+    unused_qualifications
+)]
+#![deny(
+    rust_2018_idioms,
+    let_underscore_drop,
+    single_use_lifetimes,
+    clippy::all,
+    clippy::pedantic
+)]
 #![forbid(unsafe_code)]
 
 use adk::prelude::*;
@@ -61,5 +73,10 @@ workflow! {
 pub fn make() -> (Drafting, Story, DraftingInput, StoryInput) {
     drop(Small::default());
     let small = DraftingInput::from("a cat");
-    (Drafting::default(), Story::default(), small, StoryInput::new("a cat", vec![1]))
+    (
+        Drafting::default(),
+        Story::default(),
+        small,
+        StoryInput::new("a cat", vec![1]),
+    )
 }

@@ -165,5 +165,10 @@ workflow! {
 pub fn make() -> (Declared, BlocksInput, SeveralInput, Placed) {
     let mut declared = Declared::default();
     declared.gen.set_max_turns(3);
-    (declared, BlocksInput::from("topic"), SeveralInput::new(vec![]), Placed::default())
+    (
+        declared,
+        BlocksInput::from("topic"),
+        SeveralInput::new(vec![]),
+        Placed::default(),
+    )
 }

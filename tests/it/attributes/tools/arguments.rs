@@ -7,17 +7,28 @@ use serde_json::{Value, json};
 #[tokio::test]
 async fn arguments_are_read() {
     let (result, mut cx) = call(&weather::default(), json!({ "city": "Bern" })).await;
-    let expected = json!({ "city": "Bern", "days": null, "unit": "celsius", "language": "en", "hours": 2 });
+    let expected =
+        json!({ "city": "Bern", "days": null, "unit": "celsius", "language": "en", "hours": 2 });
     assert_eq!(result.expect("a result"), expected);
-    assert_eq!(cx.state().get::<String>("city").expect("a text").as_deref(), Some("Bern"));
+    assert_eq!(
+        cx.state().get::<String>("city").expect("a text").as_deref(),
+        Some("Bern")
+    );
 
     let with = json!({
         "city": "Bern", "days": null, "unit": null, "language": "de", "hours": 3.0, "other": 1,
     });
-    let expected = json!({ "city": "Bern", "days": null, "unit": "celsius", "language": "de", "hours": 3 });
-    assert_eq!(call(&weather::default(), with).await.0.expect("a result"), expected);
+    let expected =
+        json!({ "city": "Bern", "days": null, "unit": "celsius", "language": "de", "hours": 3 });
+    assert_eq!(
+        call(&weather::default(), with).await.0.expect("a result"),
+        expected
+    );
 
-    let error = call(&weather::default(), json!({ "city": "" })).await.0.expect_err("an error");
+    let error = call(&weather::default(), json!({ "city": "" }))
+        .await
+        .0
+        .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Failed);
     assert_eq!(error.to_string(), std::fmt::Error.to_string());
 }
@@ -64,20 +75,36 @@ async fn an_invalid_argument_is_named() {
             json!("warm"),
             r#"argument `unit`: expected one of "kelvin", "celsius", "fahrenheit", got the string "warm""#,
         ),
-        ("plain", json!(1), r#"argument `plain`: expected one of "Short", "Long", got the number 1"#),
+        (
+            "plain",
+            json!(1),
+            r#"argument `plain`: expected one of "Short", "Long", got the number 1"#,
+        ),
         (
             "place",
             json!("here"),
             r#"argument `place`: expected an object with `lat`, `lon`, got the string "here""#,
         ),
-        ("place", json!({ "lat": 1 }), "argument `place.lon` is missing: expected a number"),
+        (
+            "place",
+            json!({ "lat": 1 }),
+            "argument `place.lon` is missing: expected a number",
+        ),
         (
             "place",
             json!({ "lat": 1, "lon": "2" }),
             r#"argument `place.lon`: expected a number, got the string "2""#,
         ),
-        ("tags", json!("a"), r#"argument `tags`: expected a list, each a string, got the string "a""#),
-        ("tags", json!(["a", 1]), "argument `tags[1]`: expected a string, got the number 1"),
+        (
+            "tags",
+            json!("a"),
+            r#"argument `tags`: expected a list, each a string, got the string "a""#,
+        ),
+        (
+            "tags",
+            json!(["a", 1]),
+            "argument `tags[1]`: expected a string, got the number 1",
+        ),
         (
             "tree",
             json!({ "value": 300, "children": [] }),
@@ -93,13 +120,20 @@ async fn an_invalid_argument_is_named() {
             json!("xy"),
             r#"argument `letter`: expected a string: invalid value: string "xy", expected a character"#,
         ),
-        ("place", Value::Null, "argument `place`: expected an object with `lat`, `lon`, got null"),
+        (
+            "place",
+            Value::Null,
+            "argument `place`: expected an object with `lat`, `lon`, got null",
+        ),
     ];
     for (name, value, expected) in cases {
         assert_eq!(call_error(&tool, with(name, value)).await, expected);
     }
     let tool = weather::default();
-    assert_eq!(call_error(&tool, json!({})).await, "argument `city` is missing: expected a string");
+    assert_eq!(
+        call_error(&tool, json!({})).await,
+        "argument `city` is missing: expected a string"
+    );
     let with = json!({ "city": "Bern", "days": "three" });
     assert_eq!(
         call_error(&tool, with).await,

@@ -16,7 +16,10 @@ async fn a_flow_requests_the_end_of_the_loop() {
     let (_, cx) = call(&decide::default(), json!({ "value": 2 })).await;
     assert_eq!(cx.actions.exit_to.as_deref(), Some("outer"));
     assert!(!cx.actions.escalate && cx.actions.skip_summarization);
-    let error = call(&decide::default(), json!({ "value": 4 })).await.0.expect_err("an error");
+    let error = call(&decide::default(), json!({ "value": 4 }))
+        .await
+        .0
+        .expect_err("an error");
     assert_eq!(error.to_string(), "no 4");
     for (result, cx) in [
         call(&exit_loop::default(), json!({ "reason": "done" })).await,
@@ -30,10 +33,16 @@ async fn a_flow_requests_the_end_of_the_loop() {
 
 #[tokio::test]
 async fn a_panic_is_an_error() {
-    let error = call(&decide::default(), json!({ "value": 3 })).await.0.expect_err("an error");
+    let error = call(&decide::default(), json!({ "value": 3 }))
+        .await
+        .0
+        .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Panic);
     assert_eq!(error.to_string(), "the tool panicked: three");
-    let error = call(&attributes::default(), json!({ "panic": true })).await.0.expect_err("an error");
+    let error = call(&attributes::default(), json!({ "panic": true }))
+        .await
+        .0
+        .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Panic);
     assert_eq!(error.to_string(), "the tool panicked: as asked");
 }
@@ -46,10 +55,12 @@ fn ratio(#[default(f64::NAN)] by: f64) -> f64 {
 
 #[tokio::test]
 async fn a_result_that_json_cannot_hold_is_an_error() {
-    let error = call(&ratio::default(), json!({ "by": 0 })).await.0.expect_err("an error");
+    let error = call(&ratio::default(), json!({ "by": 0 }))
+        .await
+        .0
+        .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Failed);
-    let text =
-        "the result holds inf, which JSON has no form for; help: keep it as text, or use an `Option<f64>`";
+    let text = "the result holds inf, which JSON has no form for; help: keep it as text, or use an `Option<f64>`";
     assert_eq!(error.to_string(), text);
     let tool = ratio::default();
     let schema = &adk::DynTool::declaration_dyn(&tool).parameters;
@@ -64,7 +75,10 @@ async fn a_result_that_json_cannot_hold_is_an_error() {
 async fn a_blocking_tool_has_its_context() {
     let (result, mut cx) = call(&attributes::default(), json!({ "panic": false })).await;
     assert_eq!(result.expect("a result"), json!(1));
-    assert_eq!(cx.state().get::<Vec<String>>("found").expect("a list"), Some(vec!["a".to_owned()]));
+    assert_eq!(
+        cx.state().get::<Vec<String>>("found").expect("a list"),
+        Some(vec!["a".to_owned()])
+    );
 }
 
 #[test]

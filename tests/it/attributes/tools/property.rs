@@ -29,7 +29,11 @@ struct Everything {
 
 /// Returns its arguments.
 #[tool]
-fn echo(all: Everything, #[default(Some(1))] perhaps: Option<i64>, nested: Option<Vec<Any>>) -> Value {
+fn echo(
+    all: Everything,
+    #[default(Some(1))] perhaps: Option<i64>,
+    nested: Option<Vec<Any>>,
+) -> Value {
     json!({ "all": all, "perhaps": perhaps, "nested": nested })
 }
 
@@ -46,12 +50,15 @@ impl Dice {
 
     fn text(&mut self) -> String {
         let letters = ['a', 'ß', '"', '\\', '\n', '🦀', ' ', '{'];
-        (0..self.roll(6)).filter_map(|_| letters.get(usize::try_from(self.roll(8)).ok()?)).collect()
+        (0..self.roll(6))
+            .filter_map(|_| letters.get(usize::try_from(self.roll(8)).ok()?))
+            .collect()
     }
 
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
     fn float(&mut self) -> f64 {
-        (self.roll(2_000_000) as i64 - 1_000_000) as f64 / [1.0, 8.0][usize::from(self.roll(2) == 1)]
+        (self.roll(2_000_000) as i64 - 1_000_000) as f64
+            / [1.0, 8.0][usize::from(self.roll(2) == 1)]
     }
 
     fn place(&mut self) -> Place {
@@ -65,8 +72,13 @@ impl Dice {
     }
 
     fn tree(&mut self, depth: u64) -> Tree {
-        let children = (0..self.roll(depth + 1)).map(|_| self.tree(depth - 1)).collect();
-        Tree { value: u8::try_from(self.roll(256)).unwrap_or(0), children }
+        let children = (0..self.roll(depth + 1))
+            .map(|_| self.tree(depth - 1))
+            .collect();
+        Tree {
+            value: u8::try_from(self.roll(256)).unwrap_or(0),
+            children,
+        }
     }
 
     fn any(&mut self) -> Any {
@@ -80,9 +92,13 @@ impl Dice {
         Everything {
             place: self.place(),
             other: (self.roll(2) == 1).then(|| self.place()),
-            unit: [Unit::Kelvin, Unit::Celsius, Unit::Fahrenheit][usize::try_from(self.roll(3)).unwrap_or(0)],
+            unit: [Unit::Kelvin, Unit::Celsius, Unit::Fahrenheit]
+                [usize::try_from(self.roll(3)).unwrap_or(0)],
             plain: (self.roll(2) == 1).then_some(Plain::Short),
-            shapes: vec![Shape::Circle { r: self.float() }, Shape::Square { a: self.float() }],
+            shapes: vec![
+                Shape::Circle { r: self.float() },
+                Shape::Square { a: self.float() },
+            ],
             any: self.any(),
             tree: self.tree(3),
             mixed: vec![Mixed::All, Mixed::Nothing, Mixed::Some(7)],

@@ -31,7 +31,10 @@ fn the_schema_of_plain_arguments() {
         .iter()
         .map(|name| text.find(&format!("\"{name}\":{{")))
         .collect();
-    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{text}"
+    );
 }
 
 #[test]
@@ -113,6 +116,9 @@ fn the_schema_of_all_kinds_of_types() {
     }
     let optional = ["other", "note"];
     let required: Vec<_> = args(&expected).into_iter().map(|(name, _)| name).collect();
-    let required: Vec<_> = required.iter().filter(|name| !optional.contains(&name.as_str())).collect();
+    let required: Vec<_> = required
+        .iter()
+        .filter(|name| !optional.contains(&name.as_str()))
+        .collect();
     assert_eq!(schema["required"], json!(required));
 }

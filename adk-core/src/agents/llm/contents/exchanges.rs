@@ -18,8 +18,8 @@ use std::sync::Arc;
 /// the same order).
 pub(super) struct Exchanges<'a> {
     answered: BTreeMap<Place, Exchange<'a>>,
-    /// Events between a call and its response that the request omits as long as the response is the
-    /// last event.
+    /// Events between a call and its response that the request omits as long as the response is
+    /// the last event.
     skipped: Range<usize>,
 }
 
@@ -47,7 +47,14 @@ impl<'a> Exchanges<'a> {
         let mut answered = BTreeMap::new();
         let mut skipped = 0..0;
         for (call, at, response) in pairs {
-            answered.insert(call, Exchange { response, at, id: "".into() });
+            answered.insert(
+                call,
+                Exchange {
+                    response,
+                    at,
+                    id: "".into(),
+                },
+            );
             if at + 1 == events.len() && events[at].author == "user" {
                 skipped = skipped.start.max(call.0 + 1)..at + 1;
             }
@@ -96,7 +103,8 @@ impl<'a> Exchanges<'a> {
         content: &Content,
         events: &[&Arc<Event>],
     ) -> Option<Arc<dyn MessageSource>> {
-        let exchanges = (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
+        let exchanges =
+            (0..content.parts.len()).filter_map(|index| self.answered.get(&(at, index)));
         let answers: Vec<_> = exchanges.collect();
         let event = events[answers.first()?.at];
         let is_unchanged = event.content.as_ref().is_some_and(|content| {
@@ -115,7 +123,11 @@ impl<'a> Exchanges<'a> {
         }
         let answers = answers.iter().map(|Exchange { response, id, .. }| {
             let (name, response) = (response.name.clone(), response.response.clone());
-            Part::from(FunctionResponse { id: id.to_string(), name, response })
+            Part::from(FunctionResponse {
+                id: id.to_string(),
+                name,
+                response,
+            })
         });
         Some(Arc::new(Content::new(Role::User, answers.collect())))
     }
@@ -129,7 +141,9 @@ pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
 pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
     let is_heard = |event: &Event| event.author == "user" || *event.author == *agent;
     let heard = events.iter().filter(|event| is_heard(event));
-    let responses = heard.map(|event| event.function_responses().count()).sum::<usize>();
+    let responses = heard
+        .map(|event| event.function_responses().count())
+        .sum::<usize>();
     let here = pairs.iter().filter(|(call, at, _)| {
         is_heard(events[*at]) && events[call.0].invocation_id == events[*at].invocation_id
     });
@@ -142,7 +156,10 @@ pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'
     let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();
     for (at, event) in events.iter().enumerate() {
-        let parts = event.content.iter().flat_map(|content| content.parts.iter().enumerate());
+        let parts = event
+            .content
+            .iter()
+            .flat_map(|content| content.parts.iter().enumerate());
         for (index, part) in parts {
             match part {
                 Part::FunctionCall(call) => calls.entry(&call.id).or_default().push((at, index)),
@@ -161,7 +178,8 @@ pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'
 /// may overlap.
 fn nearest(calls: &[Place], events: &[&Arc<Event>], response: &Event) -> Option<Place> {
     // A person may answer calls of any agent.
-    let is_of = |place: &&Place| response.author == "user" || events[place.0].author == response.author;
+    let is_of =
+        |place: &&Place| response.author == "user" || events[place.0].author == response.author;
     let is_of_run = |place: &&Place| events[place.0].invocation_id == response.invocation_id;
     let own = calls.iter().rev().filter(is_of).find(is_of_run);
     own.or_else(|| calls.iter().rev().find(is_of)).copied()

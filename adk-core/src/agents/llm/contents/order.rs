@@ -17,7 +17,9 @@ pub(super) fn arrange(events: &mut [&Arc<Event>], places: &mut [usize]) {
         return;
     }
     let placed = places.iter().copied().zip(events.iter().copied());
-    let mut arranged: Vec<_> = placed.map(|(place, event)| (place, event, parts(event))).collect();
+    let mut arranged: Vec<_> = placed
+        .map(|(place, event)| (place, event, parts(event)))
+        .collect();
     // Iterative, because a path from outside may have any depth.
     let mut open = vec![(0..arranged.len(), 0)];
     while let Some((range, depth)) = open.pop() {
@@ -37,16 +39,24 @@ pub(super) fn arrange(events: &mut [&Arc<Event>], places: &mut [usize]) {
 type WithParts<'a> = (usize, &'a Arc<Event>, Vec<(&'a Path, u32)>);
 
 fn parts(event: &Event) -> Vec<(&Path, u32)> {
-    if event.branch.is_some() { event.path.parts() } else { Vec::new() }
+    if event.branch.is_some() {
+        event.path.parts()
+    } else {
+        Vec::new()
+    }
 }
 
 /// Returns the end of the events that belong to the same block as the first event.
 fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> usize {
     let (_, first, parts) = &events[range.start];
-    let Some((block, _)) = parts.get(depth) else { return range.start + 1 };
+    let Some((block, _)) = parts.get(depth) else {
+        return range.start + 1;
+    };
     let is_in = |(_, event, parts): &&WithParts<'_>| {
         event.invocation_id == first.invocation_id
-            && parts.get(depth).is_some_and(|(node, _)| node.is_beside(block))
+            && parts
+                .get(depth)
+                .is_some_and(|(node, _)| node.is_beside(block))
     };
     range.start + events[range].iter().take_while(is_in).count()
 }
@@ -64,9 +74,14 @@ fn runs_of_parts<'a>(
     let parts = events[range].chunk_by(same).scan(start, move |at, part| {
         let range = *at..*at + part.len();
         *at = range.end;
-        Some((range, part.iter().any(|(_, _, parts)| parts.len() > depth + 1)))
+        Some((
+            range,
+            part.iter().any(|(_, _, parts)| parts.len() > depth + 1),
+        ))
     });
-    parts.filter(|(range, is_deeper)| *is_deeper && range.len() > 1).map(|(range, _)| range)
+    parts
+        .filter(|(range, is_deeper)| *is_deeper && range.len() > 1)
+        .map(|(range, _)| range)
 }
 
 /// The parts of a block whose events do not count, as the end of the block reports them.
@@ -86,32 +101,51 @@ impl LeftOut {
     pub(super) fn read(event: &Event) -> Option<Self> {
         let metadata = &event.details.as_ref()?.custom_metadata;
         let block = &event.path;
-        let around = event.branch.as_deref().map(|branch| format!("{branch}.")).unwrap_or_default();
+        let around = event
+            .branch
+            .as_deref()
+            .map(|branch| format!("{branch}."))
+            .unwrap_or_default();
         let prefix = [&around, &**block.name()].concat();
         let branch = |child: &str| format!("{prefix}.{child}");
         let (branches, are_kept) = if let Some(Value::String(winner)) = metadata.get(WINNER_KEY) {
             (vec![branch(winner)], true)
         } else {
             let failed = metadata.get(LEFT_OUT_KEY)?.get("failed")?.as_array()?;
-            let paths = failed.iter().filter_map(|part| part.get("path")?.as_str()?.parse::<Path>().ok());
+            let paths = failed
+                .iter()
+                .filter_map(|part| part.get("path")?.as_str()?.parse::<Path>().ok());
             let branch = |path: Path| match path.at() {
                 At::Item(index) => format!("{prefix}[{index}]"),
                 _ => branch(path.name()),
             };
             (paths.map(branch).collect(), false)
         };
-        Some(Self { run: event.invocation_id, block: block.clone(), prefix, branches, are_kept })
+        Some(Self {
+            run: event.invocation_id,
+            block: block.clone(),
+            prefix,
+            branches,
+            are_kept,
+        })
     }
 
     /// Reports whether an event belongs to an omitted part.
     pub(super) fn holds(&self, event: &Event) -> bool {
-        let Some(branch) = event.branch.as_deref() else { return false };
+        let Some(branch) = event.branch.as_deref() else {
+            return false;
+        };
         let is_in = |part: &String| {
-            branch.strip_prefix(&**part).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            branch
+                .strip_prefix(&**part)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         event.invocation_id == self.run
-            && branch.strip_prefix(&*self.prefix).is_some_and(|rest| rest.starts_with(['.', '[']))
-            && successors(Some(&event.path), |path| path.parent()).any(|path| path.is_beside(&self.block))
+            && branch
+                .strip_prefix(&*self.prefix)
+                .is_some_and(|rest| rest.starts_with(['.', '[']))
+            && successors(Some(&event.path), |path| path.parent())
+                .any(|path| path.is_beside(&self.block))
             && self.branches.iter().any(is_in) != self.are_kept
     }
 }

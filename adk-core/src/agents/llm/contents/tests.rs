@@ -22,8 +22,12 @@ impl Random {
 }
 
 const BRANCHES: [Option<&str>; 4] = [None, Some("par.a"), Some("par.a.inner"), Some("par.b")];
-const INCLUDE: [IncludeContents; 4] =
-    [IncludeContents::Default, IncludeContents::None, IncludeContents::Last(1), IncludeContents::Last(3)];
+const INCLUDE: [IncludeContents; 4] = [
+    IncludeContents::Default,
+    IncludeContents::None,
+    IncludeContents::Last(1),
+    IncludeContents::Last(3),
+];
 
 /// Returns a random event of agents, users and runs that overlap or were interrupted. Ids of calls
 /// repeat, and responses come late, twice, out of order or never.
@@ -36,16 +40,34 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
         parts.push(match random.below(8) {
             0..=2 => Part::text(text),
             3 => Part::text(""),
-            4 => Part::from(Thought { text, signature: None }),
-            5 => Part::from(FunctionCall { id, name: text, ..FunctionCall::default() }),
-            _ => Part::from(FunctionResponse { id, name: text, ..FunctionResponse::default() }),
+            4 => Part::from(Thought {
+                text,
+                signature: None,
+            }),
+            5 => Part::from(FunctionCall {
+                id,
+                name: text,
+                ..FunctionCall::default()
+            }),
+            _ => Part::from(FunctionResponse {
+                id,
+                name: text,
+                ..FunctionResponse::default()
+            }),
         });
     }
-    let role = if author == "user" || random.below(3) == 0 { Role::User } else { Role::Model };
+    let role = if author == "user" || random.below(3) == 0 {
+        Role::User
+    } else {
+        Role::Model
+    };
     let mut event = Event::new().with_content(Content::new(role, parts));
     event.author = author.into();
     event.invocation_id = random.choose(runs);
-    event.branch = random.choose(&BRANCHES).filter(|_| random.below(3) == 0).map(Arc::from);
+    event.branch = random
+        .choose(&BRANCHES)
+        .filter(|_| random.below(3) == 0)
+        .map(Arc::from);
     if event.branch.is_some() && random.below(2) == 0 {
         event.path = part_path(random.below(2) as u32, random.below(3) as u32);
     }
@@ -56,12 +78,21 @@ fn event(random: &mut Random, runs: &[RunId], nth: u64) -> Event {
 /// Returns a path in an element of an `each`, and in a branch of a parallel block inside of it.
 fn part_path(element: u32, branch: u32) -> Path {
     let element = Path::root("w").child("each_1".into(), At::Item(element));
-    element.child("par".into(), At::Once).in_branch(branch).child("a".into(), At::Once)
+    element
+        .child("par".into(), At::Once)
+        .in_branch(branch)
+        .child("a".into(), At::Once)
 }
 
 fn session(events: &[Arc<Event>]) -> Arc<Session> {
-    let session = Session::new(SessionKey::new("app", "user", "s"), Default::default(), Default::default());
-    events.iter().for_each(|event| session.append_stored(event.clone()));
+    let session = Session::new(
+        SessionKey::new("app", "user", "s"),
+        Default::default(),
+        Default::default(),
+    );
+    events
+        .iter()
+        .for_each(|event| session.append_stored(event.clone()));
     Arc::new(session)
 }
 
@@ -73,7 +104,9 @@ fn read_contents(
 ) -> Contents {
     let history = History::new(session.clone(), branch.map(Arc::from));
     let contents = contents(&history, &agent.into(), include).now_or_never();
-    contents.expect("everything is in memory").expect("a conversation")
+    contents
+        .expect("everything is in memory")
+        .expect("a conversation")
 }
 
 #[test]
@@ -95,12 +128,18 @@ fn appended_messages_equal_a_full_read() {
             let agent = random.choose(&["a", "b"]);
             let contents = read_contents(&long, branch, agent, include);
             let anew = read_contents(&session(&events), branch, agent, include);
-            assert_eq!(contents, anew, "seed {seed}, event {nth}, {agent} at {branch:?} with {include:?}");
+            assert_eq!(
+                contents, anew,
+                "seed {seed}, event {nth}, {agent} at {branch:?} with {include:?}"
+            );
             if random.below(4) == 0 {
                 held.push((contents, anew));
             }
         }
-        assert!(held.iter().all(|(contents, anew)| contents == anew), "seed {seed}: a request has changed");
+        assert!(
+            held.iter().all(|(contents, anew)| contents == anew),
+            "seed {seed}: a request has changed"
+        );
     }
 }
 
@@ -128,8 +167,14 @@ fn a_request_does_not_depend_on_which_part_ends_first() {
             event.branch = branch.map(Arc::from);
             event
         };
-        let around =
-            |text: &str| message("b", Path::root("w").child("b".into(), At::Once), None, text.into());
+        let around = |text: &str| {
+            message(
+                "b",
+                Path::root("w").child("b".into(), At::Once),
+                None,
+                text.into(),
+            )
+        };
         let mut block = || {
             let elements = (0..4).map(|element| {
                 let place = Path::root("w").child("each_1".into(), At::Item(element));
@@ -142,10 +187,18 @@ fn a_request_does_not_depend_on_which_part_ends_first() {
                 );
                 let branches = (0..3).map(|branch| {
                     // The order of the source is not the alphabetical order.
-                    let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
+                    let (path, name) =
+                        (part_path(element, branch), ["z", "m", "a"][branch as usize]);
                     let branch = || Some(format!("{own}.par.{name}"));
                     (0..2)
-                        .map(|nth| message("c", path.clone(), branch(), format!("{name}{element} {nth}")))
+                        .map(|nth| {
+                            message(
+                                "c",
+                                path.clone(),
+                                branch(),
+                                format!("{name}{element} {nth}"),
+                            )
+                        })
                         .collect()
                 });
                 let inside = merged(&mut random, branches.collect());
@@ -163,25 +216,45 @@ fn a_request_does_not_depend_on_which_part_ends_first() {
         let (one, other) = (block(), block());
         let views = |block: Vec<Event>, include| {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
-            let all =
-                all.into_iter().enumerate().map(|(nth, event)| Event { timestamp: nth as u64, ..event });
+            let all = all.into_iter().enumerate().map(|(nth, event)| Event {
+                timestamp: nth as u64,
+                ..event
+            });
             // Converts the events as a store does.
             let read = all.map(|event| Event::from_stored(&event.to_stored().unwrap()).unwrap());
             let events: Vec<_> = read.map(Arc::new).collect();
-            let until_block = read_contents(&session(&events[..events.len() - 1]), None, "b", include);
-            (until_block, read_contents(&session(&events), None, "c", include))
+            let until_block =
+                read_contents(&session(&events[..events.len() - 1]), None, "b", include);
+            (
+                until_block,
+                read_contents(&session(&events), None, "c", include),
+            )
         };
         for include in INCLUDE {
             let (one, other) = (views(one.clone(), include), views(other.clone(), include));
             assert_eq!(one, other, "seed {seed}, {include:?}");
         }
         let (contents, _) = views(one, IncludeContents::Default);
-        let texts = contents.iter().map(|content| content.text()).collect::<String>();
-        let at = |text: &str| texts.find(text).unwrap_or_else(|| panic!("{text} is not in {texts}"));
-        let order = ["before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3"];
+        let texts = contents
+            .iter()
+            .map(|content| content.text())
+            .collect::<String>();
+        let at = |text: &str| {
+            texts
+                .find(text)
+                .unwrap_or_else(|| panic!("{text} is not in {texts}"))
+        };
+        let order = [
+            "before 0", "z0 0", "z0 1", "m0 0", "a0 0", "after 0", "before 1", "z1 0", "after 3",
+        ];
         assert!(order.is_sorted_by_key(|text| at(text)), "{texts}");
         let (contents, _) = views(other, IncludeContents::None);
         assert_eq!(contents.len(), 1, "{contents:?}");
-        assert!(contents.iter().all(|content| content.text().contains("after 3")), "{contents:?}");
+        assert!(
+            contents
+                .iter()
+                .all(|content| content.text().contains("after 3")),
+            "{contents:?}"
+        );
     }
 }

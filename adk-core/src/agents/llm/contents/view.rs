@@ -67,10 +67,14 @@ impl<'a> View<'a> {
         let next = |place, event: &'a Arc<Event>| {
             if let Some(compaction) = &event.actions.compaction {
                 let is_new = !summaries.iter().any(|taken| {
-                    taken.compaction.start <= compaction.start && compaction.end <= taken.compaction.end
+                    taken.compaction.start <= compaction.start
+                        && compaction.end <= taken.compaction.end
                 });
                 if matches!(reach, Reach::Summarized) && is_new && history.is_covered_by(event) {
-                    summaries.push(Summary { compaction, after: None });
+                    summaries.push(Summary {
+                        compaction,
+                        after: None,
+                    });
                     since.get_or_insert(events.len());
                 }
                 return ControlFlow::Continue(());
@@ -79,18 +83,29 @@ impl<'a> View<'a> {
                 left_out.extend(LeftOut::read(event));
             }
             if !has_content(event) {
-                let is_first = first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
+                let is_first =
+                    first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
                 is_whole |= is_first;
-                return if is_first { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+                return if is_first {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                };
             }
             if left_out.iter().any(|parts| parts.holds(event)) {
                 return ControlFlow::Continue(());
             }
-            if first_block.as_ref().is_some_and(|block| !block.contains(event)) {
+            if first_block
+                .as_ref()
+                .is_some_and(|block| !block.contains(event))
+            {
                 return ControlFlow::Break(());
             }
             let mut is_covered = false;
-            for summary in summaries.iter_mut().filter(|summary| event.timestamp <= summary.compaction.end) {
+            for summary in summaries
+                .iter_mut()
+                .filter(|summary| event.timestamp <= summary.compaction.end)
+            {
                 summary.after.get_or_insert(events.len());
                 if summary.compaction.start == 0 {
                     return ControlFlow::Break(());
@@ -110,9 +125,15 @@ impl<'a> View<'a> {
             };
             is_whole |= is_first;
             if is_first && has_parts {
-                first_block = first_block.take().or_else(|| ConcurrentBlock::around(event));
+                first_block = first_block
+                    .take()
+                    .or_else(|| ConcurrentBlock::around(event));
             }
-            if is_first && first_block.is_none() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if is_first && first_block.is_none() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         history.walk_back(from, next).await?;
         events.reverse();
@@ -121,14 +142,25 @@ impl<'a> View<'a> {
             arrange(&mut events, &mut places);
         }
         if first_block.is_some() && reach.is_current_turn() {
-            let first = events.iter().rposition(|event| is_of_another(event, agent)).unwrap_or(0);
+            let first = events
+                .iter()
+                .rposition(|event| is_of_another(event, agent))
+                .unwrap_or(0);
             events.drain(..first);
             places.drain(..first);
         }
         let summaries = place_summaries(&summaries, events.len());
         let since = since.unwrap_or(events.len());
         let has_left_out = !left_out.is_empty();
-        Ok(Self { events, places, summaries, since, is_whole, turns, has_left_out })
+        Ok(Self {
+            events,
+            places,
+            summaries,
+            since,
+            is_whole,
+            turns,
+            has_left_out,
+        })
     }
 
     /// Reads the events of an agent in the turn of a call, and the responses to its calls.
@@ -151,13 +183,22 @@ impl<'a> View<'a> {
         history.walk_back(0, next).await?;
         events.reverse();
         places.reverse();
-        Ok(Self { events, places, is_whole: true, ..Self::default() })
+        Ok(Self {
+            events,
+            places,
+            is_whole: true,
+            ..Self::default()
+        })
     }
 }
 
 /// Returns each summary with the index of the first of `count` events after it, in their order.
-fn place_summaries<'a>(summaries: &[Summary<'a>], count: usize) -> Vec<(usize, &'a EventCompaction)> {
-    let place = |summary: &Summary<'a>| (count - summary.after.unwrap_or(count), summary.compaction);
+fn place_summaries<'a>(
+    summaries: &[Summary<'a>],
+    count: usize,
+) -> Vec<(usize, &'a EventCompaction)> {
+    let place =
+        |summary: &Summary<'a>| (count - summary.after.unwrap_or(count), summary.compaction);
     let mut placed: Vec<_> = summaries.iter().map(place).collect();
     placed.sort_by_key(|(at, compaction)| (*at, compaction.end));
     placed
@@ -165,7 +206,10 @@ fn place_summaries<'a>(summaries: &[Summary<'a>], count: usize) -> Vec<(usize, &
 
 impl Reach {
     fn is_current_turn(self) -> bool {
-        matches!(self, Self::Include(IncludeContents::None | IncludeContents::Prompt))
+        matches!(
+            self,
+            Self::Include(IncludeContents::None | IncludeContents::Prompt)
+        )
     }
 
     /// Counts a turn of the user. Returns whether the requested part begins with this turn.
@@ -194,11 +238,18 @@ fn is_of_another(event: &Event, agent: &str) -> bool {
 /// Reports whether a run begins with this event. If the user sends no message, the event has no
 /// parts.
 fn begins_turn(event: &Event) -> bool {
-    event.author == "user" && event.content.as_ref().is_some_and(|content| content.parts.is_empty())
+    event.author == "user"
+        && event
+            .content
+            .as_ref()
+            .is_some_and(|content| content.parts.is_empty())
 }
 
 fn has_content(event: &Event) -> bool {
-    event.content.as_ref().is_some_and(|content| content.parts.iter().any(|part| !is_silent(part)))
+    event
+        .content
+        .as_ref()
+        .is_some_and(|content| content.parts.iter().any(|part| !is_silent(part)))
 }
 
 pub(super) fn is_silent(part: &Part) -> bool {

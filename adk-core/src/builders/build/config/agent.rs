@@ -6,7 +6,9 @@ use super::fields::{ConfigFields, fault, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::agents::llm::{IncludeContents, LlmAgent};
-use crate::builders::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::builders::build::block::{
+    BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent,
+};
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
 use crate::check::{Check, Diagnostic};
@@ -19,7 +21,13 @@ use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
-const CLASSES: [&str; 5] = ["LlmAgent", "LoopAgent", "SequentialAgent", "ParallelAgent", "AwaitAgent"];
+const CLASSES: [&str; 5] = [
+    "LlmAgent",
+    "LoopAgent",
+    "SequentialAgent",
+    "ParallelAgent",
+    "AwaitAgent",
+];
 
 /// Reads configs and continues after a fault.
 pub(super) struct ConfigReader<'r> {
@@ -33,7 +41,12 @@ pub(super) struct ConfigReader<'r> {
 
 impl<'r> ConfigReader<'r> {
     pub(super) fn new(registry: &'r Registry) -> Self {
-        Self { registry, faults: Vec::new(), open: Vec::new(), nameless: 0 }
+        Self {
+            registry,
+            faults: Vec::new(),
+            open: Vec::new(),
+            nameless: 0,
+        }
     }
 
     pub(super) fn fault(&mut self, check: Check, place: impl Into<String>, fact: &str) {
@@ -55,7 +68,8 @@ impl<'r> ConfigReader<'r> {
     /// Reads an agent: its fields, or the name of an agent.
     pub(super) fn agent(&mut self, value: &Value, place: &str, depth: usize) -> SubAgent {
         if depth > DEEPEST {
-            let fact = format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
+            let fact =
+                format!("more than {DEEPEST} agents are nested; help: make the tree flatter");
             self.fault(Check::Syntax, place, &fact);
             return self.unread_agent();
         }
@@ -67,9 +81,16 @@ impl<'r> ConfigReader<'r> {
                 self.document(name, place, depth)
             }
             Value::String(name) => {
-                let known = self.registry.agents.keys().chain(self.registry.documents.keys());
-                let fact =
-                    unresolved_fact(&format!("there is no agent `{name}`"), name, known.map(String::as_str));
+                let known = self
+                    .registry
+                    .agents
+                    .keys()
+                    .chain(self.registry.documents.keys());
+                let fact = unresolved_fact(
+                    &format!("there is no agent `{name}`"),
+                    name,
+                    known.map(String::as_str),
+                );
                 self.fault(Check::FieldUnknown, place, &fact);
                 self.unread_agent()
             }
@@ -90,8 +111,10 @@ impl<'r> ConfigReader<'r> {
                 self.fields(ConfigFields::new(all, place), depth)
             }
             other => {
-                let fact =
-                    format!("an agent is {}; help: write its fields, or a name", describe_value(other));
+                let fact = format!(
+                    "an agent is {}; help: write its fields, or a name",
+                    describe_value(other)
+                );
                 self.fault(Check::Syntax, place, &fact);
                 self.unread_agent()
             }
@@ -103,7 +126,8 @@ impl<'r> ConfigReader<'r> {
             Some(agent) => agent.clone().at(place),
             None => {
                 let known = self.registry.agents.keys().map(String::as_str);
-                let fact = unresolved_fact(&format!("the registry has no agent `{name}`"), name, known);
+                let fact =
+                    unresolved_fact(&format!("the registry has no agent `{name}`"), name, known);
                 self.fault(Check::FieldUnknown, place, &fact);
                 self.unread_agent()
             }
@@ -113,7 +137,11 @@ impl<'r> ConfigReader<'r> {
     fn document(&mut self, path: &str, place: &str, depth: usize) -> SubAgent {
         let Some(document) = self.registry.documents.get(path) else {
             let known = self.registry.documents.keys().map(String::as_str);
-            let fact = unresolved_fact(&format!("the registry has no document `{path}`"), path, known);
+            let fact = unresolved_fact(
+                &format!("the registry has no document `{path}`"),
+                path,
+                known,
+            );
             self.fault(Check::FieldUnknown, place, &fact);
             return self.unread_agent();
         };
@@ -136,7 +164,9 @@ impl<'r> ConfigReader<'r> {
     /// Reads an agent from its fields.
     pub(super) fn fields(&mut self, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let class = if fields.value("agent_class").is_some() {
-            fields.text("agent_class", &mut self.faults).unwrap_or_default()
+            fields
+                .text("agent_class", &mut self.faults)
+                .unwrap_or_default()
         } else {
             "LlmAgent"
         };
@@ -172,7 +202,11 @@ impl<'r> ConfigReader<'r> {
                 // A class that is not a text is reported already.
                 if !other.is_empty() {
                     let known = CLASSES.iter().copied();
-                    let fact = unresolved_fact(&format!("there is no agent class `{other}`"), other, known);
+                    let fact = unresolved_fact(
+                        &format!("there is no agent class `{other}`"),
+                        other,
+                        known,
+                    );
                     self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
                 // The agents inside are still checked.
@@ -203,10 +237,15 @@ impl<'r> ConfigReader<'r> {
         let Some(all) = fields.list("sub_agents", &mut self.faults) else {
             // A value that is not a list counts as an unreadable agent, so the block does not count
             // as empty.
-            return fields.value("sub_agents").map(|_| self.unread_agent()).into_iter().collect();
+            return fields
+                .value("sub_agents")
+                .map(|_| self.unread_agent())
+                .into_iter()
+                .collect();
         };
         let all = all.iter().enumerate();
-        all.map(|(at, value)| self.agent(value, &join_place(&place, &format!("[{at}]")), depth + 1)).collect()
+        all.map(|(at, value)| self.agent(value, &join_place(&place, &format!("[{at}]")), depth + 1))
+            .collect()
     }
 
     fn block<K: BlockAgent>(
@@ -223,7 +262,10 @@ impl<'r> ConfigReader<'r> {
         self.callbacks(&AGENT_CALLBACKS, &mut callbacks, &mut fields);
         let agents = self.sub_agents(&mut fields, depth);
         fields.finish(&format!("a `{class}`"), &mut self.faults);
-        block.callbacks(callbacks.agent).sub_agents(agents).into_agent()
+        block
+            .callbacks(callbacks.agent)
+            .sub_agents(agents)
+            .into_agent()
     }
 
     fn llm(&mut self, name: &str, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
@@ -254,8 +296,13 @@ impl<'r> ConfigReader<'r> {
             Some("prompt") => agent = agent.include_contents(IncludeContents::Prompt),
             None | Some("default") => {}
             Some(other) => {
-                let fact = format!("`include_contents` is `{other}`; help: write `default` or `none`");
-                faults.push(fault(Check::Syntax, fields.place_of("include_contents"), &fact));
+                let fact =
+                    format!("`include_contents` is `{other}`; help: write `default` or `none`");
+                faults.push(fault(
+                    Check::Syntax,
+                    fields.place_of("include_contents"),
+                    &fact,
+                ));
             }
         }
         if let Some(yes) = fields.boolean("disallow_transfer_to_parent", faults) {
@@ -318,8 +365,14 @@ impl<'r> ConfigReader<'r> {
         fields: &mut ConfigFields<'_>,
     ) -> LlmAgentBuilder {
         let place = fields.place_of("tools");
-        for (at, value) in fields.list("tools", &mut self.faults).into_iter().flatten().enumerate() {
-            let Some((tool, place)) = self.reference(value, join_place(&place, &format!("[{at}]")), "tool")
+        for (at, value) in fields
+            .list("tools", &mut self.faults)
+            .into_iter()
+            .flatten()
+            .enumerate()
+        {
+            let Some((tool, place)) =
+                self.reference(value, join_place(&place, &format!("[{at}]")), "tool")
             else {
                 continue;
             };
@@ -327,9 +380,14 @@ impl<'r> ConfigReader<'r> {
                 Some(tool) => agent = agent.tools([tool.clone()]),
                 None => {
                     let known = self.registry.tools.keys().map(String::as_str);
-                    let fact =
-                        format!("agent `{name}` has a tool `{tool}`, which the registry does not have");
-                    self.fault(Check::FieldUnknown, place, &unresolved_fact(&fact, tool, known));
+                    let fact = format!(
+                        "agent `{name}` has a tool `{tool}`, which the registry does not have"
+                    );
+                    self.fault(
+                        Check::FieldUnknown,
+                        place,
+                        &unresolved_fact(&fact, tool, known),
+                    );
                 }
             }
         }
@@ -342,7 +400,12 @@ fn generation(
     mut fields: ConfigFields<'_>,
     faults: &mut Vec<Diagnostic>,
 ) -> LlmAgentBuilder {
-    if let Some(number) = fields.number("temperature", 0.0..=f64::INFINITY, "a number, 0 or more", faults) {
+    if let Some(number) = fields.number(
+        "temperature",
+        0.0..=f64::INFINITY,
+        "a number, 0 or more",
+        faults,
+    ) {
         agent = agent.temperature(number);
     }
     if let Some(number) = fields.number("top_p", 0.0..=1.0, "a number from 0 to 1", faults) {
@@ -356,10 +419,20 @@ fn generation(
     }
     if let Some(texts) = fields.list("stop_sequences", faults) {
         let place = fields.place_of("stop_sequences");
-        for (at, value) in texts.iter().enumerate().filter(|(_, value)| !value.is_string()) {
-            let fact =
-                format!("a text that ends the answer is {}; help: write a string", describe_value(value));
-            faults.push(fault(Check::Syntax, join_place(&place, &format!("[{at}]")), &fact));
+        for (at, value) in texts
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| !value.is_string())
+        {
+            let fact = format!(
+                "a text that ends the answer is {}; help: write a string",
+                describe_value(value)
+            );
+            faults.push(fault(
+                Check::Syntax,
+                join_place(&place, &format!("[{at}]")),
+                &fact,
+            ));
         }
         agent = agent.stop(texts.iter().filter_map(Value::as_str));
     }

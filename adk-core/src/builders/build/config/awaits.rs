@@ -15,7 +15,10 @@ use std::time::Duration;
 impl ConfigReader<'_> {
     /// Reads the name of an `AwaitAgent`. The default is the name of its key.
     pub(super) fn name_of_await(&mut self, fields: &mut ConfigFields<'_>) -> String {
-        match (fields.value("name"), fields.value("output_key").map(Value::as_str)) {
+        match (
+            fields.value("name"),
+            fields.value("output_key").map(Value::as_str),
+        ) {
             (Some(_), _) => self.name(fields),
             (None, Some(Some(key))) => key.rsplit(':').next().unwrap_or_default().to_owned(),
             // The code that reads the key reports its faults.
@@ -24,7 +27,10 @@ impl ConfigReader<'_> {
     }
 
     pub(super) fn awaits(&mut self, name: String, mut fields: ConfigFields<'_>) -> SubAgent {
-        let question = fields.text("question", &mut self.faults).unwrap_or_default().to_owned();
+        let question = fields
+            .text("question", &mut self.faults)
+            .unwrap_or_default()
+            .to_owned();
         let key = match fields.value("output_key") {
             Some(_) => fields.text("output_key", &mut self.faults),
             None => {
@@ -40,16 +46,20 @@ impl ConfigReader<'_> {
                 (AnswerForm::Type(output), key)
             }
             Some(OutputType::Schema(schema)) => (AnswerForm::Schema(schema), |key| Key::any(&key)),
-            None if !is_text => (AnswerForm::Schema(Arc::new(Value::Null)), |key| Key::any(&key)),
-            _ => (AnswerForm::Schema(Arc::new(json!({"type": "string"}))), Key::typed::<String>),
+            None if !is_text => (AnswerForm::Schema(Arc::new(Value::Null)), |key| {
+                Key::any(&key)
+            }),
+            _ => (
+                AnswerForm::Schema(Arc::new(json!({"type": "string"}))),
+                Key::typed::<String>,
+            ),
         };
         let by = fields.text("by", &mut self.faults).map(|by| match by {
             "other" => AnsweredBy::Other,
             role => AnsweredBy::Role(role.to_owned()),
         });
         if matches!(&by, Some(AnsweredBy::Role(role)) if role.is_empty()) {
-            let fact =
-                "a role has a name, and this one is empty; help: write the role that may answer, or `other`";
+            let fact = "a role has a name, and this one is empty; help: write the role that may answer, or `other`";
             self.fault(Check::Syntax, fields.place_of("by"), fact);
         }
         let timeout = timeout(&mut fields, &mut self.faults);

@@ -12,18 +12,34 @@ pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
 
 /// The callback fields of every agent.
 pub(super) const AGENT_CALLBACKS: [(&str, Add); 2] = [
-    ("before_agent_callbacks", |into, from| into.agent.add_before(&from.agent)),
-    ("after_agent_callbacks", |into, from| into.agent.add_after(&from.agent)),
+    ("before_agent_callbacks", |into, from| {
+        into.agent.add_before(&from.agent)
+    }),
+    ("after_agent_callbacks", |into, from| {
+        into.agent.add_after(&from.agent)
+    }),
 ];
 
 /// The additional callback fields of an LLM agent.
 pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
-    ("before_model_callbacks", |into, from| into.model.add_before(&from.model)),
-    ("after_model_callbacks", |into, from| into.model.add_after(&from.model)),
-    ("on_model_error_callbacks", |into, from| into.model.add_on_error(&from.model)),
-    ("before_tool_callbacks", |into, from| into.tool.add_before(&from.tool)),
-    ("after_tool_callbacks", |into, from| into.tool.add_after(&from.tool)),
-    ("on_tool_error_callbacks", |into, from| into.tool.add_on_error(&from.tool)),
+    ("before_model_callbacks", |into, from| {
+        into.model.add_before(&from.model)
+    }),
+    ("after_model_callbacks", |into, from| {
+        into.model.add_after(&from.model)
+    }),
+    ("on_model_error_callbacks", |into, from| {
+        into.model.add_on_error(&from.model)
+    }),
+    ("before_tool_callbacks", |into, from| {
+        into.tool.add_before(&from.tool)
+    }),
+    ("after_tool_callbacks", |into, from| {
+        into.tool.add_after(&from.tool)
+    }),
+    ("on_tool_error_callbacks", |into, from| {
+        into.tool.add_on_error(&from.tool)
+    }),
 ];
 
 impl ConfigReader<'_> {
@@ -36,7 +52,12 @@ impl ConfigReader<'_> {
     ) {
         for (field, add) in kinds {
             let list = fields.place_of(field);
-            for (at, value) in fields.list(field, &mut self.faults).into_iter().flatten().enumerate() {
+            for (at, value) in fields
+                .list(field, &mut self.faults)
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
                 let Some((name, place)) =
                     self.reference(value, join_place(&list, &format!("[{at}]")), "callback")
                 else {
@@ -53,7 +74,8 @@ impl ConfigReader<'_> {
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
-                        let fact = unresolved_fact(&fact, name, registered.keys().map(String::as_str));
+                        let fact =
+                            unresolved_fact(&fact, name, registered.keys().map(String::as_str));
                         self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }
@@ -75,7 +97,8 @@ impl ConfigReader<'_> {
                 let place = fields.place_of("name");
                 let name = fields.text("name", &mut self.faults);
                 if all.get("name").is_none() {
-                    let fact = format!("a {what} has no name; help: write one, as in `{{name: NAME}}`");
+                    let fact =
+                        format!("a {what} has no name; help: write one, as in `{{name: NAME}}`");
                     self.fault(Check::Syntax, &*place, &fact);
                 }
                 fields.finish(&format!("a reference to a {what}"), &mut self.faults);

@@ -32,7 +32,11 @@ pub(super) fn fault(check: Check, place: String, fact: &str) -> Diagnostic {
 
 impl<'v> ConfigFields<'v> {
     pub(super) fn new(all: &'v Map<String, Value>, place: impl Into<String>) -> Self {
-        Self { all, place: place.into(), asked: Vec::new() }
+        Self {
+            all,
+            place: place.into(),
+            asked: Vec::new(),
+        }
     }
 
     pub(super) fn place_of(&self, field: &str) -> String {
@@ -57,17 +61,28 @@ impl<'v> ConfigFields<'v> {
         let value = self.value(field)?;
         let read = read(value);
         if read.is_none() {
-            let fact = format!("`{field}` is {}; help: write {expected}", describe_value(value));
+            let fact = format!(
+                "`{field}` is {}; help: write {expected}",
+                describe_value(value)
+            );
             faults.push(fault(Check::Syntax, self.place_of(field), &fact));
         }
         read
     }
 
-    pub(super) fn text(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<&'v str> {
+    pub(super) fn text(
+        &mut self,
+        field: &'static str,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<&'v str> {
         self.read_as(field, "a string", faults, Value::as_str)
     }
 
-    pub(super) fn boolean(&mut self, field: &'static str, faults: &mut Vec<Diagnostic>) -> Option<bool> {
+    pub(super) fn boolean(
+        &mut self,
+        field: &'static str,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Option<bool> {
         self.read_as(field, "true or false", faults, Value::as_bool)
     }
 
@@ -79,7 +94,9 @@ impl<'v> ConfigFields<'v> {
         expected: &str,
         faults: &mut Vec<Diagnostic>,
     ) -> Option<f64> {
-        self.read_as(field, expected, faults, |value| value.as_f64().filter(|number| range.contains(number)))
+        self.read_as(field, expected, faults, |value| {
+            value.as_f64().filter(|number| range.contains(number))
+        })
     }
 
     pub(super) fn list(
@@ -105,7 +122,9 @@ impl<'v> ConfigFields<'v> {
         faults: &mut Vec<Diagnostic>,
     ) -> Option<T> {
         self.read_as(field, "a whole number, 0 or more", faults, |value| {
-            integer(value).filter(|number| *number >= 0).and_then(|number| T::try_from(number).ok())
+            integer(value)
+                .filter(|number| *number >= 0)
+                .and_then(|number| T::try_from(number).ok())
         })
     }
 
@@ -131,7 +150,11 @@ impl<'v> ConfigFields<'v> {
 
     /// Reports the fields that the reader has not requested.
     pub(super) fn finish(self, what: &str, faults: &mut Vec<Diagnostic>) {
-        for field in self.all.keys().filter(|field| !self.asked.contains(&field.as_str())) {
+        for field in self
+            .all
+            .keys()
+            .filter(|field| !self.asked.contains(&field.as_str()))
+        {
             let help = match nearest(field, self.asked.iter().copied()) {
                 None => format!("use {}", list_names(self.asked.iter().copied())),
                 Some(near) => format!("did you mean `{near}`?"),
@@ -162,5 +185,9 @@ pub(super) fn unresolved_fact<'k>(
 /// Lists the names to choose from.
 fn list_names<'k>(names: impl Iterator<Item = &'k str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-    if let [name] = &*names { name.clone() } else { format!("one of {}", names.join(", ")) }
+    if let [name] = &*names {
+        name.clone()
+    } else {
+        format!("one of {}", names.join(", "))
+    }
 }

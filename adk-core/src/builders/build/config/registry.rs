@@ -57,15 +57,27 @@ impl Registry {
     /// `preload_memory`.
     pub fn new() -> Self {
         let (tools, agents, models, documents, callbacks, outputs) = Default::default();
-        let registry = Self { tools, agents, models, documents, callbacks, outputs };
-        let registry = registry.tool(exit_loop::default()).tool(load_artifacts::default());
-        registry.tool(load_memory::default()).tool(preload_memory::default())
+        let registry = Self {
+            tools,
+            agents,
+            models,
+            documents,
+            callbacks,
+            outputs,
+        };
+        let registry = registry
+            .tool(exit_loop::default())
+            .tool(load_artifacts::default());
+        registry
+            .tool(load_memory::default())
+            .tool(preload_memory::default())
     }
 
     /// Adds a tool under its own name. The tool replaces an earlier tool with that name.
     #[must_use]
     pub fn tool(mut self, tool: impl DynTool) -> Self {
-        self.tools.insert(tool.meta().name.to_owned(), Arc::new(tool));
+        self.tools
+            .insert(tool.meta().name.to_owned(), Arc::new(tool));
         self
     }
 
@@ -144,14 +156,16 @@ impl Registry {
     where
         T: JsonSchema + Serialize + DeserializeOwned + 'static,
     {
-        self.outputs.insert(name.into(), OutputType::from_type::<T>());
+        self.outputs
+            .insert(name.into(), OutputType::from_type::<T>());
         self
     }
 
     /// Adds a JSON schema of answers for `output_schema`.
     #[must_use]
     pub fn output_schema(mut self, name: impl Into<String>, schema: Value) -> Self {
-        self.outputs.insert(name.into(), OutputType::Schema(Arc::new(schema)));
+        self.outputs
+            .insert(name.into(), OutputType::Schema(Arc::new(schema)));
         self
     }
 

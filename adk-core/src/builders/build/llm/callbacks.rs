@@ -2,8 +2,8 @@
 
 use super::LlmAgentBuilder;
 use crate::runtime::callback::{
-    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool, ModelCallbacks,
-    OnModelError, OnToolError, ToolCallbacks, setters,
+    AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool,
+    ModelCallbacks, OnModelError, OnToolError, ToolCallbacks, setters,
 };
 
 impl LlmAgentBuilder {
@@ -27,7 +27,11 @@ impl LlmAgentBuilder {
         tool: ToolCallbacks,
     ) -> Self {
         let settings = &mut self.settings;
-        (settings.callbacks, settings.model_callbacks, settings.tool_callbacks) = (agent, model, tool);
+        (
+            settings.callbacks,
+            settings.model_callbacks,
+            settings.tool_callbacks,
+        ) = (agent, model, tool);
         self
     }
 }

@@ -36,8 +36,17 @@ impl LlmAgentBuilder {
     }
 
     pub(in crate::builders::build) fn part(self) -> SubAgent {
-        let depth = 1 + self.sub_agents.iter().map(SubAgent::depth).max().unwrap_or_default();
-        let faults = if depth > DEEPEST { Vec::new() } else { self.own_faults() };
+        let depth = 1 + self
+            .sub_agents
+            .iter()
+            .map(SubAgent::depth)
+            .max()
+            .unwrap_or_default();
+        let faults = if depth > DEEPEST {
+            Vec::new()
+        } else {
+            self.own_faults()
+        };
         let agent = Arc::new(LlmAgent::from_parts(self.parts()));
         SubAgent(Item::Agent(Placed::with_faults(agent, faults, depth)))
     }
@@ -47,7 +56,11 @@ impl LlmAgentBuilder {
         let mut faults = Vec::new();
         for tool in &self.tools {
             let declaration = tool.declaration_dyn();
-            if declaration.parameters.get("type").is_none_or(|kind| kind != "object") {
+            if declaration
+                .parameters
+                .get("type")
+                .is_none_or(|kind| kind != "object")
+            {
                 let fact = format!(
                     "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
                     declaration.name, self.name
@@ -63,24 +76,43 @@ impl LlmAgentBuilder {
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if self.answer_attempts == Some(0) {
-            let fact = format!("`answer_attempts` of agent `{}` is 0; help: use 1 or more", self.name);
+            let fact = format!(
+                "`answer_attempts` of agent `{}` is 0; help: use 1 or more",
+                self.name
+            );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         if let Some(fault) = self.include_contents.fault(self.compact) {
-            let fact = format!("agent `{}`: {}", self.name, fault.trim_start_matches("syntax: "));
+            let fact = format!(
+                "agent `{}`: {}",
+                self.name,
+                fault.trim_start_matches("syntax: ")
+            );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
-        faults.extend(self.output_key.as_deref().filter(|key| !is_key(key)).map(|key| self.key_fault(key)));
+        faults.extend(
+            self.output_key
+                .as_deref()
+                .filter(|key| !is_key(key))
+                .map(|key| self.key_fault(key)),
+        );
         // The handover targets are not in a tree of their own. Faults of a step inside of a target
         // are in its description.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
-                let below = placed.faults.iter().filter(|fault| fault.step.is_none()).cloned();
+                let below = placed
+                    .faults
+                    .iter()
+                    .filter(|fault| fault.step.is_none())
+                    .cloned();
                 faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
         // Blocks below the agent are trees of their own.
-        let blocks = self.sub_agents.iter().filter(|part| matches!(part.0, Item::Block(_)));
+        let blocks = self
+            .sub_agents
+            .iter()
+            .filter(|part| matches!(part.0, Item::Block(_)));
         let inner = blocks.flat_map(|part| Tree::from_item(part.0.clone()).check());
         faults.extend(inner.filter(|fault| !fault.is_of_flow()));
         faults
@@ -91,7 +123,11 @@ impl LlmAgentBuilder {
     fn key_fault(&self, key: &str) -> Diagnostic {
         let name = key.rsplit(':').next().unwrap_or_default();
         let suggestion = name.replace(|c: char| !c.is_alphanumeric(), "_");
-        let example = if is_identifier(&suggestion) { &*suggestion } else { "draft" };
+        let example = if is_identifier(&suggestion) {
+            &*suggestion
+        } else {
+            "draft"
+        };
         let fact = format!(
             "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
              beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
@@ -103,9 +139,13 @@ impl LlmAgentBuilder {
     fn parts(self) -> LlmParts {
         let mut parts = DescriptionParts::new(AgentKind::Llm, &*self.name);
         parts.description = self.description;
-        let prompts =
-            [&self.instruction, &self.global_instruction].into_iter().filter_map(Instruction::prompt);
-        parts.prompts = prompts.filter(|prompt| !prompt.is_empty()).map(str::to_owned).collect();
+        let prompts = [&self.instruction, &self.global_instruction]
+            .into_iter()
+            .filter_map(Instruction::prompt);
+        parts.prompts = prompts
+            .filter(|prompt| !prompt.is_empty())
+            .map(str::to_owned)
+            .collect();
         let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         parts.more_tools = !self.settings.toolsets.0.is_empty();
@@ -113,7 +153,10 @@ impl LlmAgentBuilder {
         let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
             && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
-        parts.max_turns = self.settings.max_turns.or(short.then_some(if is_text { 1 } else { attempts }));
+        parts.max_turns =
+            self.settings
+                .max_turns
+                .or(short.then_some(if is_text { 1 } else { attempts }));
         parts.compacts = self.compact.is_some();
         parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
@@ -125,13 +168,18 @@ impl LlmAgentBuilder {
         let name = self.output_key;
         let key = name.as_deref();
         let (output, key) = match self.output {
-            None => (name.clone().map(AgentOutput::text), key.map(Key::typed::<String>)),
-            Some(OutputType::Type { output, key: typed }) => {
-                (Some(AgentOutput::with_type(name.clone(), output)), key.map(|key| typed(key.to_owned())))
-            }
-            Some(OutputType::Schema(schema)) => {
-                (Some(AgentOutput::with_schema(name.clone(), schema)), key.map(Key::any))
-            }
+            None => (
+                name.clone().map(AgentOutput::text),
+                key.map(Key::typed::<String>),
+            ),
+            Some(OutputType::Type { output, key: typed }) => (
+                Some(AgentOutput::with_type(name.clone(), output)),
+                key.map(|key| typed(key.to_owned())),
+            ),
+            Some(OutputType::Schema(schema)) => (
+                Some(AgentOutput::with_schema(name.clone(), schema)),
+                key.map(Key::any),
+            ),
         };
         parts.writes.extend(key);
         LlmParts {

@@ -12,16 +12,27 @@ use std::sync::Arc;
 /// The form of an agent's answer.
 #[derive(Clone)]
 pub(in crate::builders::build) enum OutputType {
-    Type { output: OutputKey, key: fn(String) -> Key },
+    Type {
+        output: OutputKey,
+        key: fn(String) -> Key,
+    },
     Schema(Arc<Value>),
 }
 
 impl OutputType {
     /// Returns the form for a Rust type. `String` means plain text.
-    pub(in crate::builders::build) fn from_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>()
-    -> Self {
+    pub(in crate::builders::build) fn from_type<
+        T: JsonSchema + Serialize + DeserializeOwned + 'static,
+    >() -> Self {
         let is_text = TypeId::of::<T>() == TypeId::of::<String>();
-        let output = if is_text { OutputKey::text("") } else { OutputKey::json::<T>("") };
-        Self::Type { output, key: Key::read_as::<T> }
+        let output = if is_text {
+            OutputKey::text("")
+        } else {
+            OutputKey::json::<T>("")
+        };
+        Self::Type {
+            output,
+            key: Key::read_as::<T>,
+        }
     }
 }

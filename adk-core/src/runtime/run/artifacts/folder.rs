@@ -102,7 +102,11 @@ impl FolderArtifacts {
         fs::create_dir_all(&all)?;
         loop {
             // On a network file system, processes of two machines may have the same id.
-            let own = all.join(format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed)));
+            let own = all.join(format!(
+                "{}-{}",
+                std::process::id(),
+                NEXT.fetch_add(1, Relaxed)
+            ));
             match fs::create_dir(&own) {
                 Ok(()) => return Ok(own),
                 Err(error) if error.kind() == Io::AlreadyExists => {}
@@ -136,9 +140,9 @@ impl FolderArtifacts {
             }
             let version = match latest(folder)? {
                 None => 0,
-                Some(latest) => {
-                    latest.checked_add(1).ok_or_else(|| io::Error::other("there are too many versions"))?
-                }
+                Some(latest) => latest
+                    .checked_add(1)
+                    .ok_or_else(|| io::Error::other("there are too many versions"))?,
             };
             // A link does not replace a file, so only one of two processes gets the number.
             match fs::hard_link(draft, folder.join(version.to_string())) {
@@ -171,12 +175,17 @@ impl FolderArtifacts {
 }
 
 impl ArtifactStore for FolderArtifacts {
-    fn save<'a>(&'a self, session: &'a SessionKey, name: &'a str, part: Part) -> BoxFuture<'a, Result<u32>> {
+    fn save<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+        part: Part,
+    ) -> BoxFuture<'a, Result<u32>> {
         let folder = self.folder(session, name);
         match StoredPart::new(&part) {
-            Ok(part) => {
-                self.blocking(format!("save the artifact `{name}`"), move |this| this.save(&folder, &part))
-            }
+            Ok(part) => self.blocking(format!("save the artifact `{name}`"), move |this| {
+                this.save(&folder, &part)
+            }),
             Err(error) => Box::pin(std::future::ready(Err(error))),
         }
     }
@@ -188,7 +197,9 @@ impl ArtifactStore for FolderArtifacts {
         version: Option<u32>,
     ) -> BoxFuture<'a, Result<Option<Part>>> {
         let folder = self.folder(session, name);
-        let read = self.blocking(format!("load the artifact `{name}`"), move |_| read(&folder, version));
+        let read = self.blocking(format!("load the artifact `{name}`"), move |_| {
+            read(&folder, version)
+        });
         Box::pin(async move { read.await?.map(parse).transpose() })
     }
 
@@ -196,24 +207,35 @@ impl ArtifactStore for FolderArtifacts {
         let owners = [self.owner(session, false), self.owner(session, true)];
         self.blocking("list artifacts".to_owned(), move |_| {
             let mut all = Vec::new();
-            owners.iter().try_for_each(|owner| names(owner, "", &mut all))?;
+            owners
+                .iter()
+                .try_for_each(|owner| names(owner, "", &mut all))?;
             all.sort();
             Ok(all)
         })
     }
 
-    fn versions<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+    fn versions<'a>(
+        &'a self,
+        session: &'a SessionKey,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<u32>>> {
         let folder = self.folder(session, name);
-        self.blocking(format!("list the versions of the artifact `{name}`"), move |_| {
-            let mut all: Vec<_> = versions(&folder)?.collect();
-            all.sort_unstable();
-            Ok(all)
-        })
+        self.blocking(
+            format!("list the versions of the artifact `{name}`"),
+            move |_| {
+                let mut all: Vec<_> = versions(&folder)?.collect();
+                all.sort_unstable();
+                Ok(all)
+            },
+        )
     }
 
     fn delete<'a>(&'a self, session: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<()>> {
         let folder = self.folder(session, name);
-        self.blocking(format!("delete the artifact `{name}`"), move |this| this.delete(&folder))
+        self.blocking(format!("delete the artifact `{name}`"), move |this| {
+            this.delete(&folder)
+        })
     }
 }
 
@@ -222,7 +244,11 @@ fn entries(folder: &Path) -> io::Result<Vec<String>> {
     match fs::read_dir(folder) {
         // This store writes only names that are valid UTF-8.
         Ok(all) => all
-            .filter_map(|entry| entry.map(|entry| entry.file_name().into_string().ok()).transpose())
+            .filter_map(|entry| {
+                entry
+                    .map(|entry| entry.file_name().into_string().ok())
+                    .transpose()
+            })
             .collect(),
         // A file at this path belongs to another program.
         Err(error) if matches!(error.kind(), Io::NotFound | Io::NotADirectory) => Ok(Vec::new()),
@@ -232,7 +258,11 @@ fn entries(folder: &Path) -> io::Result<Vec<String>> {
 
 /// Returns the versions in the folder of a file, in any order.
 fn versions(folder: &Path) -> io::Result<impl Iterator<Item = u32> + use<>> {
-    let version = |name: String| name.parse::<u32>().ok().filter(|version| version.to_string() == name);
+    let version = |name: String| {
+        name.parse::<u32>()
+            .ok()
+            .filter(|version| version.to_string() == name)
+    };
     Ok(entries(folder)?.into_iter().filter_map(version))
 }
 
@@ -253,20 +283,29 @@ fn read(folder: &Path, version: Option<u32>) -> io::Result<Option<Vec<u8>>> {
 
 fn parse(bytes: Vec<u8>) -> Result<Part> {
     let line = bytes.iter().position(|byte| *byte == b'\n');
-    let parts = line.and_then(|end| Some((std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..])));
+    let parts =
+        line.and_then(|end| Some((std::str::from_utf8(&bytes[..end]).ok()?, &bytes[end + 1..])));
     let Some((json, data)) = parts else {
         let message = "an artifact cannot be read: its file does not begin with a line of JSON";
-        return Err(Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-            .with_help("check whether another program wrote it"));
+        return Err(
+            Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
+                .with_help("check whether another program wrote it"),
+        );
     };
-    StoredPart { json: json.to_owned(), data: Some(data.into()) }.into_part()
+    StoredPart {
+        json: json.to_owned(),
+        data: Some(data.into()),
+    }
+    .into_part()
 }
 
 /// Adds the names of the files below a folder. `before` is the beginning of the names, from the
 /// folders above.
 fn names(folder: &Path, before: &str, all: &mut Vec<String>) -> io::Result<()> {
     for entry in entries(folder)? {
-        let Some((held, continues)) = component(&entry) else { continue };
+        let Some((held, continues)) = component(&entry) else {
+            continue;
+        };
         let (text, inside) = (format!("{before}{held}"), folder.join(&entry));
         if continues {
             names(&inside, &text, all)?;
@@ -297,11 +336,20 @@ fn sync(folder: &Path) -> io::Result<()> {
 fn to_error(what: &str, folder: &Path, error: io::Error) -> Error {
     use StoreErrorKind as Kind;
     let (kind, help) = match error.kind() {
-        Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => (Kind::Full, "make room on the disk"),
-        Io::PermissionDenied | Io::ReadOnlyFilesystem => (Kind::ReadOnly, "make the folder writable"),
+        Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => {
+            (Kind::Full, "make room on the disk")
+        }
+        Io::PermissionDenied | Io::ReadOnlyFilesystem => {
+            (Kind::ReadOnly, "make the folder writable")
+        }
         Io::InvalidFilename => (Kind::Other, "choose a shorter name"),
-        _ => (Kind::Other, "check the folder, its disk and its file system, which must support hard links"),
+        _ => (
+            Kind::Other,
+            "check the folder, its disk and its file system, which must support hard links",
+        ),
     };
     let message = format!("`{}`: failed to {what}: {error}", folder.display());
-    Error::new(ErrorKind::Store(kind), message).with_help(help).with_source(error)
+    Error::new(ErrorKind::Store(kind), message)
+        .with_help(help)
+        .with_source(error)
 }

@@ -34,7 +34,10 @@ pub(super) fn push(path: &mut PathBuf, name: &str) {
 /// does not encode a part of a name.
 pub(super) fn component(text: &str) -> Option<(&str, bool)> {
     let text = text.strip_prefix(FIRST)?;
-    Some(text.strip_suffix(MORE).map_or((text, false), |head| (head, true)))
+    Some(
+        text.strip_suffix(MORE)
+            .map_or((text, false), |head| (head, true)),
+    )
 }
 
 /// Decodes the name of these components; `None` if they do not encode a name.
@@ -48,11 +51,15 @@ pub(super) fn unescape(text: &str) -> Option<String> {
         });
     }
     // A file of another program may look similar. Only the output of `escaped` is a name.
-    String::from_utf8(bytes).ok().filter(|name| escape(name) == text)
+    String::from_utf8(bytes)
+        .ok()
+        .filter(|name| escape(name) == text)
 }
 
 fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    char::from(byte)
+        .to_digit(16)
+        .and_then(|digit| u8::try_from(digit).ok())
 }
 
 /// Escapes a name. Upper case is escaped because some file systems ignore case, and a final dot
@@ -134,14 +141,23 @@ mod tests {
         let mut all: Vec<_> = pieces.map(str::to_owned).to_vec();
         let mut seed = 7_u64;
         let mut below = |end: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             usize::try_from(seed >> 33).unwrap() % end
         };
         for _ in 0..20_000 {
-            all.push((0..=below(6)).map(|_| pieces[below(pieces.len())]).collect());
+            all.push(
+                (0..=below(6))
+                    .map(|_| pieces[below(pieces.len())])
+                    .collect(),
+            );
         }
         // Lengths around that of one component and of two, and longer ones.
-        for length in (MOST - 3..MOST + 4).chain(2 * MOST - 3..2 * MOST + 4).chain([1_000]) {
+        for length in (MOST - 3..MOST + 4)
+            .chain(2 * MOST - 3..2 * MOST + 4)
+            .chain([1_000])
+        {
             all.extend(["a", "A", ".", "+", "_", "\0"].map(|piece| piece.repeat(length)));
         }
         all
@@ -152,24 +168,39 @@ mod tests {
         let mut paths = HashMap::new();
         for name in names() {
             let path = path(&name);
-            assert!(path.components().all(|part| matches!(part, Component::Normal(_))), "{name:?}");
+            assert!(
+                path.components()
+                    .all(|part| matches!(part, Component::Normal(_))),
+                "{name:?}"
+            );
             for part in path.iter().map(|part| part.to_str().unwrap()) {
                 assert!((1..=MOST + 2).contains(&part.len()), "{name:?}: {part}");
-                let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.%+".contains(c);
-                assert!(part.chars().all(plain) && !part.ends_with('.'), "{name:?}: {part}");
+                let plain =
+                    |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.%+".contains(c);
+                assert!(
+                    part.chars().all(plain) && !part.ends_with('.'),
+                    "{name:?}: {part}"
+                );
             }
             assert_eq!(self::name(&path).as_ref(), Some(&name));
             assert_eq!(paths.entry(path).or_insert_with(|| name.clone()), &name);
         }
         // A path is never a folder on the path to another name.
         for path in paths.keys() {
-            assert!(path.ancestors().skip(1).all(|above| !paths.contains_key(above)), "{path:?}");
+            assert!(
+                path.ancestors()
+                    .skip(1)
+                    .all(|above| !paths.contains_key(above)),
+                "{path:?}"
+            );
         }
     }
 
     #[test]
     fn a_file_of_another_program_has_no_name() {
-        for text in ["A", "%41%", "%4", "%4A", "%61", "a.", "%ff", "a b", "%+1", "é"] {
+        for text in [
+            "A", "%41%", "%4", "%4A", "%61", "a.", "%ff", "a b", "%+1", "é",
+        ] {
             assert_eq!(unescape(text), None, "{text}");
         }
         for text in ["a", "", ".DS_Store", "tmp"] {

@@ -36,13 +36,22 @@ impl StoredPart {
     pub fn new(part: &Part) -> Result<Self> {
         match part {
             Part::InlineData(blob) => {
-                let empty = Part::from(Blob { data: Arc::new([]), ..(**blob).clone() });
-                Ok(Self { json: to_text(&empty)?, data: Some(blob.data.clone()) })
+                let empty = Part::from(Blob {
+                    data: Arc::new([]),
+                    ..(**blob).clone()
+                });
+                Ok(Self {
+                    json: to_text(&empty)?,
+                    data: Some(blob.data.clone()),
+                })
             }
-            Part::Text(_) | Part::Thought(_) | Part::FileData(_) => {
-                Ok(Self { json: to_text(part)?, data: None })
+            Part::Text(_) | Part::Thought(_) | Part::FileData(_) => Ok(Self {
+                json: to_text(part)?,
+                data: None,
+            }),
+            Part::FunctionCall(_) | Part::FunctionResponse(_) => {
+                Self::check_readable(to_text(part)?)
             }
-            Part::FunctionCall(_) | Part::FunctionResponse(_) => Self::check_readable(to_text(part)?),
             Part::Other(fields) => {
                 let fields = Value::Object((**fields).clone());
                 Self::check_readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
@@ -53,8 +62,10 @@ impl StoredPart {
     /// Checks that the values of a part are not nested too deep to be read again.
     fn check_readable(json: String) -> Result<Self> {
         if let Err(error) = from_text::<Value>(&json, "the part") {
-            let message =
-                format!("a part cannot be stored, since it could not be read again: {}", error.message());
+            let message = format!(
+                "a part cannot be stored, since it could not be read again: {}",
+                error.message()
+            );
             return Err(Error::new(ErrorKind::Store(StoreErrorKind::Other), message)
                 .with_help("nest its values less deep"));
         }

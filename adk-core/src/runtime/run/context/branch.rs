@@ -28,7 +28,9 @@ impl Context {
 
     /// Returns the keys that can have been written, with one more.
     pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
-        self.known.as_ref().map(|known| known.iter().cloned().chain([key.into()]).collect())
+        self.known
+            .as_ref()
+            .map(|known| known.iter().cloned().chain([key.into()]).collect())
     }
 
     /// Creates the context of an element of the `each` at this path: `outer.each_1[3]`.
@@ -87,7 +89,10 @@ pub(crate) struct Cut {
 impl Cut {
     /// Creates the cut of a branch of the parallel block at that path.
     pub(crate) fn new(block: Path) -> Arc<Self> {
-        Arc::new(Self { block, by: OnceLock::new() })
+        Arc::new(Self {
+            block,
+            by: OnceLock::new(),
+        })
     }
 
     /// Returns the path of the agent that ended the branch.

@@ -90,24 +90,43 @@ impl Context {
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.rules.check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
+                cx.rules
+                    .check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
                 self.end_callback(cx);
-                let set = after.iter().filter(|(key, value)| before.get(key) != Some(*value));
-                event
-                    .actions
-                    .state_delta
-                    .extend(set.map(|(key, value)| (key.clone(), value.clone())).collect());
+                let set = after
+                    .iter()
+                    .filter(|(key, value)| before.get(key) != Some(*value));
+                event.actions.state_delta.extend(
+                    set.map(|(key, value)| (key.clone(), value.clone()))
+                        .collect(),
+                );
                 if !files.is_empty() {
                     event.actions.artifact_delta.extend(files);
                 }
             }
-            let Event { id, timestamp, partial, .. } = *draft.event;
+            let Event {
+                id,
+                timestamp,
+                partial,
+                ..
+            } = *draft.event;
             // The keys of this event are stored keys already.
-            let origin = EventOrigin { scope: None, ..self.origin() };
-            let given = origin.draft(Event { id, timestamp, partial, ..event }, Overlay::default())?;
+            let origin = EventOrigin {
+                scope: None,
+                ..self.origin()
+            };
+            let given = origin.draft(
+                Event {
+                    id,
+                    timestamp,
+                    partial,
+                    ..event
+                },
+                Overlay::default(),
+            )?;
             draft.event = given.event;
             draft.temp.extend(given.temp);
             if is_last {
@@ -151,14 +170,27 @@ impl Context {
         // Plugins see an event before it is committed, and an event of a nested run is not stored.
         // In both cases the call has a record of its own, under the number of its event. Plugins
         // may therefore be added and removed while a run waits.
-        let key =
-            StepKey::new(self.run.id, self.frame.path.clone(), CallKind::Event, "event", self.frame.emits);
+        let key = StepKey::new(
+            self.run.id,
+            self.frame.path.clone(),
+            CallKind::Event,
+            "event",
+            self.frame.emits,
+        );
         let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
         if !is_stored && (has_record || self.run.is_answered(&key)) {
-            let mut event =
-                perform(self.run.clone(), key, CallInputs::default(), depth::check_record, work).await?;
+            let mut event = perform(
+                self.run.clone(),
+                key,
+                CallInputs::default(),
+                depth::check_record,
+                work,
+            )
+            .await?;
             if is_stored_keys {
-                self.overlay.state_delta.extend(std::mem::take(&mut event.actions.state_delta));
+                self.overlay
+                    .state_delta
+                    .extend(std::mem::take(&mut event.actions.state_delta));
             }
             return self.emit(event).await;
         }
@@ -194,8 +226,22 @@ impl Context {
             // This commit needs no slot: an engine in memory would only append the event.
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
-            let Self { run, scope, frame, written, cut, .. } = self;
-            return deliver(stored, run, scope.as_deref(), cut.as_deref(), frame, written);
+            let Self {
+                run,
+                scope,
+                frame,
+                written,
+                cut,
+                ..
+            } = self;
+            return deliver(
+                stored,
+                run,
+                scope.as_deref(),
+                cut.as_deref(),
+                frame,
+                written,
+            );
         }
         self.commit(Body::Ready(draft))
     }
@@ -204,11 +250,20 @@ impl Context {
     fn commit(&mut self, body: Body) -> Emit<'_> {
         let path = self.frame.path.clone();
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
-        let passed = replay.map(|replay| replay.pass_summaries(&path, &body)).unwrap_or_default();
+        let passed = replay
+            .map(|replay| replay.pass_summaries(&path, &body))
+            .unwrap_or_default();
         // The number is used up even if the emit is cancelled.
         let nth = self.frame.emits + passed.end - passed.start;
         self.frame.emits = nth + 1;
-        let Self { run, scope, frame, written, cut, .. } = self;
+        let Self {
+            run,
+            scope,
+            frame,
+            written,
+            cut,
+            ..
+        } = self;
         let run: &Arc<Run> = run;
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
         let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
@@ -217,8 +272,12 @@ impl Context {
             return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
         match run.engine.commit(run.slot(path, nth), body) {
-            Reply::Ready(stored) => stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver),
-            Reply::Later(stored) => Emit::Later(Box::pin(async move { deliver(stored.await?).await })),
+            Reply::Ready(stored) => {
+                stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver)
+            }
+            Reply::Later(stored) => {
+                Emit::Later(Box::pin(async move { deliver(stored.await?).await }))
+            }
         }
     }
 
@@ -299,7 +358,12 @@ fn deliver<'a>(
     frame: &mut Frame,
     written: &mut Vec<Name>,
 ) -> Emit<'a> {
-    let Stored { place, event, temp, ticket } = stored;
+    let Stored {
+        place,
+        event,
+        temp,
+        ticket,
+    } = stored;
     run.note_place(place);
     frame.escalated |= event.actions.escalates();
     if let Some(cut) = cut {
@@ -309,7 +373,11 @@ fn deliver<'a>(
         if let Some(scope) = scope {
             scope.mark_written(key);
         }
-        if !written.get(frame.first_written..).unwrap_or_default().contains(key) {
+        if !written
+            .get(frame.first_written..)
+            .unwrap_or_default()
+            .contains(key)
+        {
             written.push(key.clone());
         }
     }

@@ -70,8 +70,13 @@ impl Frame {
 impl Deref for Frame {
     type Target = RareFrame;
     fn deref(&self) -> &RareFrame {
-        static NONE: RareFrame =
-            RareFrame { first_turn: None, exit_to: None, unwritten: None, handovers: None, usage: None };
+        static NONE: RareFrame = RareFrame {
+            first_turn: None,
+            exit_to: None,
+            unwritten: None,
+            handovers: None,
+            usage: None,
+        };
         self.rare.as_deref().unwrap_or(&NONE)
     }
 }
@@ -92,14 +97,19 @@ impl Context {
     /// Enters an agent at any path, as [`enter`](Self::enter) does below the current path.
     pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
         let author = self.name_of(path.name());
-        let inner = Frame { author, ..Frame::new(path, self.written.len()) };
+        let inner = Frame {
+            author,
+            ..Frame::new(path, self.written.len())
+        };
         std::mem::replace(&mut self.frame, inner)
     }
 
     /// Returns the name of an agent with that of the enclosing instance; `None` outside of
     /// instances.
     pub(crate) fn name_of(&self, name: &Name) -> Option<Name> {
-        self.instance.as_ref().map(|instance| Name::from(format!("{instance}::{name}")))
+        self.instance
+            .as_ref()
+            .map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
     /// Moves to a round of the current loop, or to its place outside of the rounds.
@@ -117,7 +127,12 @@ impl Context {
         let (author, emits) = (self.frame.author.clone(), self.frame.emits);
         let calls = std::mem::take(&mut self.frame.calls);
         // Calls and events of one path are numbered over all frames.
-        let inner = Frame { author, emits, calls, ..Frame::new(path, self.written.len()) };
+        let inner = Frame {
+            author,
+            emits,
+            calls,
+            ..Frame::new(path, self.written.len())
+        };
         std::mem::replace(&mut self.frame, inner)
     }
 
@@ -129,8 +144,10 @@ impl Context {
         self.go_to(At::Turn(turn));
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
-        if let Some(replay) =
-            run.replay.as_ref().filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+        if let Some(replay) = run
+            .replay
+            .as_ref()
+            .filter(|replay| replay.count_recorded(&self.frame.path) == 0)
         {
             replay.wait_for_end(&run).await;
         }
@@ -138,11 +155,16 @@ impl Context {
 
     /// Returns whether this turn has emitted an event that is not in the journal.
     pub(crate) fn has_added(&self) -> bool {
-        let recorded = self.run.replay.as_ref().map_or(0, |replay| replay.count_recorded(&self.frame.path));
+        let recorded = self
+            .run
+            .replay
+            .as_ref()
+            .map_or(0, |replay| replay.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
     }
 
-    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving it.
+    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving
+    /// it.
     pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }
@@ -155,6 +177,8 @@ impl Context {
 
     /// Returns the stored keys that were written in this turn, each once.
     pub(crate) fn written_keys(&self) -> &[Name] {
-        self.written.get(self.frame.first_written..).unwrap_or_default()
+        self.written
+            .get(self.frame.first_written..)
+            .unwrap_or_default()
     }
 }

@@ -19,12 +19,22 @@ pub(crate) struct RemoteBranchSearch {
 impl Context {
     /// Creates the task of the branch that this context was made for.
     pub(crate) fn branch_task(&self, path: Path) -> BranchTask {
-        let root = std::iter::successors(Some(&path), |path| path.parent()).last().unwrap_or(&path);
-        let written = self.scope.iter().flat_map(|scope| scope.written_keys()).collect();
+        let root = std::iter::successors(Some(&path), |path| path.parent())
+            .last()
+            .unwrap_or(&path);
+        let written = self
+            .scope
+            .iter()
+            .flat_map(|scope| scope.written_keys())
+            .collect();
         let branch = self.branch.clone().unwrap_or_default();
         let workflow = root.name().clone();
         let trace = self.trace.as_ref().and_then(|span| span.context());
-        BranchTask { written, trace, ..self.run.branch_task(workflow, path, branch) }
+        BranchTask {
+            written,
+            trace,
+            ..self.run.branch_task(workflow, path, branch)
+        }
     }
 
     /// Makes this root context descend to a branch, and do nothing else.
@@ -32,7 +42,12 @@ impl Context {
         let all = std::iter::successors(Some(&task.path), |path| path.parent());
         let mut nodes: Vec<_> = all.map(|path| (path.name().clone(), path.at())).collect();
         nodes.reverse();
-        self.search = Some(Box::new(RemoteBranchSearch { task, nodes, passed: 1, end: None }));
+        self.search = Some(Box::new(RemoteBranchSearch {
+            task,
+            nodes,
+            passed: 1,
+            end: None,
+        }));
         self
     }
 
@@ -46,29 +61,42 @@ impl Context {
     /// Returns the next step of the path.
     pub(crate) fn peek_sought(&self) -> Option<Name> {
         let search = self.search.as_ref()?;
-        search.nodes.get(search.passed).map(|(name, _)| name.clone())
+        search
+            .nodes
+            .get(search.passed)
+            .map(|(name, _)| name.clone())
     }
 
     /// Returns the round of the current step.
     pub(crate) fn sought_at(&self) -> At {
-        let here = self.search.as_ref().and_then(|search| search.nodes.get(search.passed.checked_sub(1)?));
+        let here = self
+            .search
+            .as_ref()
+            .and_then(|search| search.nodes.get(search.passed.checked_sub(1)?));
         here.map_or(At::Once, |(_, at)| *at)
     }
 
     /// Returns whether the current step is the branch.
     pub(crate) fn is_sought(&self) -> bool {
-        self.search.as_ref().is_some_and(|search| search.passed == search.nodes.len())
+        self.search
+            .as_ref()
+            .is_some_and(|search| search.passed == search.nodes.len())
     }
 
     /// Returns whether the next step is the whole branch, and not an element of the step.
     pub(crate) fn is_last_sought(&self) -> bool {
-        let Some(search) = &self.search else { return false };
-        search.passed + 1 == search.nodes.len() && matches!(search.nodes.last(), Some((_, At::Once)))
+        let Some(search) = &self.search else {
+            return false;
+        };
+        search.passed + 1 == search.nodes.len()
+            && matches!(search.nodes.last(), Some((_, At::Once)))
     }
 
     /// Returns the path of the branch, for an error.
     pub(crate) fn sought_path(&self) -> String {
-        self.search.as_ref().map_or_else(String::new, |search| search.task.path.to_string())
+        self.search
+            .as_ref()
+            .map_or_else(String::new, |search| search.task.path.to_string())
     }
 
     /// Continues as one of the branches of the current block, in place of the old context.
@@ -80,11 +108,15 @@ impl Context {
     /// Ends the descent at the branch: takes over the writes of its scopes, and returns the search.
     pub(crate) fn arrive(&mut self) -> Result<Option<Box<RemoteBranchSearch>>> {
         let search = self.search.take();
-        let Some(task) = search.as_ref().map(|search| &search.task) else { return Ok(None) };
+        let Some(task) = search.as_ref().map(|search| &search.task) else {
+            return Ok(None);
+        };
         let own = self.branch.as_deref().unwrap_or_default();
         if *own != *task.branch {
-            let message =
-                format!("the branch at `{}` is called `{own}` here, and not `{}`", task.path, task.branch);
+            let message = format!(
+                "the branch at `{}` is called `{own}` here, and not `{}`",
+                task.path, task.branch
+            );
             return Err(Error::new(ErrorKind::TopologyChanged, message).at(&self.frame.path));
         }
         if let Some(scope) = &self.scope {
@@ -94,8 +126,17 @@ impl Context {
     }
 
     /// Keeps the end of the branch.
-    pub(crate) fn set_branch_end(&mut self, search: Option<Box<RemoteBranchSearch>>, end: BranchEnd) {
-        self.search = search.map(|search| Box::new(RemoteBranchSearch { end: Some(end), ..*search }));
+    pub(crate) fn set_branch_end(
+        &mut self,
+        search: Option<Box<RemoteBranchSearch>>,
+        end: BranchEnd,
+    ) {
+        self.search = search.map(|search| {
+            Box::new(RemoteBranchSearch {
+                end: Some(end),
+                ..*search
+            })
+        });
     }
 
     /// Takes the end of the branch.

@@ -29,14 +29,24 @@ impl Context {
     /// The error of the work. A recorded result must have a form in JSON, as with
     /// [`State::set`](crate::State::set), and may not be nested deeper than
     /// [`MAX_DEPTH`](crate::MAX_DEPTH).
-    pub fn step<T, W, N>(&mut self, name: N, work: W) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
+    pub fn step<T, W, N>(
+        &mut self,
+        name: N,
+        work: W,
+    ) -> impl Future<Output = Result<T>> + Send + use<T, W, N>
     where
         N: Into<Name>,
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
         let key = self.call_key(CallKind::Step, name.into());
-        perform(self.run.clone(), key, CallInputs::default(), depth::check, work)
+        perform(
+            self.run.clone(),
+            key,
+            CallInputs::default(),
+            depth::check,
+            work,
+        )
     }
 
     /// Makes a recorded call whose values were checked one by one, such as a tool call with its
@@ -61,7 +71,11 @@ impl Context {
     pub(crate) fn replay_finished(&mut self) -> BoxFuture<'_, Option<Flow>> {
         Box::pin(async move {
             let run = self.run.clone();
-            let (done, keys) = run.replay.as_ref()?.replay_finished(&run, &self.frame.path).await?;
+            let (done, keys) = run
+                .replay
+                .as_ref()?
+                .replay_finished(&run, &self.frame.path)
+                .await?;
             run.count_skipped(done.usage);
             self.count_replayed(&done.usage, 0);
             for key in keys {
@@ -92,12 +106,22 @@ impl Context {
         let work = work(Name::from(key.call().to_string()));
         async move {
             let _busy = CountGuard::new(&run.outbox().in_flight);
-            if let Some(record) = run.recorded_result(&key).filter(|record| !is_failure(record)) {
+            if let Some(record) = run
+                .recorded_result(&key)
+                .filter(|record| !is_failure(record))
+            {
                 record::check_inputs(&record, &key, &inputs)?;
                 return record::read(record, RecordSubject::Step(&key.name));
             }
             let given = work.await;
-            perform(run.clone(), key, inputs, depth::check_record, std::future::ready(given)).await
+            perform(
+                run.clone(),
+                key,
+                inputs,
+                depth::check_record,
+                std::future::ready(given),
+            )
+            .await
         }
     }
 
@@ -105,7 +129,10 @@ impl Context {
     pub(super) fn wait_key(&mut self, name: Name) -> StepKey {
         let key = self.call_key(CallKind::Wait, name);
         match &self.frame.first_turn {
-            Some(path) => StepKey { path: path.clone(), ..key },
+            Some(path) => StepKey {
+                path: path.clone(),
+                ..key
+            },
             None => key,
         }
     }
@@ -123,13 +150,25 @@ impl Context {
 
     /// Returns whether the call of that kind, name and number is answered from its record.
     pub(crate) fn is_recorded_as(&self, kind: CallKind, name: &Name, index: u32) -> bool {
-        let key = || StepKey::new(self.run.id, self.frame.path.clone(), kind, name.clone(), index);
+        let key = || {
+            StepKey::new(
+                self.run.id,
+                self.frame.path.clone(),
+                kind,
+                name.clone(),
+                index,
+            )
+        };
         self.run.has_record() && self.run.is_answered(&key())
     }
 
     /// Returns the inputs of a call. They are only made if the engine records calls.
     pub(crate) fn inputs(&self, make: impl FnOnce() -> CallInputs) -> CallInputs {
-        if self.run.engine.records() { make() } else { CallInputs::default() }
+        if self.run.engine.records() {
+            make()
+        } else {
+            CallInputs::default()
+        }
     }
 }
 
@@ -158,8 +197,14 @@ where
         attempt: Mutex::default(),
     });
     let made = call.clone();
-    let work = Box::pin(async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) });
-    record::read(call_record(&run, key, &call, work).await?, RecordSubject::Step(&call.name))
+    let work =
+        Box::pin(
+            async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) },
+        );
+    record::read(
+        call_record(&run, key, &call, work).await?,
+        RecordSubject::Step(&call.name),
+    )
 }
 
 /// The parts of the record of a call, without its result.

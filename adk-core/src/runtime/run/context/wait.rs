@@ -23,8 +23,13 @@ impl Context {
     /// When the answer is not of that type.
     pub async fn wait<T: DeserializeOwned>(&mut self, name: impl Into<Name>) -> Result<T> {
         let name = name.into();
-        let mut values = self.wait_for_all(vec![WaitQuestion::new(name.clone())]).await?;
-        record::read(record::escape(values.pop().unwrap_or_default()), RecordSubject::Wait(&name))
+        let mut values = self
+            .wait_for_all(vec![WaitQuestion::new(name.clone())])
+            .await?;
+        record::read(
+            record::escape(values.pop().unwrap_or_default()),
+            RecordSubject::Wait(&name),
+        )
     }
 
     /// Waits for an answer to `question`, as [`wait`](Self::wait) does. `schema` is the JSON schema
@@ -38,15 +43,26 @@ impl Context {
         question: impl Into<String>,
         schema: Value,
     ) -> Result<Value> {
-        let asked = WaitQuestion { question: question.into(), schema, ..WaitQuestion::new(name.into()) };
-        Ok(self.wait_for_all(vec![asked]).await?.pop().unwrap_or_default())
+        let asked = WaitQuestion {
+            question: question.into(),
+            schema,
+            ..WaitQuestion::new(name.into())
+        };
+        Ok(self
+            .wait_for_all(vec![asked])
+            .await?
+            .pop()
+            .unwrap_or_default())
     }
 
     /// Waits for several values from outside, and returns them in the order of the questions.
     pub(crate) async fn wait_for_all(&mut self, asked: Vec<WaitQuestion>) -> Result<Vec<Value>> {
         let (mut values, mut open) = (Vec::with_capacity(asked.len()), Vec::new());
         let now = self.time_of_waits(&asked).await?;
-        let waits: Vec<_> = asked.into_iter().map(|asked| self.wait_of(asked, now)).collect();
+        let waits: Vec<_> = asked
+            .into_iter()
+            .map(|asked| self.wait_of(asked, now))
+            .collect();
         // The questions are asked concurrently, because an engine may keep each of them pending
         // until its answer comes.
         let answers = waits.into_iter().map(|wait| self.answer(wait));
@@ -56,7 +72,11 @@ impl Context {
                 WaitAnswer::Open(waiting) => open.push(*waiting),
             }
         }
-        if open.is_empty() { Ok(values) } else { match self.run.park(open).await {} }
+        if open.is_empty() {
+            Ok(values)
+        } else {
+            match self.run.park(open).await {}
+        }
     }
 
     /// Asks a question without waiting for the answer. Returns the answer, or the open wait.
@@ -81,12 +101,21 @@ impl Context {
 
     /// Numbers a question that is asked `now`, and returns its wait.
     fn wait_of(&mut self, asked: WaitQuestion, now: u64) -> Wait {
-        let WaitQuestion { name, by, call_id, question, schema, timeout, otherwise } = asked;
+        let WaitQuestion {
+            name,
+            by,
+            call_id,
+            question,
+            schema,
+            timeout,
+            otherwise,
+        } = asked;
         let key = self.wait_key(name);
         let (id, run_id, path) = (key.id(), key.run_id, key.path.clone());
         // The engine keeps the first deadline, so it does not move when the run is executed again.
-        let deadline =
-            timeout.map(|timeout| now.saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX)));
+        let deadline = timeout.map(|timeout| {
+            now.saturating_add(u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX))
+        });
         let otherwise = otherwise.map(record::escape);
         let session = self.run.session().key().clone();
         let waiting = Waiting {
@@ -103,7 +132,11 @@ impl Context {
             call_id,
             otherwise,
         };
-        Wait { key, session, waiting }
+        Wait {
+            key,
+            session,
+            waiting,
+        }
     }
 
     async fn answer(&self, wait: Wait) -> Result<WaitAnswer> {
@@ -117,7 +150,9 @@ impl Context {
             Some(record) => Some(record),
             None => run.engine.answer(run.claim, wait).await?,
         };
-        let Some(answer) = answer else { return Ok(WaitAnswer::Open(open)) };
+        let Some(answer) = answer else {
+            return Ok(WaitAnswer::Open(open));
+        };
         open.settle();
         if record::is_withdrawn(&answer) {
             return Ok(WaitAnswer::Open(open));
@@ -125,7 +160,10 @@ impl Context {
         if is_failure(&answer) {
             run.record_failure(key.clone(), answer.clone());
         }
-        Ok(WaitAnswer::There(record::read(answer, RecordSubject::Wait(&key.name))?))
+        Ok(WaitAnswer::There(record::read(
+            answer,
+            RecordSubject::Wait(&key.name),
+        )?))
     }
 }
 
@@ -157,6 +195,14 @@ impl WaitQuestion {
     /// Creates a question that accepts any answer at any time.
     pub(crate) fn new(name: Name) -> Self {
         let (question, schema) = (String::new(), Value::Null);
-        Self { name, by: None, call_id: None, question, schema, timeout: None, otherwise: None }
+        Self {
+            name,
+            by: None,
+            call_id: None,
+            question,
+            schema,
+            timeout: None,
+            otherwise: None,
+        }
     }
 }

@@ -31,7 +31,10 @@ impl TraceSpan {
 }
 
 /// Executes a future in its span. Without a span, the future itself is returned.
-pub(crate) fn in_span<'a, T: 'a>(span: Option<Arc<TraceSpan>>, future: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
+pub(crate) fn in_span<'a, T: 'a>(
+    span: Option<Arc<TraceSpan>>,
+    future: BoxFuture<'a, T>,
+) -> BoxFuture<'a, T> {
     match span {
         Some(span) => Box::pin(InSpan { future, span }),
         None => future,

@@ -5,7 +5,10 @@ use crate::{Content, Part, Role};
 use serde_json::{Value, json};
 
 /// Formats a list of messages as JSON text. `finish` is the end of an answer.
-pub(crate) fn messages<'a>(contents: impl IntoIterator<Item = &'a Content>, finish: Option<&str>) -> String {
+pub(crate) fn messages<'a>(
+    contents: impl IntoIterator<Item = &'a Content>,
+    finish: Option<&str>,
+) -> String {
     let messages = contents.into_iter().map(|content| {
         let parts: Vec<_> = content.parts.iter().map(part).collect();
         let mut message = json!({"role": role(content), "parts": parts});
@@ -25,7 +28,14 @@ pub(crate) fn instructions(text: &str) -> String {
 fn role(content: &Content) -> &'static str {
     match content.role {
         Role::Model => "assistant",
-        Role::User if content.parts.iter().any(|part| matches!(part, Part::FunctionResponse(_))) => "tool",
+        Role::User
+            if content
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::FunctionResponse(_))) =>
+        {
+            "tool"
+        }
         Role::User => "user",
     }
 }
@@ -36,8 +46,10 @@ fn part(part: &Part) -> Value {
         Part::Text(text) => json!({"type": "text", "content": text}),
         Part::Thought(thought) => json!({"type": "reasoning", "content": thought.text}),
         Part::FunctionCall(call) => {
-            let arguments =
-                call.malformed.clone().map_or_else(|| Value::Object(call.args.clone()), Value::from);
+            let arguments = call
+                .malformed
+                .clone()
+                .map_or_else(|| Value::Object(call.args.clone()), Value::from);
             json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments})
         }
         Part::FunctionResponse(answer) => {
@@ -46,7 +58,9 @@ fn part(part: &Part) -> Value {
         Part::InlineData(blob) => {
             json!({"type": "blob", "mime_type": blob.mime_type, "size": blob.data.len()})
         }
-        Part::FileData(file) => json!({"type": "uri", "mime_type": file.mime_type, "uri": file.file_uri}),
+        Part::FileData(file) => {
+            json!({"type": "uri", "mime_type": file.mime_type, "uri": file.file_uri})
+        }
         Part::Other(_) => json!({"type": "other"}),
     }
 }
@@ -69,9 +83,17 @@ mod tests {
     #[test]
     fn messages_have_the_form_of_the_conventions() {
         let args = json!({"city": "Bern"}).as_object().cloned().unwrap();
-        let call =
-            FunctionCall { id: "1".into(), name: "weather".into(), args: args.clone(), ..Default::default() };
-        let answer = FunctionResponse { id: "1".into(), name: "weather".into(), response: args };
+        let call = FunctionCall {
+            id: "1".into(),
+            name: "weather".into(),
+            args: args.clone(),
+            ..Default::default()
+        };
+        let answer = FunctionResponse {
+            id: "1".into(),
+            name: "weather".into(),
+            response: args,
+        };
         let contents = [
             Content::user("Hi").with(Part::inline_data("image/png", vec![1, 2, 3])),
             Content::new(Role::Model, vec![Part::from(call)]),
@@ -91,7 +113,8 @@ mod tests {
             ]},
         ]);
         assert_eq!(actual, expected);
-        let answer: Value = serde_json::from_str(&messages(&[Content::model("Yes")], Some("stop"))).unwrap();
+        let answer: Value =
+            serde_json::from_str(&messages(&[Content::model("Yes")], Some("stop"))).unwrap();
         assert_eq!(answer[0]["finish_reason"], "stop");
     }
 }

@@ -26,9 +26,14 @@ impl Walk<'_> {
         open: &mut [EnteredBlock],
         cx: &mut Context,
     ) -> Result<BlockTransition> {
-        let Some(block) = open.last_mut().filter(|block| self.steps[block.at].end == at) else {
+        let Some(block) = open
+            .last_mut()
+            .filter(|block| self.steps[block.at].end == at)
+        else {
             // The end of an arm: the walk skips the other arms.
-            return Ok(BlockTransition::Step(open.last().map_or(at + 1, |block| self.steps[block.at].end)));
+            return Ok(BlockTransition::Step(
+                open.last().map_or(at + 1, |block| self.steps[block.at].end),
+            ));
         };
         let StepKind::Loop { max, until } = self.steps[block.at].kind else {
             return Ok(BlockTransition::Close(None));
@@ -46,15 +51,18 @@ impl Walk<'_> {
         let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
             None => is_last,
             Some(replay) => {
-                let begun =
-                    *block.begun.get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
+                let begun = *block
+                    .begun
+                    .get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
                 next > begun && (is_last || begun > 0 && self.is_over(at, open, cx))
             }
         };
         if is_last {
             return Ok(BlockTransition::Close(Some(LoopEndReason::Max)));
         }
-        let Some(block) = open.last_mut() else { return Ok(BlockTransition::Step(at + 1)) };
+        let Some(block) = open.last_mut() else {
+            return Ok(BlockTransition::Step(at + 1));
+        };
         block.round = next;
         cx.go_to(At::Round(next));
         cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
@@ -64,7 +72,9 @@ impl Walk<'_> {
     /// Returns `true` if the journal holds anything from after the innermost block, whose end is at
     /// this step.
     fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
-        let Some(replay) = &cx.run.replay else { return false };
+        let Some(replay) = &cx.run.replay else {
+            return false;
+        };
         let block = cx.path().with(At::Once);
         // Without a later event, the journal may still hold calls and waits of the next step.
         let (mut next, mut around) = (at + 1, open.iter().rev());
@@ -85,7 +95,9 @@ impl Walk<'_> {
     /// Returns `true` if a step is the end of a sequence.
     fn is_plain_end(&self, at: usize) -> bool {
         let ends = |step: &Step<'_>| matches!(step.kind, StepKind::Sequence) && step.end == at;
-        self.steps.get(at).is_some_and(|step| matches!(step.kind, StepKind::End))
+        self.steps
+            .get(at)
+            .is_some_and(|step| matches!(step.kind, StepKind::End))
             && self.steps.iter().any(ends)
     }
 
@@ -96,13 +108,22 @@ impl Walk<'_> {
         open: &mut Vec<EnteredBlock>,
         cx: &mut Context,
     ) -> Result<Option<Exit>> {
-        let Some(block) = open.last_mut() else { return Ok(None) };
+        let Some(block) = open.last_mut() else {
+            return Ok(None);
+        };
         match reason {
             Some(reason) if block.round > 0 => {
                 cx.go_to(At::Once);
                 let rounds = block.round;
-                block.set_outcome(|| LifecycleOutcome::LoopEnded { rounds, reason: reason.clone() });
-                cx.run.end_loop(LoopEnd { path: cx.path().clone(), rounds, reason });
+                block.set_outcome(|| LifecycleOutcome::LoopEnded {
+                    rounds,
+                    reason: reason.clone(),
+                });
+                cx.run.end_loop(LoopEnd {
+                    path: cx.path().clone(),
+                    rounds,
+                    reason,
+                });
             }
             Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),
             None => {}
@@ -116,7 +137,12 @@ impl Walk<'_> {
     }
 
     /// Reports the end of a block.
-    async fn finish(&self, at: usize, node: Option<LifecycleNode<'_>>, cx: &mut Context) -> Result<()> {
+    async fn finish(
+        &self,
+        at: usize,
+        node: Option<LifecycleNode<'_>>,
+        cx: &mut Context,
+    ) -> Result<()> {
         self.announce_end(at, cx).await?;
         match node {
             Some(node) => node.end(cx).await.map_err(|error| error.at(cx.path())),
@@ -126,15 +152,26 @@ impl Walk<'_> {
 
     /// Leaves the innermost block, which has ended. Returns the exit that the block passes to the
     /// loops around it.
-    pub(super) async fn leave(&self, open: &mut Vec<EnteredBlock>, cx: &mut Context) -> Result<Option<Exit>> {
+    pub(super) async fn leave(
+        &self,
+        open: &mut Vec<EnteredBlock>,
+        cx: &mut Context,
+    ) -> Result<Option<Exit>> {
         let own = match lifecycle::requested_flow(cx) {
             Flow::Continue => None,
             flow => {
                 lifecycle::check_announced(None, &flow, cx).map_err(|error| error.at(cx.path()))?;
-                Exit::new(flow, LoopEndReason::Escalated { by: cx.path().clone() })
+                Exit::new(
+                    flow,
+                    LoopEndReason::Escalated {
+                        by: cx.path().clone(),
+                    },
+                )
             }
         };
-        let Some(block) = open.pop() else { return Ok(own) };
+        let Some(block) = open.pop() else {
+            return Ok(own);
+        };
         if let Some(watch) = block.watch {
             let (watch, outcome) = *watch;
             boxed(|| watch.end(outcome)).await;

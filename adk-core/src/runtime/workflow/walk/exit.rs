@@ -43,12 +43,19 @@ impl Exit {
         match flow {
             Flow::Continue => None,
             Flow::Exit => Some(exit),
-            Flow::ExitTo(name) => Some(Self { target: Some(name), ..exit }),
+            Flow::ExitTo(name) => Some(Self {
+                target: Some(name),
+                ..exit
+            }),
         }
     }
 
     pub(super) fn innermost(reason: LoopEndReason) -> Self {
-        Self { target: None, reason, is_direct: false }
+        Self {
+            target: None,
+            reason,
+            is_direct: false,
+        }
     }
 
     /// Makes the exit for an escalate that has cut off its own agent.
@@ -60,7 +67,8 @@ impl Exit {
 impl Walk<'_> {
     /// Returns `true` if a loop around the step before `at` takes the exit.
     pub(super) fn is_taken(&self, at: usize, exit: &Exit) -> bool {
-        (0..at.min(self.steps.len())).any(|block| self.steps[block].end >= at && self.takes(block, exit))
+        (0..at.min(self.steps.len()))
+            .any(|block| self.steps[block].end >= at && self.takes(block, exit))
     }
 
     /// Closes blocks on the way of an exit. Returns the next step, and the exit that is left for
@@ -93,7 +101,9 @@ impl Walk<'_> {
                 continue;
             }
             loop {
-                let Some(block) = open.last() else { return Ok((usize::MAX, Some(exit))) };
+                let Some(block) = open.last() else {
+                    return Ok((usize::MAX, Some(exit)));
+                };
                 let (found, end) = (self.takes(block.at, &exit), self.steps[block.at].end);
                 let own = self.close(Some(exit.reason.clone()), open, cx).await?;
                 next = next.or(own);
@@ -108,7 +118,10 @@ impl Walk<'_> {
 
     fn takes(&self, block: usize, exit: &Exit) -> bool {
         let step = &self.steps[block];
-        let is_named = exit.target.as_ref().is_none_or(|target| **target == *step.name);
+        let is_named = exit
+            .target
+            .as_ref()
+            .is_none_or(|target| **target == *step.name);
         matches!(step.kind, StepKind::Loop { .. }) && is_named
     }
 }

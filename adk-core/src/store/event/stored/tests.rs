@@ -10,7 +10,9 @@ fn assert_within(stored: &Value, written: &Value, place: &str) {
     match (stored, written) {
         (Value::Object(stored), Value::Object(written)) => {
             for (key, value) in stored {
-                let found = written.get(key).unwrap_or_else(|| panic!("{place}.{key} is lost"));
+                let found = written
+                    .get(key)
+                    .unwrap_or_else(|| panic!("{place}.{key} is lost"));
                 assert_within(value, found, &format!("{place}.{key}"));
             }
         }
@@ -29,30 +31,59 @@ fn rows_of_adk_are_read_and_written_unchanged() {
         let event = Event::from_stored(row).unwrap();
         let written: Value = serde_json::from_str(&event.to_stored().unwrap()).unwrap();
         assert_within(&serde_json::from_str(row).unwrap(), &written, "");
-        assert_eq!(Event::from_stored(&event.to_stored().unwrap()).unwrap(), event);
+        assert_eq!(
+            Event::from_stored(&event.to_stored().unwrap()).unwrap(),
+            event
+        );
     }
     let event = Event::from_stored(MODEL).unwrap();
-    assert_eq!((&*event.author, event.branch.as_deref()), ("critic", Some("p.a")));
+    assert_eq!(
+        (&*event.author, event.branch.as_deref()),
+        ("critic", Some("p.a"))
+    );
     let content = event.content.as_ref().unwrap();
     let signature = Some("//4B".to_owned());
-    assert_eq!(content.parts[0], Part::from(Thought { text: "t".into(), signature }));
+    assert_eq!(
+        content.parts[0],
+        Part::from(Thought {
+            text: "t".into(),
+            signature
+        })
+    );
     assert_eq!(
         Value::from(content.function_calls().next().unwrap().args.clone()),
         json!({"camelKey": {"aB": 1}, "n": null})
     );
-    assert!(matches!(&content.parts[2], Part::InlineData(blob) if *blob.data == [0xff, 0xfe, 1, 0xfb]));
+    assert!(
+        matches!(&content.parts[2], Part::InlineData(blob) if *blob.data == [0xff, 0xfe, 1, 0xfb])
+    );
     assert!(matches!(&content.parts[3], Part::Other(part) if part.contains_key("executable_code")));
-    assert_eq!(content.function_responses().next().unwrap().response["result"], Value::Null);
+    assert_eq!(
+        content.function_responses().next().unwrap().response["result"],
+        Value::Null
+    );
     assert_eq!(event.actions.escalate, Some(false));
-    assert_eq!(event.actions.state_delta.get("draft").unwrap().to_string(), r#"{"b":1,"a":null}"#);
+    assert_eq!(
+        event.actions.state_delta.get("draft").unwrap().to_string(),
+        r#"{"b":1,"a":null}"#
+    );
     assert_eq!(event.long_running_tool_ids(), ["adk-1"]);
     assert_eq!(event.usage().unwrap().input_tokens, 3);
     assert_eq!(event.custom_metadata()["someKey"], json!({"inNer": 1}));
-    assert_eq!((event.timestamp, event.id), (1_795_295_498_154_310, EventId::of_text("not a uuid")));
+    assert_eq!(
+        (event.timestamp, event.id),
+        (1_795_295_498_154_310, EventId::of_text("not a uuid"))
+    );
     let unknown = &event.details.as_ref().unwrap().unknown;
-    assert_eq!(unknown["grounding_metadata"]["web_search_queries"], json!(["q"]));
+    assert_eq!(
+        unknown["grounding_metadata"]["web_search_queries"],
+        json!(["q"])
+    );
     assert_eq!(unknown["actions"]["transfer_reason"], json!("r"));
-    assert_eq!(unknown["content"]["parts"][5]["function_response"]["will_continue"], json!(false));
+    assert_eq!(
+        unknown["content"]["parts"][5]["function_response"]["will_continue"],
+        json!(false)
+    );
     assert_eq!(unknown.get("author"), None);
 }
 
@@ -77,24 +108,38 @@ fn data_without_a_field_in_adk_is_stored_in_the_metadata() {
             ..Default::default()
         })
     };
-    let response = FunctionResponse { id: "c".into(), name: "f".into(), ..Default::default() };
+    let response = FunctionResponse {
+        id: "c".into(),
+        name: "f".into(),
+        ..Default::default()
+    };
     let parts = vec![
         call(Some("{\"q\": "), None),
         call(None, Some("AQID/w==")),
         call(None, Some("no base64!")),
         Part::from(response),
     ];
-    let mut event =
-        Event::new().with_content(Content::new(crate::Role::Model, parts)).with_metadata("mine", 1);
+    let mut event = Event::new()
+        .with_content(Content::new(crate::Role::Model, parts))
+        .with_metadata("mine", 1);
     event.timestamp = 1_700_000_000_000_001;
     let stored = event.to_stored().unwrap();
     let value: Value = serde_json::from_str(&stored).unwrap();
     let part = |n: usize| &value["content"]["parts"][n];
-    assert_eq!(part(0)["function_call"], json!({"id": "c", "name": "f", "args": {}}));
+    assert_eq!(
+        part(0)["function_call"],
+        json!({"id": "c", "name": "f", "args": {}})
+    );
     assert_eq!(part(1)["thought_signature"], json!("AQID_w=="));
-    assert_eq!(part(2)["thought_signature"], json!(URL_SAFE.encode("no base64!")));
+    assert_eq!(
+        part(2)["thought_signature"],
+        json!(URL_SAFE.encode("no base64!"))
+    );
     assert_eq!(value["custom_metadata"]["mine"], json!(1));
-    assert_eq!(value["custom_metadata"][OWN]["malformed"], json!({"0": "{\"q\": "}));
+    assert_eq!(
+        value["custom_metadata"][OWN]["malformed"],
+        json!({"0": "{\"q\": "})
+    );
     assert_eq!(Event::from_stored(&stored).unwrap(), event);
 }
 
@@ -102,6 +147,10 @@ fn data_without_a_field_in_adk_is_stored_in_the_metadata() {
 fn text_that_is_not_an_event_is_an_error() {
     for text in ["", "[1]", "{\"content\": 3}", "{\"author\": {}}", "null"] {
         let error = Event::from_stored(text).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Store(StoreErrorKind::Corrupt), "{text}: {error}");
+        assert_eq!(
+            error.kind(),
+            ErrorKind::Store(StoreErrorKind::Corrupt),
+            "{text}: {error}"
+        );
     }
 }

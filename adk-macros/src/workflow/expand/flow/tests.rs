@@ -2,7 +2,11 @@ use crate::workflow::workflow;
 use quote::quote;
 
 fn pairs(input: proc_macro2::TokenStream) -> usize {
-    workflow(input).to_string().replace(' ', "").matches("__typed::Pair<").count()
+    workflow(input)
+        .to_string()
+        .replace(' ', "")
+        .matches("__typed::Pair<")
+        .count()
 }
 
 #[test]

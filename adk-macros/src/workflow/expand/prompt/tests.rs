@@ -2,11 +2,18 @@ use super::plain;
 
 #[test]
 fn plain_prompts_have_known_keys() {
-    let keys = |text| plain(text).map(|keys| keys.into_iter().map(|(key, _)| key).collect::<Vec<_>>());
+    let keys =
+        |text| plain(text).map(|keys| keys.into_iter().map(|(key, _)| key).collect::<Vec<_>>());
     assert_eq!(keys(""), Some(vec![]));
     assert_eq!(keys("No key."), Some(vec![]));
-    assert_eq!(keys("{a}{b_2} and {c?}"), Some(vec!["a".into(), "b_2".into(), "c".into()]));
-    assert_eq!(plain("{a?} ü {b}"), Some(vec![("a".into(), true), ("b".into(), false)]));
+    assert_eq!(
+        keys("{a}{b_2} and {c?}"),
+        Some(vec!["a".into(), "b_2".into(), "c".into()])
+    );
+    assert_eq!(
+        plain("{a?} ü {b}"),
+        Some(vec![("a".into(), true), ("b".into(), false)])
+    );
 }
 
 #[test]

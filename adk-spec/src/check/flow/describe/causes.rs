@@ -72,7 +72,9 @@ pub(super) const fn push_cause(
     cause: &MissingCause,
 ) {
     match cause {
-        MissingCause::Itself => m.push("nothing else writes that key, so it is not there in the first round"),
+        MissingCause::Itself => {
+            m.push("nothing else writes that key, so it is not there in the first round")
+        }
         MissingCause::Later(block) => {
             push_step(m, spec, writer);
             m.push(match spec.steps[*block].kind {
@@ -92,7 +94,9 @@ pub(super) const fn push_cause(
         }
         MissingCause::OtherArm => {
             push_step(m, spec, writer);
-            m.push(" writes it in another arm of the same loop, so it is not there in the first round");
+            m.push(
+                " writes it in another arm of the same loop, so it is not there in the first round",
+            );
         }
         MissingCause::Perhaps(step) => push_perhaps(m, spec, *step, key),
         MissingCause::Skipped(block) => {
@@ -115,7 +119,11 @@ pub(super) const fn push_cause(
                 None => m.push("not every branch of "),
             }
             push_step(m, spec, *block);
-            m.push(if silent.is_some() { " does not write it" } else { " writes it for certain" });
+            m.push(if silent.is_some() {
+                " does not write it"
+            } else {
+                " writes it for certain"
+            });
         }
         MissingCause::Loop(block) => {
             push_clause(m, spec, *block, &[" may end before "]);
@@ -138,7 +146,9 @@ const fn silent_arm<'a>(spec: &Spec<'a>, block: usize, key: &str) -> Option<&'a 
         if let StepKind::Arm { pattern } = spec.steps[arm].kind
             && find!(i in arm + 1, end => writes(spec, i, key)).is_none()
         {
-            if find!(i in arm + 1, end => matches!(spec.steps[i].kind, StepKind::Break { .. })).is_none() {
+            if find!(i in arm + 1, end => matches!(spec.steps[i].kind, StepKind::Break { .. }))
+                .is_none()
+            {
                 return Some(pattern);
             }
             if leaving.is_none() {
@@ -161,7 +171,9 @@ const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usiz
 /// Describes why an agent may end without writing one of its keys.
 const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str) {
     push_step(m, spec, writer);
-    let StepKind::Agent { meta, .. } = spec.steps[writer].kind else { return };
+    let StepKind::Agent { meta, .. } = spec.steps[writer].kind else {
+        return;
+    };
     each!(tool in meta.tools => {
         if contains(tool.writes, key) {
             return m.all(&[" writes it only if it calls its tool `", tool.name, "`"]);
@@ -172,8 +184,13 @@ const fn push_perhaps(m: &mut Message, spec: &Spec<'_>, writer: usize, key: &str
             return m.all(&[" may transfer to agent `", target.name, "`, which does not write it"]);
         }
     });
-    let is_returned =
-        matches!(write_of(spec, writer, key), Some(Act::Write { spec: KeySpec { perhaps: true, .. }, .. }));
+    let is_returned = matches!(
+        write_of(spec, writer, key),
+        Some(Act::Write {
+            spec: KeySpec { perhaps: true, .. },
+            ..
+        })
+    );
     m.push(match meta.kind {
         _ if !meta.transfer.is_empty() => " may transfer to an agent that may not write it",
         AgentKind::Function if is_returned => " returns an `Option`, and `None` does not write it",
@@ -205,7 +222,10 @@ pub(super) const fn remedy(
             push_step(m, spec, *each);
         }
         // Only an `each` creates a list, and an element's key has no value outside of its `each`.
-        _ if each.is_some() || each_around(spec, at, spec.steps.len()).is_some() || has_prefix(key) => {
+        _ if each.is_some()
+            || each_around(spec, at, spec.steps.len()).is_some()
+            || has_prefix(key) =>
+        {
             m.push("write it before on every path");
         }
         _ => first_value(m, spec, key, written_type(spec, writer, key)),
@@ -214,7 +234,11 @@ pub(super) const fn remedy(
 
 pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty: &str) {
     if spec.built {
-        m.all(&["give it a first value, `.initial_state(\"", key, "\", VALUE)`"])
+        m.all(&[
+            "give it a first value, `.initial_state(\"",
+            key,
+            "\", VALUE)`",
+        ])
     } else {
         m.all(&["give it a first value, `let ", key, ": "]);
         push_owned_type(m, ty);

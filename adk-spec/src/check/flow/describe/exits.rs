@@ -9,10 +9,18 @@ use crate::nearest::Nearest;
 use crate::spec::{AgentKind, AgentMeta, Renames, Spec, StepKind};
 
 /// Describes a loop that nothing ends.
-pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_endless(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     m.begin(Check::LoopEndless);
     push_step(m, spec, diagnostic.at);
-    m.push(if spec.built { " has no `max_iterations`" } else { " has no `max`, no `until`" });
+    m.push(if spec.built {
+        " has no `max_iterations`"
+    } else {
+        " has no `max`, no `until`"
+    });
     m.push(", and nothing inside can end it; help: ");
     m.push(if spec.built {
         "set it, or put an agent that can end a loop into it"
@@ -22,7 +30,11 @@ pub(super) const fn describe_endless(m: &mut Message, spec: &Spec<'_>, diagnosti
 }
 
 /// Describes an exit outside of all loops, or outside of all loops with its name.
-pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_outside(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     m.begin(Check::ExitOutsideLoop);
     let step = &spec.steps[diagnostic.at];
     let named = !diagnostic.key.is_empty();
@@ -36,7 +48,13 @@ pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnosti
                 push_exit_cause(m, meta);
             }
         }
-        _ if named => m.all(&["`break ", diagnostic.key, "` ends loop `", diagnostic.key, "`"]),
+        _ if named => m.all(&[
+            "`break ",
+            diagnostic.key,
+            "` ends loop `",
+            diagnostic.key,
+            "`",
+        ]),
         _ => m.push("`break` ends a loop"),
     }
     if !named {
@@ -58,11 +76,19 @@ pub(super) const fn describe_outside(m: &mut Message, spec: &Spec<'_>, diagnosti
     if !nearest.found().is_empty() {
         m.all(&["; help: did you mean `", nearest.found(), "`?"]);
     } else if around > 0 && !spec.built {
-        m.all(&["; help: name the intended loop: `", diagnostic.key, ": loop(...) < ... >`"]);
+        m.all(&[
+            "; help: name the intended loop: `",
+            diagnostic.key,
+            ": loop(...) < ... >`",
+        ]);
     } else if spec.built {
         m.push("; help: put it into a `LoopAgent` of that name");
     } else {
-        m.all(&["; help: put it inside `", diagnostic.key, ": loop(max = 5) < ... >`"]);
+        m.all(&[
+            "; help: put it inside `",
+            diagnostic.key,
+            ": loop(max = 5) < ... >`",
+        ]);
     }
 }
 
@@ -84,10 +110,21 @@ const fn push_exit_cause(m: &mut Message, meta: &AgentMeta<'_>) {
 }
 
 /// Describes a renaming of a key that the agent does not read.
-pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn no_such_read(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     m.begin(Check::FieldUnknown);
-    push_clause(m, spec, diagnostic.at, &[" reads no key `", diagnostic.key, "` that could be renamed"]);
-    let StepKind::Agent { meta, .. } = spec.steps[diagnostic.at].kind else { return };
+    push_clause(
+        m,
+        spec,
+        diagnostic.at,
+        &[" reads no key `", diagnostic.key, "` that could be renamed"],
+    );
+    let StepKind::Agent { meta, .. } = spec.steps[diagnostic.at].kind else {
+        return;
+    };
     let mut nearest = Nearest::to(diagnostic.key);
     let mut all = Effects::of(meta, &Renames::NONE).outside();
     while let Some(effect) = all.next() {
@@ -110,17 +147,31 @@ pub(super) const fn no_such_read(m: &mut Message, spec: &Spec<'_>, diagnostic: &
 }
 
 /// Describes a `->` whose number of names differs from the number of written keys.
-pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn other_writes(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     let step = &spec.steps[diagnostic.at];
-    let StepKind::Agent { meta, .. } = step.kind else { return };
+    let StepKind::Agent { meta, .. } = step.kind else {
+        return;
+    };
     m.begin(Check::FieldUnknown);
     push_step(m, spec, diagnostic.at);
     if meta.writes.is_empty() {
-        return m.all(&[" writes no key that could be called `", diagnostic.key, "`; help: remove the `->`"]);
+        return m.all(&[
+            " writes no key that could be called `",
+            diagnostic.key,
+            "`; help: remove the `->`",
+        ]);
     }
     m.push(" writes ");
     m.number(meta.writes.len() as i128);
-    m.push(if meta.writes.len() == 1 { " key, " } else { " keys, " });
+    m.push(if meta.writes.len() == 1 {
+        " key, "
+    } else {
+        " keys, "
+    });
     let mut keys = NameList::EMPTY;
     each!(key in meta.writes => { keys.add(m, "", key.name) });
     m.push(", and `->` names ");
@@ -132,11 +183,19 @@ pub(super) const fn other_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &
 pub(super) const fn same_writes(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::FieldUnknown);
     push_step(m, spec, diagnostic.at);
-    m.all(&[" writes two keys, and `->` calls both `", diagnostic.key, "`; help: name one key for each"]);
+    m.all(&[
+        " writes two keys, and `->` calls both `",
+        diagnostic.key,
+        "`; help: name one key for each",
+    ]);
 }
 
 /// Describes agents that are nested deeper than the checks follow.
-pub(super) const fn describe_too_deep(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_too_deep(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     m.begin(Check::Syntax);
     m.push("more than ");
     m.number(DEEPEST as i128);

@@ -19,7 +19,13 @@ pub(super) struct KnownKeys<'s, 'a> {
 impl<'s, 'a> KnownKeys<'s, 'a> {
     /// Creates the iterator over the keys that steps before `end` write.
     pub(super) const fn up_to(spec: &'s Spec<'a>, at: usize, end: usize) -> Self {
-        Self { spec, at, end, place: 0, effects: None }
+        Self {
+            spec,
+            at,
+            end,
+            place: 0,
+            effects: None,
+        }
     }
 
     pub(super) const fn next(&mut self) -> Option<&'a str> {
@@ -48,7 +54,8 @@ impl<'s, 'a> KnownKeys<'s, 'a> {
                     let runs_once = i == self.at && common_loop(spec, i, i).is_none();
                     let is_apart = is_before && are_in_siblings(spec, i, self.at);
                     if !runs_once && !is_apart {
-                        self.effects = Some(Effects::writes(meta, &spec.steps[i].renames).outside());
+                        self.effects =
+                            Some(Effects::writes(meta, &spec.steps[i].renames).outside());
                     }
                 }
                 _ => {}

@@ -4,8 +4,8 @@ use super::super::{FlowDiagnostic, Reader, StepPart};
 use super::causes::{MissingCause, cause, first_value, push_cause, remedy};
 use super::known_keys::KnownKeys;
 use super::{
-    NameList, are_in_siblings, common_loop, element, holds, kind, push_below, push_clause, push_step, same,
-    writes,
+    NameList, are_in_siblings, common_loop, element, holds, kind, push_below, push_clause,
+    push_step, same, writes,
 };
 use crate::check::Check;
 use crate::effects::contains;
@@ -80,20 +80,40 @@ pub(super) const fn describe_unwritten(
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
     } else if spec.built {
-        m.all(&["; help: declare that the session holds it, `.state_key::<TYPE>(\"", key]);
-        m.all(&["\")`, or give it a first value, `.initial_state(\"", key, "\", VALUE)`"]);
+        m.all(&[
+            "; help: declare that the session holds it, `.state_key::<TYPE>(\"",
+            key,
+        ]);
+        m.all(&[
+            "\")`, or give it a first value, `.initial_state(\"",
+            key,
+            "\", VALUE)`",
+        ]);
         if_absent_or_text(m, spec, diagnostic, reader);
     } else if let Some(silent) = silent_agent(spec, at) {
         m.push("; help: if ");
-        push_clause(m, spec, silent, &[" writes it, say so on its `impl Agent`, `#[agent(writes("]);
+        push_clause(
+            m,
+            spec,
+            silent,
+            &[" writes it, say so on its `impl Agent`, `#[agent(writes("],
+        );
         m.all(&[key, ": TYPE))]`"]);
     } else if has_prefix(key) {
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, diagnostic, reader);
     } else {
-        m.all(&["; help: declare it as an input, `", key, ": TYPE`, or as a `let`"]);
+        m.all(&[
+            "; help: declare it as an input, `",
+            key,
+            ": TYPE`, or as a `let`",
+        ]);
         if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
-            m.all(&[", let it read another key by `(", key, " = KEY)` after its name"]);
+            m.all(&[
+                ", let it read another key by `(",
+                key,
+                " = KEY)` after its name",
+            ]);
             if let Some(AgentKind::Function) = kind(spec, at) {
                 m.push(", mark the parameter `#[resource]` if the program gives it");
             }
@@ -151,8 +171,11 @@ const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
             && same(step.name, key)
             && !meta.writes.is_empty()
         {
-            let written =
-                if step.renames.writes.is_empty() { meta.writes[0].name } else { step.renames.writes[0] };
+            let written = if step.renames.writes.is_empty() {
+                meta.writes[0].name
+            } else {
+                step.renames.writes[0]
+            };
             m.push("; help: ");
             push_clause(m, spec, i, &[" writes `", written, "`: read that"]);
             return true;
@@ -167,7 +190,11 @@ const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
     let (mut maybe, mut later) = (None, None);
     // No step outside of an element writes the element's keys, and no earlier round does.
-    let own = if at < spec.steps.len() { element(spec, at, key) } else { None };
+    let own = if at < spec.steps.len() {
+        element(spec, at, key)
+    } else {
+        None
+    };
     let mut i = 0;
     while i < spec.steps.len() {
         let reaches = match own {
@@ -192,14 +219,23 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
 }
 
 /// Adds the reader and the key.
-const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
+const fn subject(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+) {
     let key = diagnostic.key;
     match reader {
         Reader::Until => {
             m.push("`until` of ");
             push_step(m, spec, diagnostic.at);
         }
-        Reader::Prompt { target: Some(target), .. } | Reader::Parameter(Some(target)) => {
+        Reader::Prompt {
+            target: Some(target),
+            ..
+        }
+        | Reader::Parameter(Some(target)) => {
             push_below(m, spec, diagnostic.at, target);
         }
         _ => push_step(m, spec, diagnostic.at),
@@ -213,9 +249,16 @@ const fn subject(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'
 }
 
 /// Adds how to read a key that may be absent.
-const fn if_absent(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, reader: Reader<'_>) {
+const fn if_absent(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+) {
     match reader {
-        Reader::Prompt { .. } => m.all(&[", or read `{", diagnostic.key, "?}` if it may be absent"]),
+        Reader::Prompt { .. } => {
+            m.all(&[", or read `{", diagnostic.key, "?}` if it may be absent"])
+        }
         Reader::Parameter(_) => m.push(match kind(spec, diagnostic.at) {
             Some(AgentKind::Workflow) => ", or give that input a default",
             _ => ", or take an `Option` if it may be absent",
@@ -233,9 +276,15 @@ const fn if_absent_or_text(
     reader: Reader<'_>,
 ) {
     if_absent(m, spec, diagnostic, reader);
-    let Reader::Prompt { source, .. } = reader else { return };
+    let Reader::Prompt { source, .. } = reader else {
+        return;
+    };
     let asks = matches!(kind(spec, diagnostic.at), Some(AgentKind::Await));
-    m.push(if source.is_empty() && !asks { ", or write `\\\\{" } else { ", or write `\\{" });
+    m.push(if source.is_empty() && !asks {
+        ", or write `\\\\{"
+    } else {
+        ", or write `\\{"
+    });
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
@@ -260,8 +309,11 @@ const fn silent_agent(spec: &Spec<'_>, at: usize) -> Option<usize> {
 }
 
 const fn push_known_keys(m: &mut Message, spec: &Spec<'_>, at: usize) {
-    let mut intro =
-        if at < spec.steps.len() { "; keys written before it: " } else { "; keys that are written: " };
+    let mut intro = if at < spec.steps.len() {
+        "; keys written before it: "
+    } else {
+        "; keys that are written: "
+    };
     if m.ends_with(b'?') {
         intro = part(intro, 1, intro.len());
     }

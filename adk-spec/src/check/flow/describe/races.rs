@@ -13,7 +13,11 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
         Some(own) => own + 1,
         None => 0,
     };
-    let end = if at < spec.steps.len() { at } else { spec.steps.len() };
+    let end = if at < spec.steps.len() {
+        at
+    } else {
+        spec.steps.len()
+    };
     let found = find!(i in outer, end => match spec.steps[i].kind {
         StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
         StepKind::Each { .. } => {
@@ -25,12 +29,17 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
 }
 
 /// Returns the first step in another branch of a parallel that writes, or reads, a key.
-const fn sibling(spec: &Spec<'_>, parallel: usize, at: usize, key: &str, written: bool) -> Option<usize> {
+const fn sibling(
+    spec: &Spec<'_>,
+    parallel: usize,
+    at: usize,
+    key: &str,
+    written: bool,
+) -> Option<usize> {
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
-        let found =
-            find!(i in branch, end => if written { writes(spec, i, key) } else { reads(spec, i, key) });
+        let found = find!(i in branch, end => if written { writes(spec, i, key) } else { reads(spec, i, key) });
         if !holds(spec, branch, at) && found.is_some() {
             return found;
         }
@@ -55,7 +64,11 @@ pub(super) const fn race(
     if matches!(reader, Reader::Inside) && write_of(spec, at, key).is_none() {
         m.push(" (something inside of it)");
     }
-    m.all(&[if written { " writes `" } else { " reads `" }, key, "`, which "]);
+    m.all(&[
+        if written { " writes `" } else { " reads `" },
+        key,
+        "`, which ",
+    ]);
     match writer {
         Some(other) => push_clause(m, spec, other, &[" writes at the same time"]),
         None => match sibling(spec, parallel, at, key, false) {
@@ -73,7 +86,12 @@ pub(super) const fn race(
         } else {
             ("-> second_", "")
         };
-        m.all(&["; help: let each branch write a key of its own, as in `", before, key, after]);
+        m.all(&[
+            "; help: let each branch write a key of its own, as in `",
+            before,
+            key,
+            after,
+        ]);
         m.push("`, and join them after the parallel block");
     }
 }
@@ -97,7 +115,17 @@ pub(super) const fn same_inside(
         m,
         spec,
         diagnostic.at,
-        &[" writes `", diagnostic.key, "`, as its output `", own, "` is called here, and "],
+        &[
+            " writes `",
+            diagnostic.key,
+            "`, as its output `",
+            own,
+            "` is called here, and ",
+        ],
     );
-    m.all(&["also uses the key `", diagnostic.key, "` of the session; help: give the output another name"]);
+    m.all(&[
+        "also uses the key `",
+        diagnostic.key,
+        "` of the session; help: give the output another name",
+    ]);
 }

@@ -11,7 +11,9 @@ use crate::type_names::is_option;
 
 /// Returns the workflow inside a step that declares a key as `state`, and that key.
 const fn keeper<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<(&'a str, KeySpec<'a>)> {
-    let StepKind::Agent { meta, .. } = spec.steps[at].kind else { return None };
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return None;
+    };
     let mut all = Effects::writes(meta, &spec.steps[at].renames);
     while let Some(effect) = all.next() {
         if let Act::State(state) = effect.act
@@ -42,15 +44,36 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &Flo
         state = keeper(spec, i, key);
         i += 1;
     }
-    let Some((workflow, state)) = state else { return };
+    let Some((workflow, state)) = state else {
+        return;
+    };
     if is_here {
-        m.all(&["workflow `", workflow, "` keeps `", key, "` in the session, and `", spec.name]);
+        m.all(&[
+            "workflow `",
+            workflow,
+            "` keeps `",
+            key,
+            "` in the session, and `",
+            spec.name,
+        ]);
         m.all(&["` has a key `", key, "` of its own"]);
     } else if at < spec.steps.len() {
-        push_clause(m, spec, at, &[" reads `", key, "`, which is not a key of `", spec.name]);
+        push_clause(
+            m,
+            spec,
+            at,
+            &[" reads `", key, "`, which is not a key of `", spec.name],
+        );
         m.all(&["`: workflow `", workflow, "` keeps it in the session"]);
     } else {
-        m.all(&["output `", key, "` is not a key of `", spec.name, "`: workflow `", workflow]);
+        m.all(&[
+            "output `",
+            key,
+            "` is not a key of `",
+            spec.name,
+            "`: workflow `",
+            workflow,
+        ]);
         m.push("` keeps it in the session");
     }
     m.push("; help: if both are one key, declare it here as well, ");
@@ -58,8 +81,16 @@ pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &Flo
         m.all(&["`.state_key::<", state.ty, ">(\"", key, "\")`"]);
     } else {
         let is_inside = state.optional && !is_option(state.ty);
-        let (open, close) = if is_inside { ("Option<", ">") } else { ("", "") };
+        let (open, close) = if is_inside {
+            ("Option<", ">")
+        } else {
+            ("", "")
+        };
         m.all(&["`state ", key, ": ", open, state.ty, close, ";`"]);
     }
-    m.push(if is_here { ", and otherwise give this one another name" } else { "" });
+    m.push(if is_here {
+        ", and otherwise give this one another name"
+    } else {
+        ""
+    });
 }

@@ -3,7 +3,8 @@
 use super::super::keys::Writer;
 use super::super::{FlowDiagnostic, StepPart};
 use super::{
-    holds, kind, push_below, push_clause, push_step, reader_below, same, writer_below, writes, written_type,
+    holds, kind, push_below, push_clause, push_step, reader_below, same, writer_below, writes,
+    written_type,
 };
 use crate::check::Check;
 use crate::message::Message;
@@ -41,25 +42,49 @@ pub(super) const fn describe_read(
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
             m.push("`until` of ");
-            push_clause(m, spec, diagnostic.at, &[" needs a `bool`, but `", key, "` is not a `bool`: "]);
+            push_clause(
+                m,
+                spec,
+                diagnostic.at,
+                &[" needs a `bool`, but `", key, "` is not a `bool`: "],
+            );
             push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a `bool`");
         }
         StepKind::Each { .. } => {
-            push_clause(m, spec, diagnostic.at, &[" needs a list, such as a `Vec`, but "]);
+            push_clause(
+                m,
+                spec,
+                diagnostic.at,
+                &[" needs a list, such as a `Vec`, but "],
+            );
             push_writer(m, spec, key, writer);
             m.push("; help: name a key that holds a list");
         }
         StepKind::Match { .. } => {
-            push_clause(m, spec, diagnostic.at, &[" takes `", key, "` as an `Option`, but "]);
+            push_clause(
+                m,
+                spec,
+                diagnostic.at,
+                &[" takes `", key, "` as an `Option`, but "],
+            );
             push_writer(m, spec, key, writer);
             m.push("; help: write");
             patterns(m, writer);
         }
         _ if ty.is_empty() => {
-            push_clause(m, spec, diagnostic.at, &[" shows `", key, "` to its model, but "]);
+            push_clause(
+                m,
+                spec,
+                diagnostic.at,
+                &[" shows `", key, "` to its model, but "],
+            );
             push_writer(m, spec, key, writer);
-            m.all(&["; help: no model sees a secret: let a tool take it, by `#[key] ", key, "`"]);
+            m.all(&[
+                "; help: no model sees a secret: let a tool take it, by `#[key] ",
+                key,
+                "`",
+            ]);
         }
         _ => {
             push_reader(m, spec, diagnostic, ty);
@@ -67,7 +92,11 @@ pub(super) const fn describe_read(
             push_writer(m, spec, key, writer);
             // An input is a declaration, and not a parameter that may be absent.
             let is_workflow = matches!(kind(spec, diagnostic.at), Some(AgentKind::Workflow));
-            let ty = if is_workflow { declared_type(ty, writer) } else { ty };
+            let ty = if is_workflow {
+                declared_type(ty, writer)
+            } else {
+                ty
+            };
             help(m, ty, writer, "read it", ", or read another key");
         }
     }
@@ -96,7 +125,13 @@ pub(super) const fn describe_written(
     push_writing_agent(m, spec, diagnostic.at, diagnostic.key, ty);
     m.all(&[" writes `", diagnostic.key, "` as `", ty, "`, but "]);
     push_writer(m, spec, diagnostic.key, writer);
-    help(m, declared_type(ty, writer), writer, "a key has one type: write it", ", or write another key");
+    help(
+        m,
+        declared_type(ty, writer),
+        writer,
+        "a key has one type: write it",
+        ", or write another key",
+    );
 }
 
 /// Describes a read or write whose type cannot be compared with the written type.
@@ -135,15 +170,23 @@ pub(super) const fn describe_unknown(
     }
 }
 
-/// Returns the type, or an empty text if only one of the two types is an `Option`. A declaration or a
-/// write as `Option` has another type than its inner type, while a read as `Option` agrees with both.
+/// Returns the type, or an empty text if only one of the two types is an `Option`. A declaration or
+/// a write as `Option` has another type than its inner type, while a read as `Option` agrees with
+/// both.
 const fn declared_type<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
-    if is_option(ty) == is_option(writer.spec.ty) { ty } else { "" }
+    if is_option(ty) == is_option(writer.spec.ty) {
+        ty
+    } else {
+        ""
+    }
 }
 
 /// Adds the reader, which is the step or an agent or tool below it, and the key.
 const fn push_reader(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>, ty: &str) {
-    match (reader_below(spec, diagnostic.at, diagnostic.key, ty), diagnostic.part) {
+    match (
+        reader_below(spec, diagnostic.at, diagnostic.key, ty),
+        diagnostic.part,
+    ) {
         (Some(name), StepPart::Name) => push_below(m, spec, diagnostic.at, name),
         _ => push_step(m, spec, diagnostic.at),
     }
@@ -244,7 +287,11 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
 }
 
 /// Describes a key that is written inside an `each`, where it becomes a list, and outside of one.
-pub(super) const fn describe_mixed(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
+pub(super) const fn describe_mixed(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+) {
     m.begin(Check::KeyType);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
     m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");

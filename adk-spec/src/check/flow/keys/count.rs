@@ -11,7 +11,11 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
         let step = &steps[at];
         if deep > 0 && at == steps[around].end {
             deep -= 1;
-            around = if deep > 0 { each_around(steps, around) } else { 0 };
+            around = if deep > 0 {
+                each_around(steps, around)
+            } else {
+                0
+            };
         }
         match step.kind {
             StepKind::Agent { meta, .. } => {

@@ -10,8 +10,8 @@ use crate::text::part;
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct KeyName<'a> {
     pub(super) text: &'a str,
-    /// The range of the key in `text`; `None` for the whole text. Few names are needed as text, and
-    /// slicing is expensive in const evaluation.
+    /// The range of the key in `text`; `None` for the whole text. Few names are needed as text,
+    /// and slicing is expensive in const evaluation.
     pub(super) part: Option<(usize, usize)>,
     pub(super) hash: u64,
     pub(in crate::check::flow) prefix: bool,
@@ -20,7 +20,12 @@ pub(in crate::check::flow) struct KeyName<'a> {
 impl<'a> KeyName<'a> {
     /// Creates a name from its text only.
     pub(in crate::check::flow) const fn new(text: &'a str) -> Self {
-        Self { text, part: None, hash: hash(text), prefix: has_prefix(text) }
+        Self {
+            text,
+            part: None,
+            hash: hash(text),
+            prefix: has_prefix(text),
+        }
     }
 
     /// Creates a name from a range of a prompt that is a plain key.
@@ -30,17 +35,32 @@ impl<'a> KeyName<'a> {
         end: usize,
         hash: u64,
     ) -> Self {
-        Self { text: prompt, part: Some((start, end)), hash, prefix: false }
+        Self {
+            text: prompt,
+            part: Some((start, end)),
+            hash,
+            prefix: false,
+        }
     }
 
     /// Creates a name from a prompt key that the macros have parsed.
     pub(in crate::check::flow) const fn from_prompt_key(key: &PromptKey<'a>) -> Self {
-        Self { text: key.0, part: None, hash: key.1, prefix: false }
+        Self {
+            text: key.0,
+            part: None,
+            hash: key.1,
+            prefix: false,
+        }
     }
 
     /// Creates a name from the key of a description.
     pub(in crate::check::flow) const fn from_spec(spec: &KeySpec<'a>) -> Self {
-        Self { text: spec.name, part: None, hash: spec.hash(), prefix: spec.has_prefix() }
+        Self {
+            text: spec.name,
+            part: None,
+            hash: spec.hash(),
+            prefix: spec.has_prefix(),
+        }
     }
 
     pub(in crate::check::flow) const fn text(&self) -> &'a str {

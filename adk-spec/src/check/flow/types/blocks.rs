@@ -18,9 +18,18 @@ pub(in crate::check::flow) const fn describe_block<'a>(
     at: usize,
     diagnostics: &[FlowDiagnostic<'a>],
 ) {
-    if let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] {
-        let diagnostic =
-            FlowDiagnostic::new(at, StepPart::Key, name, DiagnosticKind::ReadAs { ty: "", writer });
+    if let Key {
+        name,
+        writer: Some(writer),
+        ..
+    } = keys[row.reads[0] as usize]
+    {
+        let diagnostic = FlowDiagnostic::new(
+            at,
+            StepPart::Key,
+            name,
+            DiagnosticKind::ReadAs { ty: "", writer },
+        );
         if !is_reported(diagnostics, &diagnostic) {
             m.line();
             describe::diagnostic(m, spec, &diagnostic);

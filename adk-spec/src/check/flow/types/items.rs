@@ -12,7 +12,9 @@ use crate::text::starts_with;
 impl<'a> Walk<'_, 'a> {
     /// Returns the writer of the list, if the writer of the key is an `each` that writes its item.
     pub(super) const fn list_around(&self, item: &Writer<'a>) -> Option<Writer<'a>> {
-        if item.at < self.spec.steps.len() && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. }) {
+        if item.at < self.spec.steps.len()
+            && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. })
+        {
             return self.keys.all[self.rows[item.at].own as usize].writer;
         }
         None
@@ -25,7 +27,10 @@ impl<'a> Walk<'_, 'a> {
             (list, taken) = (around, taken + 1);
         }
         if list.depth >= taken {
-            let item = Writer { depth: list.depth - taken, ..list };
+            let item = Writer {
+                depth: list.depth - taken,
+                ..list
+            };
             return match agree(&claim.spec, &item) {
                 Some(agree) => Verdict::from_equal(agree),
                 None => self.compare_names(claim, &item),

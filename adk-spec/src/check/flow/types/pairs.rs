@@ -25,7 +25,10 @@ pub struct Pair {
 }
 
 impl Pair {
-    pub(in crate::check::flow) const EMPTY: Self = Self { names: [0; 2], numbers: [0; 5] };
+    pub(in crate::check::flow) const EMPTY: Self = Self {
+        names: [0; 2],
+        numbers: [0; 5],
+    };
 }
 
 /// Room for types that are looked up by traits. A check at run time has none, because it compares
@@ -75,7 +78,11 @@ impl Verdict {
 
     /// Returns a slot for the room and the needed room, if a lack of room is the reason.
     pub(super) const fn room(&self) -> Option<[usize; 2]> {
-        if matches!(self, Self::Full) { Some([0; 2]) } else { None }
+        if matches!(self, Self::Full) {
+            Some([0; 2])
+        } else {
+            None
+        }
     }
 }
 
@@ -103,7 +110,11 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Compares two types by their spelling, if they are not compared by traits.
-    pub(super) const fn compare_names(&self, claim: &TypeClaim<'a>, writer: &Writer<'a>) -> Verdict {
+    pub(super) const fn compare_names(
+        &self,
+        claim: &TypeClaim<'a>,
+        writer: &Writer<'a>,
+    ) -> Verdict {
         if cannot_agree(&claim.spec, writer) {
             return Verdict::Differ;
         }
@@ -112,7 +123,8 @@ impl<'a> Walk<'_, 'a> {
         if !known {
             return Verdict::Agree;
         }
-        self.spelled_claim(claim).compare(&self.spelled_key(writer), writer.depth)
+        self.spelled_claim(claim)
+            .compare(&self.spelled_key(writer), writer.depth)
     }
 
     /// Compares a claimed type by its spelling with the element type of a list, or of nested lists.
@@ -135,11 +147,16 @@ impl<'a> Walk<'_, 'a> {
     /// Records the room and the needed room in the first diagnostic that lacked room. One mistake
     /// gives one message.
     pub(in crate::check::flow) const fn record_room(&mut self) {
-        let Some(TypeRequests { pairs, lacking, .. }) = &self.requests else { return };
+        let Some(TypeRequests { pairs, lacking, .. }) = &self.requests else {
+            return;
+        };
         let (room, needed) = (pairs.len(), pairs.len() + *lacking);
         let mut i = 0;
         while i < self.found {
-            if let DiagnosticKind::UnknownType { full: Some(full), .. } = &mut self.diagnostics[i].kind {
+            if let DiagnosticKind::UnknownType {
+                full: Some(full), ..
+            } = &mut self.diagnostics[i].kind
+            {
                 *full = [room, needed];
             }
             i += 1;
@@ -156,7 +173,11 @@ impl<'a> Walk<'_, 'a> {
         if let Some(requests) = &mut self.requests
             && at < requests.blocks.len()
         {
-            requests.blocks[at] = [writer.at + 1, READS + writer.spec.place as usize, writer.depth];
+            requests.blocks[at] = [
+                writer.at + 1,
+                READS + writer.spec.place as usize,
+                writer.depth,
+            ];
         }
     }
 
@@ -164,11 +185,19 @@ impl<'a> Walk<'_, 'a> {
     const fn pair(&mut self, claim: &TypeClaim<'a>, writer: &Writer<'a>) -> Option<usize> {
         let place = READS + writer.spec.place as usize;
         let names = [
-            mixed(self.spelled_key(writer).number(writer.at, place), writer.depth as u64),
-            mixed(self.spelled_claim(claim).number(claim.at, claim.place), claim.spec.perhaps as u64),
+            mixed(
+                self.spelled_key(writer).number(writer.at, place),
+                writer.depth as u64,
+            ),
+            mixed(
+                self.spelled_claim(claim).number(claim.at, claim.place),
+                claim.spec.perhaps as u64,
+            ),
         ];
         let claimant = self.number_of(claim.at);
-        let Some(requests) = &mut self.requests else { return None };
+        let Some(requests) = &mut self.requests else {
+            return None;
+        };
         let mut i = 0;
         while i < requests.count {
             let [key, claim] = requests.pairs[i].names;
@@ -189,7 +218,11 @@ impl<'a> Walk<'_, 'a> {
 
     /// Returns the number of a step or an output. Declared keys are numbered between the two.
     const fn number_of(&self, at: usize) -> usize {
-        if at < self.spec.steps.len() { at + 1 } else { at + self.spec.declared_count() + 1 }
+        if at < self.spec.steps.len() {
+            at + 1
+        } else {
+            at + self.spec.declared_count() + 1
+        }
     }
 
     const fn spelled_key(&self, writer: &Writer<'a>) -> SpelledType {
@@ -235,10 +268,18 @@ impl SpelledType {
         let inside = spec.perhaps && !spec.opened && !is_option(spec.ty);
         let unknown = spec.number == UNKNOWN || path.is_empty() || says_crate(name);
         if spec.number > NONE || unknown {
-            Self { name: if spec.number > NONE { spec.number } else { 0 }, lists: 0, layout: 0 }
+            Self {
+                name: if spec.number > NONE { spec.number } else { 0 },
+                lists: 0,
+                layout: 0,
+            }
         } else {
             let name = mixed(mixed(hash(path), origin), hash(name));
-            Self { name: mixed(name, inside as u64), lists, layout: spec.layout }
+            Self {
+                name: mixed(name, inside as u64),
+                lists,
+                layout: spec.layout,
+            }
         }
     }
 
@@ -251,7 +292,11 @@ impl SpelledType {
             return Verdict::Differ;
         }
         // The known layout of an element is not the layout of the list.
-        if depth > 0 || self.layout == key.layout { Verdict::Agree } else { Verdict::Unknown }
+        if depth > 0 || self.layout == key.layout {
+            Verdict::Agree
+        } else {
+            Verdict::Unknown
+        }
     }
 
     /// Returns one number for the type. An unknown type gets a number of its own.

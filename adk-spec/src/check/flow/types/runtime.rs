@@ -15,20 +15,41 @@ pub(in crate::check::flow) fn diagnostics<'a>(
 ) -> Vec<FlowDiagnostic<'a>> {
     let mut diagnostics: Vec<FlowDiagnostic<'a>> = Vec::new();
     for (at, (step, row)) in spec.steps.iter().zip(rows).enumerate() {
-        let StepKind::Agent { meta, .. } = step.kind else { continue };
+        let StepKind::Agent { meta, .. } = step.kind else {
+            continue;
+        };
         let mut all = Effects::of(meta, &step.renames);
         while let Some(effect) = all.next() {
             let (key, own, reads, part) = match effect.act {
-                Act::Read { spec, slot, renamed, target: None } if slot < KEPT => {
-                    (row.reads[slot], spec, true, renamed.map_or(StepPart::Name, StepPart::Renaming))
-                }
+                Act::Read {
+                    spec,
+                    slot,
+                    renamed,
+                    target: None,
+                } if slot < KEPT => (
+                    row.reads[slot],
+                    spec,
+                    true,
+                    renamed.map_or(StepPart::Name, StepPart::Renaming),
+                ),
                 Act::Write { spec, slot, .. } if slot < KEPT => {
                     (row.writes[slot], spec, false, StepPart::Name)
                 }
                 _ => continue,
             };
-            let Key { name, writer: Some(writer), .. } = keys[key as usize] else { continue };
-            let differs = differs(&own, &writer, reads && own.optional && is_option(writer.spec.ty));
+            let Key {
+                name,
+                writer: Some(writer),
+                ..
+            } = keys[key as usize]
+            else {
+                continue;
+            };
+            let differs = differs(
+                &own,
+                &writer,
+                reads && own.optional && is_option(writer.spec.ty),
+            );
             if differs {
                 let ty = own.ty;
                 let kind = if reads {
@@ -42,10 +63,25 @@ pub(in crate::check::flow) fn diagnostics<'a>(
     }
     let outputs = spec.outputs.iter().zip(rows.iter().skip(spec.steps.len()));
     for (i, (output, row)) in outputs.enumerate() {
-        let Key { name, writer: Some(writer), .. } = keys[row.reads[0] as usize] else { continue };
+        let Key {
+            name,
+            writer: Some(writer),
+            ..
+        } = keys[row.reads[0] as usize]
+        else {
+            continue;
+        };
         if !output.any && differs(output, &writer, false) {
-            let kind = DiagnosticKind::ReadAs { ty: output.ty, writer };
-            diagnostics.push(FlowDiagnostic::new(spec.steps.len() + i, StepPart::Name, name, kind));
+            let kind = DiagnosticKind::ReadAs {
+                ty: output.ty,
+                writer,
+            };
+            diagnostics.push(FlowDiagnostic::new(
+                spec.steps.len() + i,
+                StepPart::Name,
+                name,
+                kind,
+            ));
         }
     }
     diagnostics

@@ -35,7 +35,12 @@ impl<'a> Walk<'_, 'a> {
         if let (Reader::Prompt { .. }, Some(writer)) = (reader, self.keys.all[key].writer)
             && is_secret(self.keys.all[key].number)
         {
-            self.mismatch(at, part, name.text(), DiagnosticKind::ReadAs { ty: "", writer });
+            self.mismatch(
+                at,
+                part,
+                name.text(),
+                DiagnosticKind::ReadAs { ty: "", writer },
+            );
         }
         let races = self.parallels > 0 && self.read_key(at, part, name.text(), key, reader);
         if !races && !optional && !self.sets.has(SURE, key) {
@@ -88,13 +93,27 @@ impl<'a> Walk<'_, 'a> {
         reader: Option<Reader<'a>>,
     ) {
         let kind = match reader {
-            Some(reader) => DiagnosticKind::Race { parallel, writes: false, reader },
-            None => DiagnosticKind::Race { parallel, writes: true, reader: Reader::Inside },
+            Some(reader) => DiagnosticKind::Race {
+                parallel,
+                writes: false,
+                reader,
+            },
+            None => DiagnosticKind::Race {
+                parallel,
+                writes: true,
+                reader: Reader::Inside,
+            },
         };
         self.report(at, part, name, kind);
     }
 
-    const fn report_unwritten(&mut self, at: usize, part: StepPart, name: &'a str, reader: Reader<'a>) {
+    const fn report_unwritten(
+        &mut self,
+        at: usize,
+        part: StepPart,
+        name: &'a str,
+        reader: Reader<'a>,
+    ) {
         // A sibling's write of the key is a race, which is reported at the later of the two steps.
         if !describe::sibling_writes(&self.spec, at, name) {
             self.report(at, part, name, DiagnosticKind::Unwritten(reader));
@@ -128,7 +147,9 @@ impl<'a> Walk<'_, 'a> {
             if let BlockKind::Parallel { first } = self.blocks[d].kind {
                 // The block commits the winner's writes. No event holds a `temp:` key.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
-                if both && self.sets.has(set_of(d, WROTE), key) || self.sets.has(set_of(d, READ), key) {
+                if both && self.sets.has(set_of(d, WROTE), key)
+                    || self.sets.has(set_of(d, READ), key)
+                {
                     self.report_race(at, StepPart::Name, name, self.blocks[d].at, None);
                 }
                 self.sets.add(set_of(d, WRITING), key);

@@ -12,7 +12,12 @@ use crate::spec::{AgentKind, AgentMeta, KeySpec, Renames, Spec, StepKind};
 use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
-    pub(super) const fn agent(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
+    pub(super) const fn agent(
+        &mut self,
+        at: usize,
+        meta: &'a AgentMeta<'a>,
+        renames: &'a Renames<'a>,
+    ) {
         self.parts(at, meta, renames, DEEPEST);
         if is_alone(meta) && matches!(renames.reads, []) && matches!(renames.writes, []) {
             return self.check_plain_agent(at, meta);
@@ -25,11 +30,27 @@ impl<'a> Walk<'_, 'a> {
         while let Some(effect) = all.next() {
             match effect.act {
                 _ if effect.is_inside => self.session(at, &effect, all.module()),
-                Act::Prompt { optional, source, renamed, target } => {
+                Act::Prompt {
+                    optional,
+                    source,
+                    renamed,
+                    target,
+                } => {
                     let reader = Reader::Prompt { source, target };
-                    self.read(at, read_part(renamed), &KeyName::new(effect.key), optional, reader);
+                    self.read(
+                        at,
+                        read_part(renamed),
+                        &KeyName::new(effect.key),
+                        optional,
+                        reader,
+                    );
                 }
-                Act::Read { spec, slot, renamed, target } => {
+                Act::Read {
+                    spec,
+                    slot,
+                    renamed,
+                    target,
+                } => {
                     let (part, name) = (read_part(renamed), KeyName::new(effect.key));
                     let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
                     // The types of a transfer target are not looked up.
@@ -59,7 +80,12 @@ impl<'a> Walk<'_, 'a> {
         }
         self.renamings(at, meta, renames);
         if all.is_too_deep() {
-            self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::TooDeep));
+            self.push(FlowDiagnostic::new(
+                at,
+                StepPart::Name,
+                "",
+                DiagnosticKind::TooDeep,
+            ));
         }
         if !left {
             self.leaves(at, meta);
@@ -68,7 +94,13 @@ impl<'a> Walk<'_, 'a> {
 
     /// Reports parts of keys in the prompts of an agent, of its transfer targets and of the agents
     /// that are its tools.
-    const fn parts(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &Renames<'a>, deep: usize) {
+    const fn parts(
+        &mut self,
+        at: usize,
+        meta: &'a AgentMeta<'a>,
+        renames: &Renames<'a>,
+        deep: usize,
+    ) {
         if deep == 0 || matches!(meta.kind, AgentKind::Workflow) {
             return;
         }
@@ -112,19 +144,47 @@ impl<'a> Walk<'_, 'a> {
         spec: &KeySpec<'a>,
         reader: &AgentMeta<'a>,
     ) {
-        if let Key { name, number, writer: Some(writer), .. } = self.keys.all[key as usize]
+        if let Key {
+            name,
+            number,
+            writer: Some(writer),
+            ..
+        } = self.keys.all[key as usize]
             && spec.any
             && is_secret(number)
             && matches!(reader.kind, AgentKind::Workflow)
         {
-            self.mismatch(at, part, name, DiagnosticKind::ReadAs { ty: spec.ty, writer });
+            self.mismatch(
+                at,
+                part,
+                name,
+                DiagnosticKind::ReadAs {
+                    ty: spec.ty,
+                    writer,
+                },
+            );
         }
     }
 
     /// Checks a read inside a workflow of one of its outputs, which is the key around the workflow.
-    const fn reads_output(&mut self, at: usize, meta: &AgentMeta<'a>, output: &KeySpec<'a>, key: usize) {
-        if self.parallels > 0 && !is_session_key(meta, output.name) && reads_inside(meta, output.name) {
-            self.read_key(at, StepPart::Name, self.keys.all[key].name, key, Reader::Inside);
+    const fn reads_output(
+        &mut self,
+        at: usize,
+        meta: &AgentMeta<'a>,
+        output: &KeySpec<'a>,
+        key: usize,
+    ) {
+        if self.parallels > 0
+            && !is_session_key(meta, output.name)
+            && reads_inside(meta, output.name)
+        {
+            self.read_key(
+                at,
+                StepPart::Name,
+                self.keys.all[key].name,
+                key,
+                Reader::Inside,
+            );
         }
     }
 
@@ -141,10 +201,19 @@ impl<'a> Walk<'_, 'a> {
     const fn check_plain_agent(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         match meta.prompt_keys {
             Some(mut keys) => {
-                let reader = Reader::Prompt { source: "", target: None };
+                let reader = Reader::Prompt {
+                    source: "",
+                    target: None,
+                };
                 while let [key, rest @ ..] = keys {
                     if self.certain_key(key.1) == EVERY {
-                        self.read(at, StepPart::Name, &KeyName::from_prompt_key(key), key.2, reader);
+                        self.read(
+                            at,
+                            StepPart::Name,
+                            &KeyName::from_prompt_key(key),
+                            key.2,
+                            reader,
+                        );
                     }
                     keys = rest;
                 }
@@ -155,7 +224,13 @@ impl<'a> Walk<'_, 'a> {
         while let [spec, rest @ ..] = reads {
             if !self.is_fine(spec) {
                 let reader = Reader::Parameter(None);
-                let key = self.read(at, StepPart::Name, &KeyName::from_spec(spec), spec.optional, reader);
+                let key = self.read(
+                    at,
+                    StepPart::Name,
+                    &KeyName::from_spec(spec),
+                    spec.optional,
+                    reader,
+                );
                 self.check_read_type(at, StepPart::Name, key, spec, slot, None);
             }
             (reads, slot) = (rest, slot + 1);
@@ -189,7 +264,10 @@ impl<'a> Walk<'_, 'a> {
                 [] => "",
             };
             let mut scan = Placeholders::new(prompt);
-            let reader = Reader::Prompt { source, target: None };
+            let reader = Reader::Prompt {
+                source,
+                target: None,
+            };
             while let Some(span) = scan.next_span() {
                 if let Some((hash, optional)) = span.plain {
                     if self.certain_key(hash) != EVERY {
@@ -230,7 +308,8 @@ impl<'a> Walk<'_, 'a> {
             return false;
         }
         let key = self.certain_key(spec.hash);
-        key != EVERY && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
+        key != EVERY
+            && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
     /// Records a write of a key that the agent is the first to write, with nothing concurrent.

@@ -47,7 +47,11 @@ pub(in crate::check::flow) struct Block {
 }
 
 impl Block {
-    pub(in crate::check::flow) const EMPTY: Self = Self { kind: BlockKind::Sequence, at: NONE, ends: false };
+    pub(in crate::check::flow) const EMPTY: Self = Self {
+        kind: BlockKind::Sequence,
+        at: NONE,
+        ends: false,
+    };
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -111,15 +115,26 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        self.push(FlowDiagnostic::new(at, StepPart::Name, key, DiagnosticKind::ExitOutside));
+        self.push(FlowDiagnostic::new(
+            at,
+            StepPart::Name,
+            key,
+            DiagnosticKind::ExitOutside,
+        ));
     }
 
     pub(super) const fn open(&mut self, at: usize, kind: BlockKind) {
         let d = self.depth;
-        self.blocks[d] = Block { kind, at, ends: false };
+        self.blocks[d] = Block {
+            kind,
+            at,
+            ends: false,
+        };
         self.sets.copy(set_of(d, ENTRY), SURE);
         match kind {
-            BlockKind::Match | BlockKind::Loop | BlockKind::Try => self.sets.fill(set_of(d, AFTER), true),
+            BlockKind::Match | BlockKind::Loop | BlockKind::Try => {
+                self.sets.fill(set_of(d, AFTER), true)
+            }
             BlockKind::Parallel { first } => {
                 self.parallels += 1;
                 self.sets.copy(set_of(d, AFTER), SURE);
@@ -169,7 +184,12 @@ impl<'a> Walk<'_, 'a> {
             // as well.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
-                self.push(FlowDiagnostic::new(at, StepPart::Name, "", DiagnosticKind::Endless));
+                self.push(FlowDiagnostic::new(
+                    at,
+                    StepPart::Name,
+                    "",
+                    DiagnosticKind::Endless,
+                ));
             }
         }
         self.depth = d;
@@ -187,7 +207,9 @@ impl<'a> Walk<'_, 'a> {
             BlockKind::Else => self.keys.leave(),
             BlockKind::Match | BlockKind::Loop => self.sets.copy(SURE, set_of(d, AFTER)),
             BlockKind::Each => {
-                let StepKind::Each { item, .. } = self.spec.steps[at].kind else { return };
+                let StepKind::Each { item, .. } = self.spec.steps[at].kind else {
+                    return;
+                };
                 let mut key = self.keys.written_key(&KeyName::new(item), false);
                 self.keys.leave();
                 // The list may be empty, so no key inside is certain. The lists of the written keys
@@ -219,8 +241,10 @@ impl<'a> Walk<'_, 'a> {
             } else {
                 self.sets.join(set_of(parent, AFTER), SURE);
             }
-            self.sets.join(set_of(parent, WROTE), set_of(parent, WRITING));
-            self.sets.join(set_of(parent, READ), set_of(parent, READING));
+            self.sets
+                .join(set_of(parent, WROTE), set_of(parent, WRITING));
+            self.sets
+                .join(set_of(parent, READ), set_of(parent, READING));
             self.sets.fill(set_of(parent, WRITING), false);
             self.sets.fill(set_of(parent, READING), false);
         } else {

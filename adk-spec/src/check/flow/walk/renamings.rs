@@ -8,7 +8,12 @@ use crate::text::same;
 
 impl<'a> Walk<'_, 'a> {
     /// Reports renamings of keys that the agent does not have.
-    pub(super) const fn renamings(&mut self, at: usize, meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) {
+    pub(super) const fn renamings(
+        &mut self,
+        at: usize,
+        meta: &'a AgentMeta<'a>,
+        renames: &'a Renames<'a>,
+    ) {
         let mut i = 0;
         while i < renames.reads.len() {
             if !is_read(meta, renames, i) {
@@ -23,13 +28,23 @@ impl<'a> Walk<'_, 'a> {
         }
         if !renames.writes.is_empty() && renames.writes.len() != meta.writes.len() {
             let key = renames.writes[0];
-            self.push(FlowDiagnostic::new(at, StepPart::Output, key, DiagnosticKind::OtherWrites));
+            self.push(FlowDiagnostic::new(
+                at,
+                StepPart::Output,
+                key,
+                DiagnosticKind::OtherWrites,
+            ));
         }
         let (mut i, mut j) = (0, 1);
         while j < renames.writes.len() {
             if same(renames.writes[i], renames.writes[j]) {
                 let key = renames.writes[i];
-                return self.push(FlowDiagnostic::new(at, StepPart::Output, key, DiagnosticKind::SameWrites));
+                return self.push(FlowDiagnostic::new(
+                    at,
+                    StepPart::Output,
+                    key,
+                    DiagnosticKind::SameWrites,
+                ));
             }
             (i, j) = if i + 1 < j { (i + 1, j) } else { (0, j + 1) };
         }
@@ -41,7 +56,12 @@ const fn is_read<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, renaming
     let mut all = Effects::of(meta, renames).outside();
     while let Some(effect) = all.next() {
         match effect.act {
-            Act::Prompt { renamed: Some(i), .. } | Act::Read { renamed: Some(i), .. } if i == renaming => {
+            Act::Prompt {
+                renamed: Some(i), ..
+            }
+            | Act::Read {
+                renamed: Some(i), ..
+            } if i == renaming => {
                 return true;
             }
             _ => {}
