@@ -470,12 +470,32 @@ async fn compaction() {
         (has_summary(&failed), failed.summaries),
         (vec![false, false, true, false, false], 1)
     );
-    // The new version summarizes longer conversations only.
+    // The new version summarizes longer conversations only, but uses the recorded summary.
     let (_, failed) = three(&changed(compacts, with(Some(5)))).await;
     assert_eq!(
         (has_summary(&failed), failed.summaries),
-        (vec![false, false, true, false, true], 1)
+        (vec![false, false, true, true, true], 1)
     );
+    // The summarized call fails and its agent emits nothing more: the other steps of a `try` follow.
+    let mut tries = Program {
+        fails: Some((0, 2)),
+        ..program()
+    };
+    let work = Node::Work {
+        number: 2,
+        steps: 2,
+        fails: false,
+    };
+    tries.body[1] = Node::Try(1, vec![Node::Llm(0)], vec![work]);
+    with(Some(4))(&mut tries.versions[0]);
+    let tries = agreeing(changed(tries, with(None)));
+    let whole = play(&tries, &[(0, Ends::Through)]).await;
+    assert!(whole.summaries > 0, "{whole:?}");
+    for at in 0..2 * whole.points {
+        let waits = [(0, Ends::AtWait); 2];
+        let history = [&waits[..], &[(0, Ends::AtPoint(at)), (1, Ends::Through)]].concat();
+        play(&tries, &history).await;
+    }
     for program in [
         changed(program(), with(Some(4))),
         reversed(changed(program(), with(Some(4)))),

@@ -253,6 +253,7 @@ impl<'a> LlmTurn<'a> {
             // Boxed, because few agents have a compaction.
             Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
         }
+        cx.pass_summaries().await?;
         let mut request = Arc::new(self.request(cx).await?);
         let changed = Arc::make_mut(&mut request);
         if let Some(response) =

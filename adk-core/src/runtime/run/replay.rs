@@ -11,7 +11,6 @@ use crate::{Error, ErrorKind, Name, Path, Result};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
-use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool,
     Ordering::{Acquire, Release},
@@ -140,23 +139,15 @@ impl Replay {
         )
     }
 
-    /// Returns the numbers of recorded summaries before the next event of this path, unless that
-    /// event is itself a summary. The current program may summarise later, or not at all.
-    pub(super) fn pass_summaries(&self, path: &Path, next: &Body) -> Range<u32> {
-        if matches!(next, Body::Ready(draft) if is_summary(&draft.event)) {
-            return 0..0;
+    /// Applies the recorded summaries that follow at this path, and returns their number.
+    pub(super) async fn pass_summaries(&self, run: &Run, path: &Path) -> Result<u32> {
+        let mut passed = 0;
+        while self.continues_with_summary(path) {
+            let slot = self.take_slot(path);
+            self.replay_event(run, &slot, |_| Ok(())).await?;
+            passed += 1;
         }
-        let path = path.to_string();
-        let mut seen = lock(&self.seen);
-        let nth = seen.entry(path.clone()).or_default();
-        let first = *nth;
-        while self
-            .event(&path, *nth)
-            .is_some_and(|event| is_summary(event))
-        {
-            *nth += 1;
-        }
-        first..*nth
+        Ok(passed)
     }
 
     /// Returns the next recorded event of this path, summaries excluded.
@@ -631,13 +622,7 @@ fn is_of_agent(own: &str, path: &str) -> bool {
 
 /// Answers a commit from the journal in its turn, or makes the commit after the replay. Recorded
 /// summaries that the program does not repeat come before it.
-pub(super) async fn commit(
-    run: Arc<Run>,
-    path: Path,
-    nth: u32,
-    passed: Range<u32>,
-    body: Body,
-) -> Result<Stored> {
+pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = &run.replay else {
         return commit_new(&run, path, nth, body).await;
     };
@@ -647,11 +632,6 @@ pub(super) async fn commit(
     };
     let check = |event: &Event| now.map_or(Ok(()), |now| check_same(now, event, &path));
     let slot = replay.take_slot(&path);
-    for summary in passed {
-        replay
-            .replay_event(&run, &format!("{path}!{summary}"), |_| Ok(()))
-            .await?;
-    }
     let Some(stored) = replay
         .replay_event(&run, &slot, check)
         .await

@@ -249,12 +249,8 @@ impl Context {
     #[inline(never)]
     fn commit(&mut self, body: Body) -> Emit<'_> {
         let path = self.frame.path.clone();
-        let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
-        let passed = replay
-            .map(|replay| replay.pass_summaries(&path, &body))
-            .unwrap_or_default();
         // The number is used up even if the emit is cancelled.
-        let nth = self.frame.emits + passed.end - passed.start;
+        let nth = self.frame.emits;
         self.frame.emits = nth + 1;
         let Self {
             run,
@@ -268,7 +264,7 @@ impl Context {
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
         let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
-            let stored = replay::commit(run.clone(), path, nth, passed, body);
+            let stored = replay::commit(run.clone(), path, nth, body);
             return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
         match run.engine.commit(run.slot(path, nth), body) {
@@ -309,6 +305,17 @@ impl Context {
     /// future of a rare event.
     pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
         Box::pin(self.emit(event))
+    }
+
+    /// Applies the recorded summaries that precede the next model call and that this program does
+    /// not repeat: the current program may summarize later, or not at all.
+    pub(crate) async fn pass_summaries(&mut self) -> Result<()> {
+        let replay = self.run.replay.as_ref();
+        if let Some(replay) = replay.filter(|replay| !replay.is_over()) {
+            let passed = replay.pass_summaries(&self.run, &self.frame.path);
+            self.frame.emits += Box::pin(passed).await?;
+        }
+        Ok(())
     }
 
     /// Commits the pending writes and saved artifacts, if there are any.
