@@ -34,9 +34,9 @@ mod timers;
 mod trace;
 mod update;
 
-pub use crate::flow::{LoopEnd, LoopEndReason};
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
+pub use crate::{LoopEnd, LoopEndReason};
 pub use actions::ToolActions;
 pub use announced_keys::AnnouncedKeys;
 pub(crate) use artifacts::MissingArtifactStore;
@@ -80,7 +80,7 @@ pub(crate) use trace::{
 pub(crate) use update::{CallPlace, CallStep, Caller, UpdatedKeys, Updates, is_update};
 
 use crate::id::IdSeed;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
@@ -293,7 +293,7 @@ impl Run {
             SharedState::default(),
             SharedState::default(),
         ));
-        let models = Models::new(Arc::new(crate::models::model::NoProvider));
+        let models = Models::new(Arc::new(crate::model::NoProvider));
         let services = Services {
             artifacts: Arc::new(MemoryArtifacts::new()),
             memory: None,

@@ -31,7 +31,7 @@ pub use watch::Watch;
 
 use crate::Result;
 use crate::id::IdSeed;
-use crate::models::model::{ModelProvider, NoProvider};
+use crate::model::{ModelProvider, NoProvider};
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::{RunConfig, Services};

@@ -84,7 +84,7 @@ pub(crate) use parts::{BlockPart, BlockScope};
 pub(crate) use slot::Delivery;
 pub(crate) use update::Change;
 
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::store::session::Location;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;

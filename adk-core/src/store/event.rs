@@ -8,7 +8,7 @@ mod stored;
 pub(crate) use concurrent::{ConcurrentBlock, is_concurrent};
 pub use stored::Unstamped;
 
-use crate::models::model::{FinishReason, MessageSource, Usage};
+use crate::model::{FinishReason, MessageSource, Usage};
 use crate::{
     Content, EventId, FunctionCall, FunctionResponse, Name, Part, Path, Result, Role, RunId, depth,
     secret,

@@ -9,7 +9,7 @@ use crate::builders::build::{
 use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
 use crate::id::IdSeed;
-use crate::models::model::{ModelProvider, ModelRef, NoProvider};
+use crate::model::{ModelProvider, ModelRef, NoProvider};
 use crate::runtime::run::RunConfig;
 use crate::runtime::runner::{Runner, RunnerBuilder, Store};
 use crate::runtime::tool::DynTool;

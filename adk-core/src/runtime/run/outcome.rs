@@ -1,7 +1,7 @@
 //! [`Outcome`]: the result of a run.
 
-use crate::flow::LoopEnd;
-use crate::models::model::{FinishReason, Usage};
+use crate::LoopEnd;
+use crate::model::{FinishReason, Usage};
 use crate::store::engine::{BranchEnd, BranchReport, RunReport, Stored};
 use crate::store::event::{COST_KEY, Event};
 use crate::store::session::Session;
@@ -98,7 +98,9 @@ impl<T> Outcome<T> {
             let Some(details) = event.details.as_deref() else {
                 continue;
             };
-            let Some(usage) = details.usage else { continue };
+            let Some(mut usage) = details.usage else {
+                continue;
+            };
             let recorded = details
                 .custom_metadata
                 .get(COST_KEY)
@@ -106,11 +108,9 @@ impl<T> Outcome<T> {
             let cost = recorded
                 .and_then(|recorded| recorded.split(' ').next()?.parse().ok())
                 .unwrap_or_default();
-            *costs.entry(event.author.clone()).or_default() += Usage {
-                cost,
-                calls: 1,
-                ..usage
-            };
+            usage.cost = cost;
+            usage.calls = 1;
+            *costs.entry(event.author.clone()).or_default() += usage;
         }
         costs
     }

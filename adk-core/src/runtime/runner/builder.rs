@@ -6,8 +6,8 @@ use super::recover::{self, NamedWorkflow};
 use super::store::Store;
 use super::{Runner, RunnerShared};
 #[cfg(doc)]
-use crate::models::model::Model;
-use crate::models::model::{ModelProvider, ModelRef, RateLimit};
+use crate::model::Model;
+use crate::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryService;
 use crate::runtime::run::{ArtifactStore, Models, Plugin, Plugins, RunConfig, Services};

@@ -6,7 +6,7 @@ use super::open::{find_session, missing_session};
 use super::request::Execution;
 use super::root::Start;
 use super::stream::OpenedRun;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};

@@ -1,7 +1,7 @@
 //! [`ToolContext`]: the context of a tool call, an overlay over the state of the run.
 
 use super::DynTool;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{

@@ -4,7 +4,7 @@
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
 use super::{Form, Keys, Values, checkpoint, nested, remote};
-use crate::flow::Flow;
+use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, LoopEndReason, Prepare};

@@ -4,9 +4,9 @@
 use super::record;
 use super::registry::{RunRecord, RunStatus};
 use super::slot::Stored;
+use crate::LoopEnd;
 use crate::encode::to_json;
-use crate::flow::LoopEnd;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::spec::Topology;
 use crate::store::event::StateDelta;
 use crate::store::session::SessionKey;

@@ -8,7 +8,7 @@ use super::{
     RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait,
     WaitRegistry, Waiting, is_failure, refuse,
 };
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::{Location, Session, now_micros};
 use crate::sync::lock;

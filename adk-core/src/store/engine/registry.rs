@@ -1,7 +1,7 @@
 //! The registry of runs: their records, states and waits.
 
 use super::claim::Claim;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::spec::{AnsweredBy, Topology};
 use crate::store::event::{Event, StateDelta};
 use crate::store::session::SessionKey;

@@ -2,11 +2,11 @@
 
 use super::{Stored, record};
 use crate::encode::to_json;
-use crate::flow::{LoopEnd, LoopEndReason};
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::store::event::StateDelta;
 use crate::store::session::SessionKey;
 use crate::{Error, Flow, Name, Path, Result, RunId};
+use crate::{LoopEnd, LoopEndReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;

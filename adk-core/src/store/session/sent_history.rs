@@ -1,9 +1,9 @@
 //! [`SentHistories`]: the parts of the log that agents were sent already. They are kept so that the
 //! cost of the next request depends only on new events.
 
+use crate::Content;
 use crate::Name;
-use crate::content::Content;
-use crate::models::model::Contents;
+use crate::model::Contents;
 use crate::store::event::ConcurrentBlock;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::folder_names::{component, push, unescape};
 use super::{ArtifactStore, StoredPart, is_of_user};
 use crate::store::session::SessionKey;
-use crate::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, panic};
+use crate::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, task};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind as Io, Write as _};
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ impl FolderArtifacts {
     ) -> BoxFuture<'_, Result<T>> {
         Box::pin(async move {
             let this = self.clone();
-            match panic::run_blocking(move || work(&this)).await {
+            match task::run_blocking(move || work(&this)).await {
                 Ok(done) => done.map_err(|error| to_error(&what, &self.root, error)),
                 Err(panic) => Err(to_error(&what, &self.root, io::Error::other(panic))),
             }

@@ -49,13 +49,11 @@ impl StoredPart {
                 json: to_text(part)?,
                 data: None,
             }),
-            Part::FunctionCall(_) | Part::FunctionResponse(_) => {
-                Self::check_readable(to_text(part)?)
-            }
             Part::Other(fields) => {
                 let fields = Value::Object((**fields).clone());
                 Self::check_readable(to_text(&Map::from_iter([(OTHER.to_owned(), fields)]))?)
             }
+            _ => Self::check_readable(to_text(part)?),
         }
     }
 

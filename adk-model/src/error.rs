@@ -2,7 +2,7 @@
 
 use crate::Path;
 use crate::model_error::{ModelError, ModelErrorKind};
-use crate::spec::BudgetError;
+use adk_spec::spec::BudgetError;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -295,7 +295,7 @@ impl Error {
     }
 
     /// Copies the error without its source.
-    pub(crate) fn copy(&self) -> Self {
+    pub fn copy(&self) -> Self {
         let ErrorData {
             kind,
             message,
@@ -356,7 +356,7 @@ impl Error {
 
     /// Returns true if the error ends the run despite any enclosing block, because the error is not
     /// about the step that failed.
-    pub(crate) fn is_of_run(&self) -> bool {
+    pub fn is_of_run(&self) -> bool {
         use ErrorKind::{
             BudgetExceeded, Cancelled, DeadlineExceeded, Diverged, LlmCallsExceeded, Paused,
             RunBusy, TopologyChanged,
@@ -477,7 +477,7 @@ from_foreign! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::model::{ModelProvider as _, NoProvider};
+    use crate::model::{ModelProvider as _, NoProvider};
 
     #[test]
     fn an_error_of_a_model_shows_its_remedy_once() {

@@ -7,7 +7,7 @@ mod response;
 pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
 pub use contents::Contents;
-pub(crate) use contents::MessageSource;
+pub use contents::MessageSource;
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
 pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
 

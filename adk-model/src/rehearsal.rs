@@ -4,7 +4,7 @@ mod prompts;
 mod sample;
 
 use crate::content::{Content, FunctionCall, Part, Role};
-use crate::models::model::{
+use crate::model::{
     FinishReason, Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, ToolDeclaration,
 };
 use crate::{At, Path};

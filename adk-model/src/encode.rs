@@ -14,20 +14,20 @@ use std::fmt::{self, Display, Write as _};
 /// The prefix of the struct names that `serde_json` reserves. With `arbitrary_precision` its
 /// numbers are structs of such a name, and with `raw_value` its `RawValue` is one. Other
 /// serializers must pass them on unchanged.
-pub(crate) const PRIVATE_STRUCT: &str = "$serde_json::private::";
+pub const PRIVATE_STRUCT: &str = "$serde_json::private::";
 
 /// Encodes a value as JSON.
 ///
 /// # Errors
 /// If some part of the value has no form in JSON.
-pub(crate) fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
+pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
     value.serialize(Encoder)
 }
 
 /// The reason why a value has no form in JSON, with the position of the part. Its text continues
 /// the name of the value, as in "state key `score`" + " holds NaN, which JSON has no form for".
 #[derive(Debug)]
-pub(crate) struct EncodeError(Box<EncodeErrorData>);
+pub struct EncodeError(Box<EncodeErrorData>);
 
 #[derive(Debug)]
 struct EncodeErrorData {
@@ -62,14 +62,14 @@ impl EncodeError {
     }
 
     /// Returns the error of a run. `what` names the value.
-    pub(crate) fn into_error(self, kind: ErrorKind, what: impl Display) -> Error {
+    pub fn into_error(self, kind: ErrorKind, what: impl Display) -> Error {
         Error::new(kind, format!("{what} {self}"))
             .with_help(self.help())
             .with_source(self)
     }
 
     /// Returns the remedy.
-    pub(crate) fn help(&self) -> &'static str {
+    pub fn help(&self) -> &'static str {
         match self.0.reason {
             Reason::NotFinite(float) if float.is_nan() => {
                 "use an `Option<f64>` that is `None` where there is no number"

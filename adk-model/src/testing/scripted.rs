@@ -2,7 +2,7 @@
 
 use super::Reply;
 use crate::Name;
-use crate::models::model::{Model, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use crate::model::{Model, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use crate::sync::lock;
 use futures_util::stream;
 use serde::Serialize;

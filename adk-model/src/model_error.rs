@@ -95,7 +95,7 @@ impl ModelError {
     }
 
     /// Returns an error with another message and this error as its cause.
-    pub(crate) fn with_message(self, message: String) -> Self {
+    pub fn with_message(self, message: String) -> Self {
         let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
         Self {
             kind,
@@ -112,7 +112,7 @@ impl ModelError {
     }
 
     /// Returns whether the provider refused the call because of load.
-    pub(crate) fn is_load(&self) -> bool {
+    pub fn is_load(&self) -> bool {
         matches!(
             self.kind,
             ModelErrorKind::RateLimited | ModelErrorKind::Unavailable

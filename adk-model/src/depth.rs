@@ -18,11 +18,11 @@ pub const MAX_DEPTH: usize = 100;
 const MAX_AROUND: usize = MAX_DEPTH + 20;
 
 /// The remedy for a value that is too deep.
-pub(crate) const HELP: &str = "give a flatter value, or the inner part of it as text";
+pub const HELP: &str = "give a flatter value, or the inner part of it as text";
 
 /// The depth of a value that is too deep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooDeep(usize);
+pub struct TooDeep(usize);
 
 impl fmt::Display for TooDeep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,34 +36,34 @@ impl fmt::Display for TooDeep {
 
 impl TooDeep {
     /// Returns an error of kind [`ErrorKind::TooDeep`]. `what` names the value.
-    pub(crate) fn error(self, what: impl fmt::Display) -> Error {
+    pub fn error(self, what: impl fmt::Display) -> Error {
         Error::new(ErrorKind::TooDeep, format!("{what} is {self}")).with_help(HELP)
     }
 }
 
 /// Refuses a value that is too deep.
-pub(crate) fn check(value: &Value) -> Result<(), TooDeep> {
+pub fn check(value: &Value) -> Result<(), TooDeep> {
     limit(Level::enter(value), MAX_DEPTH)
 }
 
 /// Refuses an object that is too deep.
-pub(crate) fn check_object(object: &Map<String, Value>) -> Result<(), TooDeep> {
+pub fn check_object(object: &Map<String, Value>) -> Result<(), TooDeep> {
     limit(Some(Level::Object(object.values())), MAX_DEPTH)
 }
 
 /// Refuses the answer to a call. An answer that is not an object is wrapped in one, so one more
 /// level is allowed.
-pub(crate) fn check_response(object: &Map<String, Value>) -> Result<(), TooDeep> {
+pub fn check_response(object: &Map<String, Value>) -> Result<(), TooDeep> {
     limit(Some(Level::Object(object.values())), MAX_DEPTH + 1)
 }
 
 /// Refuses a record that would be too deep to be read again.
-pub(crate) fn check_record(record: &Value) -> Result<(), TooDeep> {
+pub fn check_record(record: &Value) -> Result<(), TooDeep> {
     limit(Level::enter(record), MAX_AROUND)
 }
 
 /// Drops a value of any depth. The `Drop` of [`Value`] recurses.
-pub(crate) fn discard(value: Value) {
+pub fn discard(value: Value) {
     let mut left = vec![value];
     while let Some(value) = left.pop() {
         match value {

@@ -31,30 +31,6 @@ impl Flow {
     }
 }
 
-/// A return value of a function that contains a `Flow`. A method needs this one bound instead of an
-/// impl for each type: rustc finds that a type that does not exist fits every impl, and reports an
-/// ambiguity.
-pub trait Flowing {
-    /// The value without the `Flow`.
-    type Value;
-    /// Separates the value from the `Flow`.
-    fn split(self) -> (Self::Value, Flow);
-}
-
-impl Flowing for Flow {
-    type Value = ();
-    fn split(self) -> ((), Flow) {
-        ((), self)
-    }
-}
-
-impl<T> Flowing for (T, Flow) {
-    type Value = T;
-    fn split(self) -> (T, Flow) {
-        self
-    }
-}
-
 /// A loop that ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -65,6 +41,17 @@ pub struct LoopEnd {
     pub rounds: u32,
     /// The reason.
     pub reason: LoopEndReason,
+}
+
+impl LoopEnd {
+    /// Creates the report of a loop.
+    pub fn new(path: Path, rounds: u32, reason: LoopEndReason) -> Self {
+        Self {
+            path,
+            rounds,
+            reason,
+        }
+    }
 }
 
 /// Why a loop ended.

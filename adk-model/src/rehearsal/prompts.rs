@@ -3,7 +3,7 @@
 
 use super::AgentInRound;
 use crate::content::{Content, Part, Role};
-use crate::models::model::ModelRequest;
+use crate::model::ModelRequest;
 use std::fmt;
 
 /// Maximum number of printed characters of a text; the rest is only counted.

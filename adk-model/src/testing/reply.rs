@@ -2,7 +2,7 @@
 
 use crate::content::{Content, FunctionCall, Part, Role, Thought};
 use crate::encode::to_json;
-use crate::models::model::{
+use crate::model::{
     FinishReason, ModelChunk, ModelError, ModelErrorKind, ModelResponse, ModelStream, Usage,
 };
 use futures_util::{StreamExt, stream};

@@ -31,12 +31,12 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// Estimates the tokens of the call, including a reply of the maximal length.
-    pub(crate) fn tokens(&self) -> u64 {
+    pub fn tokens(&self) -> u64 {
         self.input_tokens() + u64::from(self.config.max_output_tokens.unwrap_or_default())
     }
 
     /// Estimates the tokens of the request, at 4 bytes per token.
-    pub(crate) fn input_tokens(&self) -> u64 {
+    pub fn input_tokens(&self) -> u64 {
         let json = |value: &Value| value.to_string().len();
         let part = |part: &Part| match part {
             Part::Text(text) => text.len(),

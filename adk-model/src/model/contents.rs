@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
 /// Owner of a message: the message itself, or the event that contains it.
-pub(crate) trait MessageSource: Send + Sync {
+pub trait MessageSource: Send + Sync {
     /// Returns the message.
     fn content(&self) -> &Content;
 
@@ -102,7 +102,7 @@ impl Contents {
 
     /// Adds a message that the log also holds. Copies the list of messages only if a clone of the
     /// conversation exists.
-    pub(crate) fn share(&mut self, message: Arc<dyn MessageSource>) {
+    pub fn share(&mut self, message: Arc<dyn MessageSource>) {
         Arc::make_mut(&mut self.0).push(message);
     }
 }

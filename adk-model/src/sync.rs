@@ -13,17 +13,20 @@ fn count() {
     LOCKS.fetch_add(1, Relaxed);
 }
 
-pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     count();
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(crate) fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+/// Locks for reading.
+pub fn read<T: ?Sized>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
     count();
     lock.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-pub(crate) fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+/// Locks for writing.
+pub fn write<T: ?Sized>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
     count();
     lock.write().unwrap_or_else(PoisonError::into_inner)
 }

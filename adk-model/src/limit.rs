@@ -3,7 +3,7 @@
 
 mod gate;
 
-pub(crate) use gate::{Gate, Permit};
+pub use gate::{Gate, Permit};
 
 /// Rate limit of a provider. Calls that exceed the limit wait, and runs take turns. The agent's
 /// `timeout` does not include this wait.
@@ -61,7 +61,7 @@ impl RateLimit {
     }
 
     /// Reports whether the limit counts tokens.
-    pub(crate) const fn counts_tokens(&self) -> bool {
+    pub const fn counts_tokens(&self) -> bool {
         self.tokens.is_some()
     }
 }

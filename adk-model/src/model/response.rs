@@ -1,7 +1,7 @@
 //! [`ModelResponse`]: the reply of a model.
 
 use crate::Content;
-use crate::spec::Money;
+use adk_spec::spec::Money;
 use serde::{Deserialize, Serialize};
 
 /// A piece of a reply, or the whole reply.
@@ -165,5 +165,22 @@ impl std::ops::AddAssign for Usage {
         self.cost += other.cost;
         add(&mut self.calls, other.calls);
         add(&mut self.tool_calls, other.tool_calls);
+    }
+}
+
+/// A difference below zero is zero.
+impl std::ops::Sub for Usage {
+    type Output = Self;
+
+    fn sub(mut self, other: Self) -> Self {
+        let subtract = |count: &mut u64, less| *count = count.saturating_sub(less);
+        subtract(&mut self.input_tokens, other.input_tokens);
+        subtract(&mut self.output_tokens, other.output_tokens);
+        subtract(&mut self.cached_tokens, other.cached_tokens);
+        subtract(&mut self.thought_tokens, other.thought_tokens);
+        self.cost = self.cost.without(other.cost);
+        subtract(&mut self.calls, other.calls);
+        subtract(&mut self.tool_calls, other.tool_calls);
+        self
     }
 }

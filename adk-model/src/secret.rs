@@ -9,7 +9,7 @@ use std::any::type_name;
 use std::fmt;
 
 /// The text that replaces a secret in any output.
-pub(crate) const REDACTED: &str = "[secret]";
+pub const REDACTED: &str = "[secret]";
 
 /// The key of the object that represents a secret in the values of its run.
 const SECRET: &str = "$secret";
@@ -119,7 +119,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Secret<T> {
 }
 
 /// Returns whether a value is a secret, or holds one.
-pub(crate) fn has_secret(value: &Value) -> bool {
+pub fn has_secret(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_secret),
         Value::Object(fields) => is_secret(fields) || fields.values().any(has_secret),
@@ -128,17 +128,17 @@ pub(crate) fn has_secret(value: &Value) -> bool {
 }
 
 /// Reports whether an object is the written form of a secret.
-pub(crate) fn is_secret(fields: &Map<String, Value>) -> bool {
+pub fn is_secret(fields: &Map<String, Value>) -> bool {
     fields.len() == 1 && fields.contains_key(SECRET)
 }
 
 /// Wraps a value that comes from outside in the form that [`Secret`] reads.
-pub(crate) fn wrap(value: &Value) -> Value {
+pub fn wrap(value: &Value) -> Value {
     json!({SECRET: value})
 }
 
 /// Returns a value in a form that may be shown.
-pub(crate) fn redact(value: &Value) -> Value {
+pub fn redact(value: &Value) -> Value {
     if has_secret(value) || reference(value).is_some() {
         REDACTED.into()
     } else {
@@ -148,14 +148,14 @@ pub(crate) fn redact(value: &Value) -> Value {
 
 /// Returns the name under which a run keeps a secret that was written at a path, and the reference
 /// for the event. A later secret of this key and path replaces the first.
-pub(crate) fn keep(key: &str, path: &Path) -> (Name, Value) {
+pub fn keep(key: &str, path: &Path) -> (Name, Value) {
     let name = format!("{PREFIX}{key}@{path}");
     let kept = json!({KEPT: name});
     (name.into(), kept)
 }
 
 /// Returns the name under which a run keeps the secret value of a key.
-pub(crate) fn kept_name<'v>(key: &str, value: &'v Value) -> Option<&'v str> {
+pub fn kept_name<'v>(key: &str, value: &'v Value) -> Option<&'v str> {
     let name = reference(value)?;
     // A forged reference must not lead to the secret of another key.
     name[PREFIX.len()..]

@@ -21,13 +21,14 @@ pub struct RunId(Uuid);
 
 /// 50 random bits of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct IdSeed(u64);
+pub struct IdSeed(u64);
 
 /// The largest number of events of a session in one microsecond.
-pub(crate) const MOST: u16 = 1 << 12;
+pub const MOST: u16 = 1 << 12;
 
 impl IdSeed {
-    pub(crate) fn new() -> Self {
+    /// Creates a seed.
+    pub fn new() -> Self {
         // The standard library seeds its hasher from the system once; more randomness is not
         // needed.
         static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -35,19 +36,20 @@ impl IdSeed {
         Self(STATE.hash_one((RUNS.fetch_add(1, Ordering::Relaxed), std::process::id())))
     }
 
-    pub(crate) fn run(self, micros: u64) -> RunId {
+    /// Returns the id of a run that begins at a time.
+    pub fn run(self, micros: u64) -> RunId {
         RunId(self.at(micros, MOST - 1))
     }
 
     /// Returns the number of a claim, which no other process makes: 48 random bits, above the
     /// numbers 0 and 1.
-    pub(crate) fn claim(self) -> u64 {
+    pub fn claim(self) -> u64 {
         (self.0 >> 16) + 2
     }
 
     /// Returns the id of an event. `nth` counts the events of the session within the microsecond,
     /// so that the ids of all runs sort in the order of the log.
-    pub(crate) fn event(self, micros: u64, nth: u16) -> EventId {
+    pub fn event(self, micros: u64, nth: u16) -> EventId {
         EventId(self.at(micros, nth))
     }
 
@@ -89,7 +91,7 @@ impl RunId {
 
     /// Returns the text of the id without the formatting machinery, because each run without a
     /// session makes a session id from it.
-    pub(crate) fn text(self) -> String {
+    pub fn text(self) -> String {
         [
             "e-",
             self.0.hyphenated().encode_lower(&mut Uuid::encode_buffer()),

@@ -86,7 +86,7 @@ impl Path {
     }
 
     /// Returns the path of another execution of this node.
-    pub(crate) fn with(&self, at: At) -> Self {
+    pub fn with(&self, at: At) -> Self {
         let parent = self.parent().cloned().unwrap_or_default();
         Self::node(parent, self.name().clone(), at)
     }
@@ -101,7 +101,7 @@ impl Path {
     }
 
     /// Returns the path with the number of a branch, for the parallel block that this node is.
-    pub(crate) fn in_branch(&self, branch: u32) -> Self {
+    pub fn in_branch(&self, branch: u32) -> Self {
         let parent = self.parent().cloned().unwrap_or_default();
         let (name, at) = (self.name().clone(), self.at());
         Self(Some(Arc::new(Node {
@@ -123,7 +123,7 @@ impl Path {
 
     /// Returns the enclosing blocks with concurrent parts, outermost first, each with the number of
     /// the part.
-    pub(crate) fn parts(&self) -> Vec<(&Path, u32)> {
+    pub fn parts(&self) -> Vec<(&Path, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
         let mut parts: Vec<_> = nodes
             .filter_map(|node| Some((node, node.part()?)))
@@ -133,13 +133,13 @@ impl Path {
     }
 
     /// Returns true if both nodes are parts of one block.
-    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+    pub fn is_beside(&self, other: &Self) -> bool {
         self.name() == other.name() && self.parent() == other.parent()
     }
 
     /// Returns the enclosing branches of parallel blocks, each as the depth of its block and its
     /// number in source order. The text of a path does not contain them.
-    pub(crate) fn branches(&self) -> Vec<(u32, u32)> {
+    pub fn branches(&self) -> Vec<(u32, u32)> {
         let nodes = std::iter::successors(Some(self), |path| path.parent());
         let mut branches: Vec<_> = nodes
             .map(|node| node.0.as_ref().and_then(|node| node.branch))
@@ -152,7 +152,7 @@ impl Path {
     }
 
     /// Returns the path with these branches.
-    pub(crate) fn with_branches(&self, branches: &[(u32, u32)]) -> Self {
+    pub fn with_branches(&self, branches: &[(u32, u32)]) -> Self {
         let mut nodes: Vec<_> = std::iter::successors(Some(self), |path| path.parent()).collect();
         nodes.reverse();
         let mut path = Self::default();

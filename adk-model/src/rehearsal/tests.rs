@@ -3,7 +3,7 @@
 use super::*;
 use crate::Name;
 use crate::agents::llm::OutputKey;
-use crate::models::model::CallInfo;
+use crate::model::CallInfo;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

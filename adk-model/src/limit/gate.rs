@@ -15,7 +15,7 @@ const WINDOW: Duration = Duration::from_secs(60);
 /// Admits calls of a provider as its limit allows. Runs take turns, so a run with many calls delays
 /// another run by only one call.
 #[derive(Debug)]
-pub(crate) struct Gate {
+pub struct Gate {
     limit: RateLimit,
     state: Mutex<GateState>,
 }
@@ -44,19 +44,21 @@ struct RecentCall {
 }
 
 impl Gate {
-    pub(crate) fn new(limit: RateLimit) -> Arc<Self> {
+    /// Creates the gate of one model.
+    pub fn new(limit: RateLimit) -> Arc<Self> {
         Arc::new(Self {
             limit,
             state: Mutex::default(),
         })
     }
 
-    pub(crate) fn limit(&self) -> &RateLimit {
+    /// Returns the limit.
+    pub fn limit(&self) -> &RateLimit {
         &self.limit
     }
 
     /// Waits until a call of `run` with an estimated number of tokens may start.
-    pub(crate) async fn enter(self: &Arc<Self>, run: RunId, tokens: u64) -> Permit {
+    pub async fn enter(self: &Arc<Self>, run: RunId, tokens: u64) -> Permit {
         let waiting = WaitingCall::enqueue(self, run);
         loop {
             let woken = waiting.turn.notified();
@@ -74,7 +76,7 @@ impl Gate {
     }
 
     /// Admits no calls for this time.
-    pub(crate) fn pause(&self, wait: Duration) {
+    pub fn pause(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut state = lock(&self.state);
         state.paused_until = state.paused_until.max(until);
@@ -198,14 +200,14 @@ impl GateState {
 
 /// An admitted call. Dropping it ends the call.
 #[derive(Debug)]
-pub(crate) struct Permit {
+pub struct Permit {
     gate: Arc<Gate>,
     number: u64,
 }
 
 impl Permit {
     /// Replaces the estimated tokens by the actual number.
-    pub(crate) fn settle(&self, tokens: u64) {
+    pub fn settle(&self, tokens: u64) {
         let mut state = lock(&self.gate.state);
         if let Ok(at) = state
             .recent
@@ -219,7 +221,7 @@ impl Permit {
     }
 
     /// Pauses the provider for the time that it requested.
-    pub(crate) fn pause(&self, wait: Duration) {
+    pub fn pause(&self, wait: Duration) {
         self.gate.pause(wait);
     }
 }
