@@ -6,11 +6,19 @@ mod agents;
 mod builders;
 mod runtime;
 pub mod spec;
-mod store;
-mod task;
 
+use adk_journal::__private as store;
+use adk_journal::__private::task;
 use adk_model::__private::{depth, encode, id, limit, panic, secret, sync};
 
+pub use adk_journal::engine::Answerer;
+pub use adk_journal::{
+    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, ArtifactStore, BRANCH_ORDER_KEY, Details, Event,
+    EventCompaction, FailedAttempt, FolderArtifacts, LEFT_OUT_KEY, LIFECYCLE_KEY,
+    LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, MemoryArtifacts, NoArtifacts,
+    RareActions, STATE_UPDATE_KEY, StateDelta, StoredPart, UNWRITTEN_KEY, Unstamped, WINNER_KEY,
+    engine, memory, session,
+};
 pub use adk_model::{
     At, Blob, BoxError, BoxFuture, BoxStream, Content, Error, ErrorKind, EventId, FileData, Flow,
     FunctionCall, FunctionResponse, LoopEnd, LoopEndReason, MAX_DEPTH, Name, NoAnswerKind, Part,
@@ -31,12 +39,9 @@ pub use runtime::agent::{Agent, AnnouncedKeys, DynAgent, Handover, WithCallbacks
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;
 pub use runtime::resources::{Gives, Needs, NoResources, Resources};
-pub use runtime::run::memory;
 pub use runtime::run::{
-    AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, ArtifactStore, Artifacts, Context, FailedAttempt,
-    FolderArtifacts, History, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase,
-    MemoryArtifacts, NoArtifacts, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns,
-    State, StoredPart, TraceCarrier, WINNER_KEY, Waiting, set_trace_carrier,
+    Artifacts, Context, History, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns,
+    State, TraceCarrier, Waiting, set_trace_carrier,
 };
 pub use runtime::runner::{
     InMemoryStore, IntoInput, RunEnd, RunRequest, RunStream, Runner, Store, Watch,
@@ -45,9 +50,3 @@ pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, To
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};
 pub use spec::{AgentKind, AgentMeta, AnsweredBy, KeySpec, Spec, ToolMeta};
-pub use store::engine::Answerer;
-pub use store::event::{
-    Actions, BRANCH_ORDER_KEY, Details, Event, EventCompaction, LEFT_OUT_KEY, LOOP_ITERATION_KEY,
-    RareActions, STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY, Unstamped,
-};
-pub use store::{engine, session};

@@ -47,7 +47,7 @@ impl RunDriver for Client {
             let (runner, posted) = process.runner();
             let report = match runner.with_workflow(tree()).begin(task) {
                 Ok(request) => {
-                    RunReport::of(process.serve(request, posted, pending()).await.0.unwrap())
+                    Outcome::report(process.serve(request, posted, pending()).await.0.unwrap())
                 }
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
             };

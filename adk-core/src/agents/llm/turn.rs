@@ -481,10 +481,9 @@ pub(super) fn response_event(actions: &ToolActions) -> Event {
 }
 
 fn actions_of(asked: &ToolActions) -> Actions {
-    Actions::from(RareActions {
-        escalate: asked.escalate.then_some(true),
-        skip_summarization: asked.skip_summarization.then_some(true),
-        transfer_to_agent: asked.transfer_to_agent.clone(),
-        ..RareActions::default()
-    })
+    let mut actions = RareActions::default();
+    actions.escalate = asked.escalate.then_some(true);
+    actions.skip_summarization = asked.skip_summarization.then_some(true);
+    actions.transfer_to_agent = asked.transfer_to_agent.clone();
+    Actions::from(actions)
 }

@@ -11,36 +11,6 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-impl BranchReport {
-    /// Creates the report of a branch that ran in this process, with its committed events.
-    pub fn of(ended: Result<Outcome<BranchEnd>>, events: Vec<Stored>) -> Self {
-        match ended {
-            Ok(Outcome {
-                output,
-                loops,
-                usage,
-                ..
-            }) => Self {
-                end: Ok(output),
-                events,
-                loops,
-                usage,
-            },
-            Err(error) => Self::new(Err(error)).with_events(events),
-        }
-    }
-}
-
-impl RunReport {
-    /// Creates the report of a run that ran in this process.
-    pub fn of<T>(ended: Result<Outcome<T>>) -> Self {
-        match ended {
-            Ok(Outcome { loops, usage, .. }) => Self::new(Ok(()), loops, usage),
-            Err(error) => Self::new(Err(error), Vec::new(), Usage::default()),
-        }
-    }
-}
-
 /// The result of a finished run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -57,7 +27,28 @@ pub struct Outcome<T> {
     pub(crate) session: Arc<Session>,
 }
 
+impl Outcome<BranchEnd> {
+    /// Creates the report of a branch that ran in this process, with its committed events.
+    pub fn branch_report(ended: Result<Self>, events: Vec<Stored>) -> BranchReport {
+        match ended {
+            Ok(outcome) => BranchReport::new(Ok(outcome.output))
+                .with_events(events)
+                .with_loops(outcome.loops)
+                .with_usage(outcome.usage),
+            Err(error) => BranchReport::new(Err(error)).with_events(events),
+        }
+    }
+}
+
 impl<T> Outcome<T> {
+    /// Creates the report of a run that ran in this process.
+    pub fn report(ended: Result<Self>) -> RunReport {
+        match ended {
+            Ok(Self { loops, usage, .. }) => RunReport::new(Ok(()), loops, usage),
+            Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
+        }
+    }
+
     /// Returns the current value of a state key; `None` when it was never written.
     ///
     /// # Errors

@@ -5,12 +5,13 @@ use super::parts::StoreParts;
 use super::recover::{self, NamedWorkflow};
 use super::store::Store;
 use super::{Runner, RunnerShared};
+use crate::ArtifactStore;
+use crate::memory::MemoryService;
 #[cfg(doc)]
 use crate::model::Model;
 use crate::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
-use crate::runtime::run::memory::MemoryService;
-use crate::runtime::run::{ArtifactStore, Models, Plugin, Plugins, RunConfig, Services};
+use crate::runtime::run::{Models, Plugin, Plugins, RunConfig, Services};
 use crate::runtime::workflow::Workflow;
 use crate::spec::Prices;
 use crate::store::engine::Engine;

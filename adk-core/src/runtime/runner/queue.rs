@@ -44,7 +44,7 @@ impl QueuedRun {
             shared,
             session,
             claim,
-            record,
+            mut record,
             config,
             live,
             trace,
@@ -65,10 +65,8 @@ impl QueuedRun {
             message: record.message.clone(),
             delta: record.delta.clone(),
         };
-        run.attach_record(RunRecord {
-            time: now_micros(),
-            ..record
-        });
+        record.time = now_micros();
+        run.attach_record(record);
         let run = Arc::new(run);
         let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);

@@ -1,11 +1,11 @@
 //! [`Store`]: one value that keeps all data of a runner.
 
-use crate::runtime::run::memory::{InMemoryMemoryService, MemoryService};
-use crate::runtime::run::{ArtifactStore, MemoryArtifacts};
+use crate::memory::{InMemoryMemoryService, MemoryService};
 #[cfg(doc)]
 use crate::runtime::runner::RunnerBuilder;
 use crate::store::engine::{Engine, MemoryJournal};
 use crate::store::session::{MemoryStore, SessionStore};
+use crate::{ArtifactStore, MemoryArtifacts};
 use std::sync::Arc;
 
 /// Keeps all data of a runner: sessions, runs with their waits, artifacts and memory.

@@ -6,7 +6,8 @@
 use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Consumption, Context, FailedAttempt, measure, perform, record};
+use crate::FailedAttempt;
+use crate::runtime::run::{Consumption, Context, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -84,13 +85,8 @@ impl Walk<'_> {
             let error = recorded_error(failed.error)?;
             let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
-            let mut event = FailedAttempt {
-                attempt,
-                of: limits.most,
-                error: error.to_string(),
-                again,
-            }
-            .event();
+            let report = FailedAttempt::new(attempt, limits.most, error.to_string(), again);
+            let mut event = report.event();
             let Some(next) = failed.next else {
                 let Some(otherwise) = otherwise else {
                     return Err(error);

@@ -6,9 +6,10 @@
 //! from its begin to its end.
 
 use crate::Flow;
+use crate::LifecycleOutcome;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{self, AgentCallbacks};
-use crate::runtime::run::{Context, LifecycleOutcome, ToolActions};
+use crate::runtime::run::{Context, ToolActions};
 use crate::spec::AgentMeta;
 use crate::store::event::Event;
 use crate::{Content, Error, ErrorKind, Result};

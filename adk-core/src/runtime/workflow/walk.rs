@@ -10,11 +10,10 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, run_plain, run_turn};
-use crate::runtime::run::{
-    Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter,
-};
+use crate::runtime::run::{Context, Frame, LifecycleReporter, Meter};
 use crate::spec::{NodeKind, Step, StepKind};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
+use crate::{LifecycleOutcome, LoopEndReason};
 use adk_spec::__private::Cost;
 use std::future::ready;
 use std::ops::Range;

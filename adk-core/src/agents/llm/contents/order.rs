@@ -2,7 +2,7 @@
 //! which part ended first. A request omits the events of branches that lost a race, and of parts
 //! that failed and were skipped.
 
-use crate::runtime::run::WINNER_KEY;
+use crate::WINNER_KEY;
 use crate::store::event::{Event, LEFT_OUT_KEY};
 use crate::{At, Path, RunId};
 use serde_json::Value;

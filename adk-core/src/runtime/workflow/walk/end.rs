@@ -2,11 +2,12 @@
 
 use super::{EnteredBlock, Exit, Walk, boxed};
 use crate::Flow;
-use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
+use crate::runtime::run::Context;
 use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
 use crate::runtime::workflow::reads;
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
+use crate::{LifecycleOutcome, LoopEnd, LoopEndReason};
 use adk_spec::__private::Cost;
 
 /// The continuation of a walk after the end of a block.

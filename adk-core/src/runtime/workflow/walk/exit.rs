@@ -2,7 +2,8 @@
 
 use super::{EnteredBlock, Walk};
 use crate::Flow;
-use crate::runtime::run::{Context, LoopEndReason};
+use crate::LoopEndReason;
+use crate::runtime::run::Context;
 use crate::spec::StepKind;
 use crate::{Name, Path, Result};
 
