@@ -14,10 +14,10 @@ use adk_model::__private::{depth, encode, id, limit, panic, secret, sync};
 pub use adk_journal::engine::Answerer;
 pub use adk_journal::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, ArtifactStore, BRANCH_ORDER_KEY, Details, Event,
-    EventCompaction, FailedAttempt, FolderArtifacts, LEFT_OUT_KEY, LIFECYCLE_KEY,
+    EventCompaction, FailedAttempt, FolderArtifacts, InMemoryStore, LEFT_OUT_KEY, LIFECYCLE_KEY,
     LOOP_ITERATION_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase, MemoryArtifacts, NoArtifacts,
-    RareActions, STATE_UPDATE_KEY, StateDelta, StoredPart, UNWRITTEN_KEY, Unstamped, WINNER_KEY,
-    engine, memory, session,
+    RareActions, STATE_UPDATE_KEY, StateDelta, Store, StoredPart, UNWRITTEN_KEY, Unstamped,
+    WINNER_KEY, engine, memory, session,
 };
 pub use adk_model::{
     At, Blob, BoxError, BoxFuture, BoxStream, Content, Error, ErrorKind, EventId, FileData, Flow,
@@ -43,9 +43,7 @@ pub use runtime::run::{
     Artifacts, Context, History, Out, Outcome, Prepare, ReadonlyContext, RunConfig, SessionTurns,
     State, TraceCarrier, Waiting, set_trace_carrier,
 };
-pub use runtime::runner::{
-    InMemoryStore, IntoInput, RunEnd, RunRequest, RunStream, Runner, Store, Watch,
-};
+pub use runtime::runner::{IntoInput, RunEnd, RunRequest, RunStream, Runner, Watch};
 pub use runtime::tool::{DynTool, ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, Toolset};
 pub use runtime::workflow::Workflow;
 pub use runtime::{callback, runner, tool, workflow};

@@ -12,6 +12,7 @@ mod event;
 pub mod memory;
 mod outbox;
 pub mod session;
+mod store;
 mod task;
 mod topology;
 
@@ -22,6 +23,7 @@ pub use event::{
     LifecycleOutcome, LifecyclePhase, RareActions, STATE_UPDATE_KEY, StateDelta, UNWRITTEN_KEY,
     Unstamped, WINNER_KEY,
 };
+pub use store::{InMemoryStore, Store};
 pub use topology::Topology;
 
 use adk_model::__private::{depth, encode, id, panic, secret, sync};

@@ -272,7 +272,7 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
     fn fetch_optional<'e, 'q: 'e, E>(
         self,
         query: E,
-    ) -> adk_core::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
+    ) -> adk_model::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
     where
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
@@ -284,7 +284,7 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
         self,
         sql: SqlStr,
         parameters: &'e [PgTypeInfo],
-    ) -> adk_core::BoxFuture<'e, sqlx::Result<PgStatement>>
+    ) -> adk_model::BoxFuture<'e, sqlx::Result<PgStatement>>
     where
         'c: 'e,
     {

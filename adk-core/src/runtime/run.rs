@@ -33,9 +33,9 @@ mod timers;
 mod trace;
 mod update;
 
+pub use crate::LoopEnd;
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
-pub use crate::LoopEnd;
 pub use actions::ToolActions;
 pub use announced_keys::AnnouncedKeys;
 pub use artifacts::Artifacts;

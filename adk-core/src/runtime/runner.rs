@@ -15,7 +15,6 @@ mod recover;
 mod request;
 mod root;
 mod session;
-mod store;
 mod stream;
 mod watch;
 
@@ -25,7 +24,6 @@ pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
-pub use store::{InMemoryStore, Store};
 pub use stream::{RunEnd, RunStream};
 pub use watch::Watch;
 

@@ -1,6 +1,7 @@
 //! [`AgentBuilder`]: builds an agent with its runner and its session.
 
 use super::{AgentRunner, BuiltAgent};
+use crate::Store;
 use crate::agents::llm::LlmAgent;
 use crate::builders::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent,
@@ -11,7 +12,7 @@ use crate::encode::to_json;
 use crate::id::IdSeed;
 use crate::model::{ModelProvider, ModelRef, NoProvider};
 use crate::runtime::run::RunConfig;
-use crate::runtime::runner::{Runner, RunnerBuilder, Store};
+use crate::runtime::runner::{Runner, RunnerBuilder};
 use crate::runtime::tool::DynTool;
 use crate::store::session::{SessionStore, now_micros};
 use crate::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};

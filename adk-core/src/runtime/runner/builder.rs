@@ -3,9 +3,9 @@
 use super::cancel::DrivenRuns;
 use super::parts::StoreParts;
 use super::recover::{self, NamedWorkflow};
-use super::store::Store;
 use super::{Runner, RunnerShared};
 use crate::ArtifactStore;
+use crate::Store;
 use crate::memory::MemoryService;
 #[cfg(doc)]
 use crate::model::Model;

@@ -1,6 +1,6 @@
 //! [`StoreParts`]: the stores that the calls of a builder set, and the rules that combine them.
 
-use super::store::Store;
+use crate::Store;
 use crate::memory::MemoryService;
 use crate::store::artifacts::MissingArtifactStore;
 use crate::store::engine::{Engine, MemoryEngine, Retention};

@@ -1,16 +1,14 @@
 //! [`Store`]: one value that keeps all data of a runner.
 
+use crate::engine::{Engine, MemoryJournal};
 use crate::memory::{InMemoryMemoryService, MemoryService};
-#[cfg(doc)]
-use crate::runtime::runner::RunnerBuilder;
-use crate::store::engine::{Engine, MemoryJournal};
-use crate::store::session::{MemoryStore, SessionStore};
+use crate::session::{MemoryStore, SessionStore};
 use crate::{ArtifactStore, MemoryArtifacts};
 use std::sync::Arc;
 
 /// Keeps all data of a runner: sessions, runs with their waits, artifacts and memory.
 ///
-/// A program passes it to [`RunnerBuilder::store`]. SQLite and Postgres are stores. Restate wraps a
+/// A program passes it to `RunnerBuilder::store`. SQLite and Postgres are stores. Restate wraps a
 /// store: it has the parts of that store and its own engine. [`InMemoryStore`] is the store for
 /// tests.
 ///
@@ -25,11 +23,11 @@ pub trait Store: Send + Sync + 'static {
     fn engine(&self) -> Arc<dyn Engine>;
 
     /// Returns the artifacts. `None` if the store keeps no artifacts;
-    /// [`RunnerBuilder::artifact_store`] then adds them.
+    /// `RunnerBuilder::artifact_store` then adds them.
     fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>>;
 
     /// Returns the memory across sessions. `None` if the store keeps no memory;
-    /// [`RunnerBuilder::memory_service`] then adds it.
+    /// `RunnerBuilder::memory_service` then adds it.
     fn memory_service(&self) -> Option<Arc<dyn MemoryService>>;
 }
 
