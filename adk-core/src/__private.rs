@@ -1,5 +1,7 @@
 //! Items that expansions of the macros call. They are not for users and change without notice.
 
+#![doc(hidden)]
+
 pub mod args;
 mod awaits;
 pub mod callback;

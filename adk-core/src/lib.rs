@@ -1,6 +1,5 @@
 //! The runtime of `adk-workflow`; users depend on that crate and write `use adk::...`.
 
-#[doc(hidden)]
 pub mod __private;
 mod agents;
 mod builders;

@@ -1,5 +1,7 @@
 //! What the runtime of `adk-workflow` shares with this crate. It may change in any version.
 
+#![doc(hidden)]
+
 pub mod artifacts {
     pub use crate::artifacts::MissingArtifactStore;
 }

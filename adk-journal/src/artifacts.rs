@@ -177,6 +177,7 @@ impl NoArtifacts {
 /// The store of a durable runner without an artifact store. Artifacts in memory would be lost with
 /// the process, and the resumed run would continue without them. It rejects the same accesses as
 /// [`NoArtifacts`], for the same reason.
+#[derive(Debug)]
 pub struct MissingArtifactStore;
 
 impl MissingArtifactStore {

@@ -173,7 +173,7 @@ pub trait Engine: Journal + Any {
     /// Returns the registry of runs. Without one, runs are neither listed nor resumed.
     fn registry(&self) -> Option<&dyn RunRegistry>;
 
-    /// Returns the registry of waits. Without one, [`Runner::answer`](crate::Runner::answer) is an
+    /// Returns the registry of waits. Without one, `Runner::answer` is an
     /// error.
     fn waits(&self) -> Option<&dyn WaitRegistry>;
 
@@ -400,7 +400,7 @@ pub enum TimerKind {
 /// engine implements it.
 pub trait RemoteBranches: Send + Sync {
     /// Offers a branch; `None` declines it, and the branch runs here. The other process runs it
-    /// with [`Runner::branch`](crate::Runner::branch), and may be any process that knows the
+    /// with `Runner::branch`, and may be any process that knows the
     /// workflow.
     ///
     /// When `cancelled` resolves, the result is no longer needed. The branch ends soon, and its
@@ -418,6 +418,7 @@ pub trait RemoteBranches: Send + Sync {
     ) -> Option<BoxFuture<'static, Result<BranchReport>>>;
 }
 
+#[doc(hidden)]
 impl dyn Engine {
     /// Returns whether a commit is only an append to the session in memory.
     pub fn is_memory(&self) -> bool {

@@ -41,7 +41,7 @@ pub const LOOP_ITERATION_KEY: &str = "loop_iteration";
 pub const BRANCH_ORDER_KEY: &str = "branch_order";
 
 /// The key of [`Event::custom_metadata`] that marks an update of state
-/// ([`State::update`](crate::State::update)): an object with `update`, such as `user:n@0`, and for
+/// (`State::update`): an object with `update`, such as `user:n@0`, and for
 /// a tool call with `call`, such as `tool.add@2`.
 pub const STATE_UPDATE_KEY: &str = "state_update";
 
@@ -61,7 +61,7 @@ pub const UNWRITTEN_KEY: &str = "unwritten";
 
 /// One entry of the log of a run.
 ///
-/// An agent builds an event and passes it to [`Context::emit`](crate::Context::emit); commit
+/// An agent builds an event and passes it to `Context::emit`; commit
 /// assigns its id, time and place. A committed event is shared, never copied.
 ///
 /// ```
@@ -147,7 +147,7 @@ pub struct RareActions {
     pub agent_state: Option<Arc<Value>>,
     /// Whether the agent or block has ended: ADK's checkpoint, under `RunConfig::resumable`.
     pub end_of_agent: Option<bool>,
-    /// A summary of earlier events, see [`Compaction`](crate::llm::Compaction).
+    /// A summary of earlier events, see `Compaction`.
     pub compaction: Option<Arc<EventCompaction>>,
 }
 
@@ -189,6 +189,15 @@ impl MessageSource for Event {
 /// Keys and their new values, in the order in which they were written; a later value of a key wins.
 #[derive(Clone, Default, PartialEq)]
 pub struct StateDelta(Vec<(Name, Arc<Value>)>);
+
+impl IntoIterator for StateDelta {
+    type Item = (Name, Arc<Value>);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
 
 impl StateDelta {
     /// Sets a key.
@@ -236,10 +245,6 @@ impl StateDelta {
         for (key, value) in other.0 {
             self.insert(key, value);
         }
-    }
-
-    pub fn into_iter(self) -> impl Iterator<Item = (Name, Arc<Value>)> {
-        self.0.into_iter()
     }
 
     /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store calls it
@@ -366,7 +371,7 @@ impl Event {
     }
 
     /// Sets a state key. The value is JSON already: the conversion of `f64::NAN` made it null,
-    /// whereas [`State::set`](crate::State::set) refuses NaN.
+    /// whereas `State::set` refuses NaN.
     #[must_use]
     pub fn with_state(mut self, key: impl Into<Name>, value: impl Into<Value>) -> Self {
         self.actions.state_delta.insert(key, Arc::new(value.into()));

@@ -4,7 +4,6 @@
 //!
 //! Users of workflows depend on the crate `adk-workflow`, which re-exports these items.
 
-#[doc(hidden)]
 pub mod __private;
 mod artifacts;
 pub mod engine;

@@ -1,9 +1,9 @@
 //! [`MemoryService`]: a search by words in earlier sessions.
 //!
-//! Give a runner a [`store`](crate::runner::RunnerBuilder::store) that keeps memory, or a
-//! [`memory_service`](crate::runner::RunnerBuilder::memory_service), add sessions with
-//! [`SessionHandle::add_to_memory`](crate::runner::SessionHandle::add_to_memory), and list
-//! [`load_memory`](crate::tools::load_memory) or [`preload_memory`](crate::tools::preload_memory)
+//! Give a runner a `store` that keeps memory, or a
+//! `memory_service`, add sessions with
+//! `SessionHandle::add_to_memory`, and list
+//! `load_memory` or `preload_memory`
 //! in `tools` of an agent.
 
 use crate::session::{EventFilter, SessionKey, SessionStore};

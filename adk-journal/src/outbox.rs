@@ -21,9 +21,11 @@ pub struct Outbox {
     /// The waker that rings the doorbell. It is kept, because the run is polled once for each
     /// event.
     waker: Waker,
-    /// Branches that could continue, waits that are parked, and calls that are in flight.
+    /// Branches that could continue.
     pub live: AtomicUsize,
+    /// Waits that are parked.
     pub parked: AtomicUsize,
+    /// Calls that are in flight.
     pub in_flight: AtomicUsize,
     /// Emits of a resumed run, which wait for their turn.
     pub held: AtomicUsize,
@@ -74,6 +76,7 @@ impl Wake for Doorbell {
 const AT_ONCE: u32 = 32;
 
 /// The result of a poll of the run.
+#[derive(Debug)]
 pub enum Polled<T> {
     /// An event for the consumer.
     Event(Arc<Event>),
@@ -264,6 +267,7 @@ impl Outbox {
 }
 
 /// A future that waits until the consumer has taken an event.
+#[derive(Debug)]
 pub struct TakenFuture<'a> {
     outbox: &'a Outbox,
     ticket: u64,
@@ -292,9 +296,11 @@ impl Future for TakenFuture<'_> {
 }
 
 /// A guard that counts one more while it lives.
+#[derive(Debug)]
 pub struct CountGuard<'a>(&'a AtomicUsize);
 
 impl<'a> CountGuard<'a> {
+    /// Counts one more.
     pub fn new(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Relaxed);
         Self(counter)

@@ -73,23 +73,6 @@ pub struct Opening {
 }
 
 impl Session {
-    pub fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        // `..Opening::default()` would allocate two shared states only to drop them.
-        let (own, newest) = (StateMap::new(), Vec::new());
-        Self::open(
-            key,
-            Opening {
-                own,
-                user,
-                app,
-                earlier: 0,
-                newest,
-                updated: now_micros(),
-            },
-            None,
-        )
-    }
-
     /// Opens a stored session. Events from before the newest ones are read from `pages` on demand.
     pub fn open(key: SessionKey, opening: Opening, pages: Option<Arc<dyn Pages>>) -> Self {
         let Opening {
@@ -120,6 +103,144 @@ impl Session {
             turns,
             sent_histories,
         }
+    }
+
+    /// Returns the key: app, user and id.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// Returns the number of events in the log, loaded or not.
+    pub fn len(&self) -> usize {
+        self.earlier.len() + self.log.len()
+    }
+
+    /// Returns true if the log is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the event at a place of the log, if it is loaded.
+    pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
+        match place.checked_sub(self.earlier.len()) {
+            Some(place) => self.log.get(place),
+            None => self.earlier.get(place),
+        }
+    }
+
+    /// Returns true if all events of the log are loaded, as they always are in memory.
+    pub fn is_loaded(&self) -> bool {
+        self.earlier.is_complete()
+    }
+
+    /// Loads the events at these places that are not loaded yet.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.earlier.load(places))
+    }
+
+    /// Loads the newest events.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn load_newest(&self, events: usize) -> BoxFuture<'_, Result<()>> {
+        let len = self.len();
+        self.load(len.saturating_sub(events)..len)
+    }
+
+    /// Returns the time of the last write, in microseconds since 1970.
+    pub fn updated(&self) -> u64 {
+        lock(&self.clock).micros
+    }
+
+    /// Returns all loaded events so far, oldest first.
+    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
+        (0..self.len()).filter_map(|place| self.event(place))
+    }
+
+    /// Returns the value of a key; `app:` and `user:` keys belong to the app and the user.
+    pub fn get(&self, key: &str) -> Option<Arc<Value>> {
+        match Scope::of(key) {
+            Scope::Session => read(&self.own).get(key).cloned(),
+            Scope::User => self.user.get(key),
+            Scope::App => self.app.get(key),
+            Scope::Temp => None,
+        }
+    }
+
+    /// Returns all keys and values, with the keys of the app and the user under their prefixes.
+    pub fn state(&self) -> StateMap {
+        let mut all = read(&self.own).clone();
+        all.extend(self.user.all());
+        all.extend(self.app.all());
+        all
+    }
+
+    /// Replaces the state of the session itself with the current state in a store.
+    pub fn set_state(&self, own: StateMap) {
+        *write(&self.own) = own;
+    }
+
+    /// Applies all keys except one that is written already.
+    fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
+        if delta.is_empty() {
+            return;
+        }
+        let mut own = write(&self.own);
+        for (key, value) in delta.iter().filter(|(key, _)| Some(*key) != written) {
+            let (key, value) = (key.clone(), value.clone());
+            match Scope::of(&key) {
+                Scope::Session => drop(own.insert(key, value)),
+                Scope::User => self.user.insert(key, value),
+                Scope::App => self.app.insert(key, value),
+                Scope::Temp => {}
+            }
+        }
+    }
+
+    /// Appends an event with an id and a time from a store, and applies its changes.
+    pub fn append_stored(&self, event: Arc<Event>) {
+        let mut clock = lock(&self.clock);
+        if event.timestamp > clock.micros {
+            *clock = Clock {
+                micros: event.timestamp,
+                nth: MOST,
+            };
+        }
+        self.apply(&event.actions.state_delta);
+        self.log.push(event);
+    }
+}
+
+/// The time of the latest event in microseconds, and the number of earlier events in that
+/// microsecond. Time never runs backwards, even if the clock of the machine does.
+#[derive(Debug, Default)]
+struct Clock {
+    micros: u64,
+    nth: u16,
+}
+
+/// What only the runtime calls.
+#[doc(hidden)]
+impl Session {
+    /// Creates an empty session of an app and a user.
+    pub fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
+        // `..Opening::default()` would allocate two shared states only to drop them.
+        let (own, newest) = (StateMap::new(), Vec::new());
+        Self::open(
+            key,
+            Opening {
+                own,
+                user,
+                app,
+                earlier: 0,
+                newest,
+                updated: now_micros(),
+            },
+            None,
+        )
     }
 
     /// Returns the session at an earlier moment, with this state and the first `events` events. It
@@ -178,51 +299,6 @@ impl Session {
         }
     }
 
-    /// Returns the key: app, user and id.
-    pub fn key(&self) -> &SessionKey {
-        &self.key
-    }
-
-    /// Returns the number of events in the log, loaded or not.
-    pub fn len(&self) -> usize {
-        self.earlier.len() + self.log.len()
-    }
-
-    /// Returns true if the log is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Returns the event at a place of the log, if it is loaded.
-    pub fn event(&self, place: usize) -> Option<&Arc<Event>> {
-        match place.checked_sub(self.earlier.len()) {
-            Some(place) => self.log.get(place),
-            None => self.earlier.get(place),
-        }
-    }
-
-    /// Returns true if all events of the log are loaded, as they always are in memory.
-    pub fn is_loaded(&self) -> bool {
-        self.earlier.is_complete()
-    }
-
-    /// Loads the events at these places that are not loaded yet.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(self.earlier.load(places))
-    }
-
-    /// Loads the newest events.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn load_newest(&self, events: usize) -> BoxFuture<'_, Result<()>> {
-        let len = self.len();
-        self.load(len.saturating_sub(events)..len)
-    }
-
     /// Keeps events that a store has read in another query: they need no [`load`](Self::load).
     pub fn keep(&self, first: usize, events: &[Arc<Event>]) {
         (first..)
@@ -230,63 +306,14 @@ impl Session {
             .for_each(|(place, event)| self.earlier.keep(place, event.clone()));
     }
 
-    /// Returns the time of the last write, in microseconds since 1970.
-    pub fn updated(&self) -> u64 {
-        lock(&self.clock).micros
-    }
-
-    /// Returns all loaded events so far, oldest first.
-    pub fn events(&self) -> impl DoubleEndedIterator<Item = &Arc<Event>> {
-        (0..self.len()).filter_map(|place| self.event(place))
-    }
-
-    /// Returns the value of a key; `app:` and `user:` keys belong to the app and the user.
-    pub fn get(&self, key: &str) -> Option<Arc<Value>> {
-        match Scope::of(key) {
-            Scope::Session => read(&self.own).get(key).cloned(),
-            Scope::User => self.user.get(key),
-            Scope::App => self.app.get(key),
-            Scope::Temp => None,
-        }
-    }
-
-    /// Returns all keys and values, with the keys of the app and the user under their prefixes.
-    pub fn state(&self) -> StateMap {
-        let mut all = read(&self.own).clone();
-        all.extend(self.user.all());
-        all.extend(self.app.all());
-        all
-    }
-
-    /// Replaces the state of the session itself with the current state in a store.
-    pub fn set_state(&self, own: StateMap) {
-        *write(&self.own) = own;
-    }
-
     /// Returns the parts of the log that agents were sent already.
     pub fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
         lock(&self.sent_histories)
     }
 
+    /// Applies the changes of an event to the state.
     pub fn apply(&self, delta: &StateDelta) {
         self.apply_except(None, delta);
-    }
-
-    /// Applies all keys except one that is written already.
-    fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
-        if delta.is_empty() {
-            return;
-        }
-        let mut own = write(&self.own);
-        for (key, value) in delta.iter().filter(|(key, _)| Some(*key) != written) {
-            let (key, value) = (key.clone(), value.clone());
-            match Scope::of(&key) {
-                Scope::Session => drop(own.insert(key, value)),
-                Scope::User => self.user.insert(key, value),
-                Scope::App => self.app.insert(key, value),
-                Scope::Temp => {}
-            }
-        }
     }
 
     /// Assigns the event its id and time, applies its changes, and appends it, in one step for all
@@ -343,31 +370,10 @@ impl Session {
         Ok((place, event))
     }
 
-    /// Appends an event with an id and a time from a store, and applies its changes.
-    pub fn append_stored(&self, event: Arc<Event>) {
-        let mut clock = lock(&self.clock);
-        if event.timestamp > clock.micros {
-            *clock = Clock {
-                micros: event.timestamp,
-                nth: MOST,
-            };
-        }
-        self.apply(&event.actions.state_delta);
-        self.log.push(event);
-    }
-
     /// Assigns an id and a time to an event that is not stored.
     pub fn stamp(&self, event: &mut Event, seed: IdSeed) {
         lock(&self.clock).stamp(event, seed);
     }
-}
-
-/// The time of the latest event in microseconds, and the number of earlier events in that
-/// microsecond. Time never runs backwards, even if the clock of the machine does.
-#[derive(Debug, Default)]
-struct Clock {
-    micros: u64,
-    nth: u16,
 }
 
 impl Clock {

@@ -1,5 +1,7 @@
 //! What the other crates of `adk-workflow` share with this one. It may change in any version.
 
+#![doc(hidden)]
+
 pub mod depth {
     pub use crate::depth::*;
 }

@@ -71,7 +71,7 @@ pub enum ErrorKind {
     /// more than 64 bits.
     NotJson,
     /// The id of an app, a user or a session is not one that every store can keep; see
-    /// [`SessionKey::check`](crate::store::session::SessionKey::check).
+    /// [`SessionKey::check`](crate::session::SessionKey::check).
     IdInvalid,
     /// An agent ended without writing its declared key.
     KeyNotWritten,
@@ -134,10 +134,10 @@ pub enum ErrorKind {
     RunExists,
     /// Another process or stream drives the run.
     RunBusy,
-    /// Another run of the session has its turn, and [`RunConfig::turns`](crate::RunConfig::turns)
+    /// Another run of the session has its turn, and `RunConfig::turns`
     /// forbids waiting for it.
     SessionBusy,
-    /// The run was cancelled, see [`Runner::cancel`](crate::Runner::cancel).
+    /// The run was cancelled, see `Runner::cancel`.
     Cancelled,
     /// A wait of that id is not open.
     UnknownWait,

@@ -45,7 +45,7 @@ const PREFIX: &str = "secret:";
 /// instead, `{"$kept": ...}`, which only its run can follow: for a later run of the session the key
 /// is absent, even a `state` key.
 ///
-/// A secret has no [`update`](crate::State::update), and its memory is not erased when it is
+/// A secret has no `update`, and its memory is not erased when it is
 /// dropped.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Secret<T>(T);

@@ -5,7 +5,7 @@ use super::registry::Waiting;
 use crate::AnsweredBy;
 use crate::{Error, ErrorKind, Result};
 
-/// The caller who answers a wait, for [`Runner::answer_as`](crate::Runner::answer_as).
+/// The caller who answers a wait, for `Runner::answer_as`.
 ///
 /// The default has no name and no roles: it answers for the user who began the run.
 ///

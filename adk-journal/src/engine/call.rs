@@ -25,9 +25,9 @@ pub enum CallKind {
     Confirmation,
     /// A function agent.
     Function,
-    /// [`Context::step`](crate::Context::step) of an agent.
+    /// `Context::step` of an agent.
     Step,
-    /// [`CallbackContext::step`](crate::CallbackContext::step) of a callback or plugin.
+    /// `CallbackContext::step` of a callback or plugin.
     Callback,
     /// A function that makes an instruction.
     Instruction,
@@ -148,10 +148,15 @@ impl fmt::Display for StepKey {
 }
 
 /// The text of a call after its path.
+#[derive(Debug)]
 pub struct CallLabel<'a> {
+    /// The key of the call around a nested run.
     pub within: Option<&'a str>,
+    /// The kind.
     pub kind: CallKind,
+    /// The name.
     pub name: &'a str,
+    /// The number among the calls of this kind and name.
     pub index: u32,
 }
 

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A run for another process to drive: the argument of a [`RunDriver`](super::RunDriver). The other
-/// process runs it with [`Runner::begin`](crate::Runner::begin), and may be any process that knows
+/// process runs it with `Runner::begin`, and may be any process that knows
 /// the workflow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub struct RunTask {
     pub delta: StateDelta,
     /// The settings of the run, as JSON.
     pub config: Value,
-    /// The trace that the run continues, in the form of a [`TraceCarrier`](crate::TraceCarrier).
+    /// The trace that the run continues, in the form of a `TraceCarrier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 /// The engine of an inner run. Its events are private, so they stay in memory. Its steps are
 /// recorded with the steps of the outer run, under the call of the tool:
 /// `desk/clerk/reviewer:tool.reviewer@1/model@0`.
+#[allow(missing_debug_implementations)]
 pub struct NestedEngine {
     outer: Arc<dyn Engine>,
     claim: ClaimId,

@@ -179,7 +179,7 @@ pub fn escape(value: Value) -> Value {
 }
 
 /// The subject of a record.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum RecordSubject<'a> {
     /// The step of that name.
     Step(&'a Name),

@@ -20,7 +20,7 @@ pub struct RunRecord {
     /// The session.
     pub session: SessionKey,
     /// The app whose tenant the app of the session is, if the runner of the run was made from a
-    /// runner of that app by [`for_app`](crate::Runner::for_app).
+    /// runner of that app by `for_app`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant_of: Option<String>,
     /// The name of the workflow. A resume finds the workflow by it.
@@ -41,7 +41,7 @@ pub struct RunRecord {
     /// The time when it began, in microseconds since 1970.
     pub time: u64,
     /// The trace that a resumed run continues, in the form of a
-    /// [`TraceCarrier`](crate::TraceCarrier).
+    /// `TraceCarrier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
     /// Whether the run still waits for the turn of its session. Such a run has not begun, and

@@ -46,7 +46,7 @@ pub struct BranchTask {
     /// The settings of the run, as JSON.
     pub config: Value,
     /// The trace that the branch continues, in the form of a
-    /// [`TraceCarrier`](crate::TraceCarrier).
+    /// `TraceCarrier`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<String>,
 }
@@ -153,7 +153,7 @@ impl BranchReport {
     /// Returns the report without its events as JSON, to send to the other process.
     ///
     /// # Errors
-    /// Never for the report of [`Runner::branch`](crate::Runner::branch).
+    /// Never for the report of `Runner::branch`.
     pub fn to_value(&self) -> Result<Value> {
         let end = match &self.end {
             Ok(end) => record::from_value(end).map_err(Error::other)?,
@@ -196,10 +196,8 @@ mod tests {
             Some(LoopEndReason::Escalated { by: by.clone() }),
         );
         let mut report = BranchReport::new(Ok(end.clone()));
-        report.usage = Usage {
-            calls: 3,
-            ..Usage::new(20, 10)
-        };
+        report.usage = Usage::new(20, 10);
+        report.usage.calls = 3;
         let again = BranchReport::from_value(report.to_value().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.end.unwrap(), end);
         assert_eq!(again.usage, report.usage);

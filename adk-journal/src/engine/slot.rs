@@ -20,8 +20,11 @@ use std::sync::{Arc, OnceLock, RwLock};
 /// The targets of the events of a run: the log of its session, and its consumer.
 #[derive(Debug)]
 pub struct Delivery {
+    /// The session.
     pub session: Arc<Session>,
+    /// The seed of the ids of events.
     pub seed: IdSeed,
+    /// The queue of events to the consumer.
     pub outbox: Outbox,
     /// The keys that the run itself has written, if its workflow is closed.
     pub own: OnceLock<Box<OwnKeys>>,
@@ -32,6 +35,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Creates the delivery of a run.
     pub fn new(session: Arc<Session>, seed: IdSeed) -> Self {
         Self {
             session,
@@ -98,10 +102,12 @@ impl Delivery {
             .filter(|blocks| blocks.is_any())
     }
 
+    /// Returns a `temp:` key of the run.
     pub fn temp(&self, key: &str) -> Option<Arc<Value>> {
         read(&self.temp).get(key).cloned()
     }
 
+    /// Sets a `temp:` key of the run.
     pub fn set_temp(&self, key: Name, value: Arc<Value>) {
         write(&self.temp).insert(key, value);
     }
@@ -217,7 +223,10 @@ impl Stored {
     }
 }
 
+/// What only the runtime calls.
+#[doc(hidden)]
 impl Slot {
+    /// Creates the slot of an event.
     pub fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
         delivery.outbox.begin_commit();
         Self {
@@ -237,7 +246,9 @@ impl Slot {
         self.update = Some(update);
         self
     }
+}
 
+impl Slot {
     /// Returns the claim that writes.
     pub fn claim(&self) -> ClaimId {
         ClaimId {

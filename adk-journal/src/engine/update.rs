@@ -27,6 +27,7 @@ pub struct Update {
 }
 
 impl Update {
+    /// Creates an update of a state key.
     pub fn new(key: Name, draft: Draft, change: Change) -> Self {
         Self {
             key,
@@ -47,6 +48,7 @@ impl Update {
         self.base = Some(base);
     }
 
+    /// Returns whether the current value of the key is known.
     pub fn has_base(&self) -> bool {
         self.base.is_some()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The memory of this process, or a database.
 ///
 /// A session, the events of its runs and its artifacts are parts of one whole, so a
-/// [`Runner`](crate::Runner) refuses stores that keep them in different locations.
+/// `Runner` refuses stores that keep them in different locations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Location {
     /// The memory of this process. All stores in memory fit each other: an engine in memory appends

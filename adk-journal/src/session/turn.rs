@@ -38,9 +38,11 @@ impl fmt::Debug for Turns {
 }
 
 /// The turn of a run, which ends when this value is dropped.
+#[derive(Debug)]
 pub struct SessionTurn(Arc<Session>);
 
 /// A place in the queue of a session.
+#[allow(missing_debug_implementations)]
 pub enum TurnPlace {
     /// The turn was free.
     Now(SessionTurn),
@@ -49,6 +51,7 @@ pub enum TurnPlace {
     Later(BoxFuture<'static, SessionTurn>),
 }
 
+#[doc(hidden)]
 impl Session {
     /// Returns the queue. It is created for the first run that asks, because a session of a single
     /// run needs none.

@@ -129,6 +129,6 @@ pub struct CallInfo {
     /// Whether another agent handed over to this agent.
     pub handed_over: bool,
     /// Whether the call requests a summary of the conversation, see
-    /// [`Compaction`](crate::llm::Compaction).
+    /// `Compaction`.
     pub is_summary: bool,
 }

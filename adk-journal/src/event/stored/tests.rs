@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Content, FunctionCall, FunctionResponse, Thought};
+use crate::{Content, FunctionCall, FunctionResponse};
+use adk_model::Thought;
 
 /// Two rows that google-adk 2.13.0 wrote (`DatabaseSessionService.append_event`).
 const USER: &str = r#"{"content": {"parts": [{"text": "hi \u00fc"}], "role": "user"}, "invocation_id": "e-1", "author": "user", "actions": {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}, "node_info": {"path": ""}, "id": "64ce02a7-2aa8-4410-88b8-b80d34f6a346", "timestamp": 1795295498.056889}"#;
