@@ -438,7 +438,13 @@ impl ByHand {
             tokens.iter().skip(at).position(is_it).map(|n| at + n)
         };
         let value = from(start, '=')? + 1;
+        // Conditions may follow the value, and cannot be a part of it.
+        let conditions = tokens
+            .iter()
+            .skip(value)
+            .position(|token| is(token, "where"));
         let end = from(value, ';')?;
+        let end = conditions.map_or(end, |n| end.min(value + n));
         let part = |from: usize, to: usize| tokens.iter().take(to).skip(from).cloned().collect();
         Some(Constant {
             before: part(0, value),

@@ -20,6 +20,9 @@ const ITEMS: &[&str] = &[
         const META: AgentMeta<'static> = AgentMeta::custom(\"holder\").may_exit(N = 1);
         async fn run(&self, cx: &mut Context) -> Result<Flow> { const META: u8 = 1; x }
     }",
+    "impl Agent for Held {
+        const META: AgentMeta<'static> = AgentMeta::custom(\"held\") where Held: Send;
+    }",
 ];
 
 const ARGS: &[&str] = &[
