@@ -183,7 +183,8 @@ impl LlmAgent {
         self.settings.max_turns.or(self.max_turns)
     }
 
-    /// Checks that settings do not raise the number of turns that `bounds` counts.
+    /// Checks that settings do not raise `max_turns`, from which `bounds` computes the worst case
+    /// of model calls.
     fn check_turns(&self) -> Result<()> {
         let (kind, why) = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => (
@@ -224,9 +225,10 @@ impl LlmAgent {
         Err(Error::new(ErrorKind::Unchecked, message).with_help("declare the most, and set less"))
     }
 
-    /// Returns the maximum of model calls of all turns at one place, for an agent that receives
-    /// handovers. If only a handover can cause a further call, `bounds` counts one call, so the
-    /// limit is one. Tools that were added at run time cause further calls.
+    /// Returns the maximum number of model calls of an agent that receives handovers, over all its
+    /// turns at one path. If only a handover can cause a further call, `bounds` counts one call, so
+    /// the limit is one. Tools that were added at run time cause further calls, so the limit of one
+    /// does not apply then.
     fn max_calls(&self) -> Option<u32> {
         let added = !self.settings.tools.0.is_empty() || !self.settings.toolsets.0.is_empty();
         let counted = self.description.meta().max_turns.filter(|_| !added);

@@ -129,8 +129,8 @@ pub trait DynAgent: Send + Sync {
         AnnouncedKeys::of(self.meta())
     }
 
-    /// Returns the agent itself if a tree that holds it has to know its concrete type: a tree
-    /// includes the steps of a block.
+    /// Returns the agent as [`Any`], for a tree that includes the steps of a block and therefore
+    /// needs the block's concrete type. Other agents return `None`.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

@@ -84,8 +84,8 @@ pub(super) async fn ask(
     }
     let name = Name::shared(&call.name);
     let question = Name::from(format!("confirm {name}"));
-    // Confirmation and wait have the number of the call, so that a call that was recorded before
-    // its tool required confirmations is found.
+    // The confirmation and its wait get the number of the tool call. A call that an earlier program
+    // recorded without a confirmation is therefore found under this number.
     cx.frame
         .calls
         .align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
@@ -100,8 +100,9 @@ pub(super) async fn ask(
     Ok(ConfirmationOutcome::NotNeeded)
 }
 
-/// Reports whether the callbacks before a call have a record of their own. The calls of an agent as
-/// a tool are recorded one by one, and depend on the arguments that the callbacks changed.
+/// Reports whether the effects of the callbacks before a call are recorded separately from the
+/// call. This is necessary if the tool is an agent: its calls are recorded one by one, and depend
+/// on the arguments that the callbacks changed.
 fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
     tool.agent_dyn().is_some() && cx.run.engine.records() && ToolHooks::new(agent, cx).is_watched()
 }
@@ -142,8 +143,8 @@ async fn ask_about(
     })
 }
 
-/// Returns the recorded part of a call before its question. Boxed, because few calls have one and
-/// every future would contain it.
+/// Returns the recorded part of a call before its question: callbacks and the decision to ask.
+/// Boxed, because few calls have this part and every future would contain it.
 fn record_preparation(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,

@@ -84,7 +84,8 @@ impl LlmDecl {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
-            // A stub for a value that is not a tool has no name, and might end a loop.
+            // A tool without a name is the stub for a value that is not a tool. Such a value might
+            // end a loop, so the agent becomes a stub too.
             self.meta = stub_if(tools[i].name.is_empty(), self.meta);
             i += 1;
         }

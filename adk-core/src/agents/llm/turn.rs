@@ -78,7 +78,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
 impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
-        // If the agent receives handovers, its calls are counted over all its turns at this place.
+        // If the agent receives handovers, its calls are counted over all its turns at this path.
         let counted = cx
             .frame
             .handovers
@@ -165,7 +165,9 @@ impl<'a> LlmTurn<'a> {
             refused,
             skipping,
         } = calls::answer(&self.tools, calls, &self.open, cx).await?;
-        // In a live run, the last reply before this call has recorded the reason for silence.
+        // A turn that a tool ends without a reply has no answer to write; this is the reason for an
+        // error. After `task_completed`, which ends the turn of a live run, the reason of the last
+        // reply stays.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
             cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));
         }
@@ -311,7 +313,7 @@ fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 }
 
 /// Returns the maximum of model calls per turn. If the agent receives handovers, returns the
-/// maximum over all its turns at this place.
+/// maximum over all its turns at this path.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
     let counted = cx.frame.handovers.is_some() && cx.config().limit_handovers;
     if counted {

@@ -102,7 +102,7 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     }
 }
 
-/// Error type of a closure.
+/// The error that a callback may return. Converts it into an [`Error`].
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
