@@ -46,8 +46,8 @@ struct TracedAgent {
     description: Box<str>,
 }
 
-/// Creates a span with the fields that all spans of a run have. `of` is the [`TraceSpan`] of the
-/// place, or its parent.
+/// Creates a span with the fields that all spans of a run have. `of` is a [`TraceSpan`] of the same
+/// run, from which these fields are read.
 macro_rules! gen_ai_span {
     ($of:expr, $path:expr, $parent:expr, $operation:literal, $($fields:tt)*) => {
         tracing::info_span!(
@@ -260,13 +260,13 @@ impl Drop for TraceSpan {
 }
 
 impl Context {
-    /// Enters the span of the agent that begins at this place. Returns whether there is a span to
-    /// leave.
+    /// Enters the span of the agent that begins at the current path. Returns whether the caller
+    /// must call [`leave_span`](Self::leave_span).
     pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
         let Some(around) = &self.trace else {
             return false;
         };
-        // The first span is that of the root.
+        // The first span of a run already is the span of the root agent.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
             return false;
         }
@@ -274,7 +274,8 @@ impl Context {
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
         let may_be_old = match &own.run.replay {
             Some(replay) => own.has_calls() || !replay.is_over(),
-            // An engine that executes the run again answers recorded calls itself.
+            // An engine that executes the run again answers recorded calls itself, so the span of
+            // an agent with calls opens with the first call that is made.
             None => own.has_calls() && own.run.trace_parent.is_some(),
         };
         if !may_be_old {

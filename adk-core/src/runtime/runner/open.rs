@@ -217,7 +217,8 @@ pub(super) async fn open_in_turn(
     }
 }
 
-/// Takes the place of a run in the queue of its session. `None` if runs do not take turns.
+/// Takes the turn of the session for a run, or a place in the queue of runs. `None` if runs do not
+/// take turns.
 fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);

@@ -35,12 +35,13 @@ pub(super) fn run_turn(
             team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. }))
         });
         let around = OuterNames::enter(agent, step, cx);
-        // A remote branch is found by its path alone, which only works for parts of a workflow: an
-        // agent may run anything below itself.
+        // A process that executes a remote branch finds the branch by its path. This only works
+        // inside of workflows: an agent with a team, or an agent that is not a workflow, may run
+        // anything below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
-        // A finished workflow is walked again, because its loops are part of the outcome. The
-        // agents in it do not run again.
+        // A finished workflow is walked again, because its loops are part of the outcome of the
+        // run. The agents inside it that have finished do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {

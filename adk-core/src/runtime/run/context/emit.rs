@@ -68,12 +68,12 @@ impl Context {
         }
     }
 
-    /// Shows an event to the plugins, and replaces it by the event of a plugin. Plugins have seen
-    /// an event of the user as a message already.
+    /// Shows an event to the plugins, and replaces it by the event of a plugin. An event of the
+    /// user is not shown, because plugins have received it in `on_user_message`.
     ///
-    /// Plugins see the writes of the event, and the event commits their own writes. Partial events
-    /// are not shown again when the run is resumed, so all writes of plugins at a partial event are
-    /// dropped.
+    /// Plugins see the writes of the event, and the event commits the writes of the plugins too. A
+    /// resumed run does not show partial events again, so all writes of plugins at a partial event
+    /// are dropped.
     async fn show_to_plugins(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
@@ -301,14 +301,15 @@ impl Context {
         }
     }
 
-    /// Emits an event with a boxed future, because deeply nested workflows would carry the large
-    /// future of a rare event.
+    /// Emits an event with a boxed future. Otherwise the futures of nested workflows would each
+    /// contain the large future of an event that they rarely emit.
     pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
         Box::pin(self.emit(event))
     }
 
-    /// Applies the recorded summaries that precede the next model call and that this program does
-    /// not repeat: the current program may summarize later, or not at all.
+    /// Applies recorded summaries of the conversation that precede the next model call and that
+    /// this program does not write again: it may summarize later than the recording program, or not
+    /// at all.
     pub(crate) async fn pass_summaries(&mut self) -> Result<()> {
         let replay = self.run.replay.as_ref();
         if let Some(replay) = replay.filter(|replay| !replay.is_over()) {

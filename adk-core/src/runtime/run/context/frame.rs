@@ -112,12 +112,12 @@ impl Context {
             .map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
-    /// Moves to a round of the current loop, or to its place outside of the rounds.
+    /// Moves to a round of the current loop, or from a round back to the path of the loop.
     pub(crate) fn go_to(&mut self, at: At) {
         self.frame.path = self.frame.path.with(at);
     }
 
-    /// Begins a turn or a round at the current place. The caller passes the returned frame to
+    /// Begins a turn or a round at the current path. The caller passes the returned frame to
     /// [`leave`](Self::leave).
     pub(crate) fn begin_again(&mut self, at: At) -> Frame {
         let path = match at {
@@ -163,8 +163,8 @@ impl Context {
         recorded == 0 || self.frame.emits > recorded
     }
 
-    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving
-    /// it.
+    /// Continues the numbers of calls and events from the ended frame `inner`, which
+    /// [`begin_again`](Self::begin_again) began.
     pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }
