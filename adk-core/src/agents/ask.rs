@@ -66,7 +66,7 @@ impl Question<'_> {
         let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message).with_help(
-                "give the workflow to the runner that is answered, so that answers are read there",
+                "add the workflow to the runner that receives answers: `Runner::builder().workflow(...)`",
             )
         })?;
         cx.emit(Event::new().with_state(key, answer)).await?;

@@ -193,7 +193,7 @@ impl LlmAgent {
             ),
             (Some(set), Some(most)) if set > most => {
                 let why = format!(
-                    "it is declared with `max_turns: {most}`, which is the most that was checked"
+                    "it is declared with `max_turns: {most}`, and the checks rely on this maximum"
                 );
                 (ErrorKind::Unchecked, why)
             }
@@ -221,8 +221,9 @@ impl LlmAgent {
         } else {
             return Ok(());
         };
-        let message = format!("{raised} than by the declaration, and that is what was checked");
-        Err(Error::new(ErrorKind::Unchecked, message).with_help("declare the most, and set less"))
+        let message = format!("{raised} than declared, and the checks rely on the declaration");
+        Err(Error::new(ErrorKind::Unchecked, message)
+            .with_help("declare the largest value that you set"))
     }
 
     /// Returns the maximum number of model calls of an agent that receives handovers, over all its
@@ -249,7 +250,7 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
-                // Boxed, because few runs are live.
+                // Boxed to keep the future small, because few runs are live.
                 Some(input) => Box::pin(live::run(self, input, cx)).await,
                 None => turn::run(self, cx).await,
             };

@@ -38,10 +38,10 @@ pub const FALLBACK_KEY: &str = "fallback";
 /// reports a failed summary of the conversation. The value is an object with `error`.
 pub const COMPACTION_KEY: &str = "compaction";
 
-/// The name in the record keys of model calls.
+/// The name of model calls in the keys of their journal entries.
 pub(super) const MODEL: Name = Name::literal("model");
 
-/// Returns the name in the record keys of calls of this kind.
+/// Returns the name of calls of this kind in the keys of their journal entries.
 pub(super) const fn name(kind: CallKind) -> Name {
     match kind {
         CallKind::Summary => Name::literal("summary"),
@@ -180,7 +180,7 @@ impl ModelCall {
             let permit = self.permit(model).await;
             let answer = match &self.trace {
                 None => self.answer(model, send, &mut handed).await,
-                // Boxed, because few runs are traced.
+                // Boxed to keep the future small, because few runs are traced.
                 Some(agent) => {
                     let span = trace::chat_span(agent, model, &self.request, attempts.attempt);
                     Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
@@ -222,7 +222,7 @@ impl ModelCall {
         } else {
             0
         };
-        // Boxed, because few providers have a rate limit.
+        // Boxed to keep the future small, because few providers have a rate limit.
         Some(Box::pin(gate.enter(self.run.id, tokens)).await)
     }
 

@@ -231,7 +231,7 @@ pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) 
     })
 }
 
-/// Counts the usage of a call, or of a part of a call.
+/// Counts the usage of a tool call, or of its part before a question.
 pub(super) fn count_call(left: &ToolRecord, cx: &mut Context) {
     cx.mark_updated(&left.updated);
     if !left.usage.is_nothing() {
@@ -289,7 +289,7 @@ pub(super) fn start(
         step.clone(),
         Some(&tool),
     ));
-    // Boxed, because few runs have a limit.
+    // Boxed to keep the future small, because few runs have a limit.
     let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();
     let made = step.clone();
@@ -303,7 +303,7 @@ pub(super) fn start(
         let work = cx.call_of_calls(kind, name, inputs, work);
         return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
-    // Boxed first: the future is large, and each future around it would move it.
+    // Boxed here, because the future is large and each future around it would move it.
     let work = made.execute(Box::pin(run_call(tool, call, before, own, hooks, limit)));
     Box::pin(finish_call(
         step,

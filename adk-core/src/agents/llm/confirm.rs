@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
 
-/// The record of a call before its tool runs: the effects of callbacks, and whether the tool asks
-/// for a confirmation.
+/// The recorded part of a call before its tool runs: the effects of callbacks, and whether the tool
+/// asks for a confirmation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct PreparedCall {
     pub(super) args: ToolArgs,
@@ -94,7 +94,7 @@ pub(super) async fn ask(
         .align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
-        // Boxed, because few tools ask.
+        // Boxed to keep the future small, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
     Ok(ConfirmationOutcome::NotNeeded)
@@ -144,7 +144,7 @@ async fn ask_about(
 }
 
 /// Returns the recorded part of a call before its question: callbacks and the decision to ask.
-/// Boxed, because few calls have this part and every future would contain it.
+/// Boxed to keep the future small, because few calls have this part.
 fn record_preparation(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,

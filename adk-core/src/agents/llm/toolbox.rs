@@ -72,7 +72,7 @@ impl<'a> Toolbox<'a> {
             .iter()
             .map(|tool| tool.declaration_dyn().name.as_str())
             .collect();
-        // Boxed, because few agents have toolsets and every future would contain the work.
+        // Boxed to keep the future small, because few agents have toolsets.
         self.offered = Box::pin(toolsets::list_offered(self.agent, &taken, cx)).await?;
         Ok(())
     }

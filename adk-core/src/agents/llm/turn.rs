@@ -230,7 +230,7 @@ impl<'a> LlmTurn<'a> {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
-                    // Boxed, because almost all answers fit.
+                    // Boxed to keep the future small, because almost all answers fit.
                     Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
                 }
             }
@@ -252,7 +252,7 @@ impl<'a> LlmTurn<'a> {
             ));
         }
         if let Some(compaction) = &agent.compact {
-            // Boxed, because few agents have a compaction.
+            // Boxed to keep the future small, because few agents have a compaction.
             Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
         }
         cx.pass_summaries().await?;
@@ -337,7 +337,8 @@ pub(super) async fn call_model(
     let is_recorded = cx.is_recorded(kind, &call::name(kind));
     cx.run.count_llm_call(is_recorded)?;
     cx.count_call(is_recorded)?;
-    // Released when the usage of the reply is counted. Boxed, because few runs have a budget.
+    // Released when the usage of the reply is counted. Boxed to keep the future small, because few
+    // runs have a budget.
     let mut _held = None;
     if cx.has_budget() && !is_recorded {
         _held = Some(Box::pin(cx.reserve(models, &request)).await?);

@@ -59,7 +59,7 @@ pub struct RunConfig {
     /// Whether a transfer to an unknown agent ends the run. Default `false`: the model receives an
     /// error result with the known names.
     pub transfer_errors_end_run: bool,
-    /// Whether the model calls of a handover target are counted over all its turns at one place,
+    /// Whether the model calls of a handover target are counted over all its turns at one path,
     /// against its `max_turns` and its part of [`Bounds`](crate::check::Bounds). An agent without
     /// remaining calls is no longer a target. Default `true`. In ADK each turn begins anew.
     pub limit_handovers: bool,
@@ -227,7 +227,7 @@ impl RunConfig {
         /// Sets whether a transfer to an unknown agent ends the run.
         transfer_errors_end_run(yes: bool) = yes;
         /// Sets whether the model calls of a handover target are counted over all its turns at one
-        /// place.
+        /// path.
         limit_handovers(yes: bool) = yes;
         /// Sets whether an answer that does not fit is returned to the model.
         repair_answers(yes: bool) = yes;

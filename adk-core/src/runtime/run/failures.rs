@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The failed calls, with their records.
+/// The failed calls with their recorded errors.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     any: AtomicBool,
@@ -35,7 +35,7 @@ impl Failures {
 }
 
 impl Run {
-    /// Adds a failed call and its record.
+    /// Adds a failed call with its recorded error.
     pub(crate) fn record_failure(&self, key: StepKey, failure: Value) {
         if let (Some(outer), Some(within)) = (&self.outer, &self.within) {
             return outer.record_failure(within.key(&key), failure);

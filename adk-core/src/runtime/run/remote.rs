@@ -99,8 +99,8 @@ impl Run {
         std::mem::take(&mut *lock(&self.left))
     }
 
-    /// Adds an event that a remote branch has committed to this session, and returns its place in
-    /// the outbox.
+    /// Adds an event that a remote branch has committed to this session, and returns its position
+    /// in the queue of events for the consumer.
     pub(crate) fn join_event(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored {
             place, event, temp, ..

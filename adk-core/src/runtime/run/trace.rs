@@ -110,7 +110,8 @@ impl TraceSpan {
         }
     }
 
-    /// Creates a span below this one, at the place of its agent. `make` gets the id of the parent.
+    /// Creates a span below this one, with the path of this span's agent. `make` gets the id of the
+    /// parent span.
     pub(crate) fn child(
         self: &Arc<Self>,
         path: &Path,

@@ -46,7 +46,7 @@ pub(crate) enum Updates<'a> {
     Refused(&'static str),
 }
 
-/// The agent that makes an update, and its place.
+/// The agent that makes an update, with its path and branch.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
@@ -699,7 +699,7 @@ fn set_before_error(name: &str) -> Error {
     let message =
         format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
-        .with_help("use `update` for the key in the whole call, and `set` for others")
+        .with_help("write the key only with `update` in this call, or only with `set`")
 }
 
 impl fmt::Display for UpdateSlot {

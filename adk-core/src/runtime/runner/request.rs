@@ -555,9 +555,8 @@ impl PendingRun {
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
-                return Err(Error::new(ErrorKind::Config, message).with_help(
-                    "give the runner of live runs an engine that drives its runs itself",
-                ));
+                return Err(Error::new(ErrorKind::Config, message)
+                    .with_help("run it on a runner whose engine executes runs in this process"));
             }
         };
         Ok(followed_run(&shared, run, followed))

@@ -80,7 +80,7 @@ pub(super) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
     ) || cx.config().custom_agents_finish
 }
 
-/// Emits the end of the agent or workflow at this place, in a resumable run.
+/// Emits the end of the agent or workflow at the current path, in a resumable run.
 pub(super) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     emit_checkpoint(None, cx)
 }

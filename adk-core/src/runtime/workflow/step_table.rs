@@ -222,7 +222,8 @@ fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
 /// function.
 pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
     prepare.check(|run| workflow.check_state(&Values { run }));
-    // The blocks around a step: the end of each, and the path outside of it.
+    // For each block around the current step: the index of its end, and the path outside of the
+    // block.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {
         match step.kind {
@@ -252,7 +253,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                     prepare.fail(unchecked_skip(step.name));
                 }
             }
-            // The end of a branch is not the end of a block.
+            // An [`StepKind::End`] may also end a branch, which is not in `open`.
             StepKind::End => {
                 if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
                     prepare.leave(outer);
@@ -273,7 +274,8 @@ fn unchecked_skip(block: &str) -> Error {
     ))
 }
 
-/// Enters the place of a step; the step that is the workflow itself is the current place already.
+/// Moves `prepare` to the path of a step, and returns the outer path. A step that is the workflow
+/// itself has the current path.
 fn enter_step(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) {
         prepare.here()

@@ -1,9 +1,9 @@
 //! [`Team`]: agents that hand over to each other, an agent that may transfer and the agents below
 //! it.
 //!
-//! A team has one turn at the place of its first agent, and one member runs at a time. The turn
-//! ends when a member ends without a handover. The model calls are counted per member over the
-//! whole turn, since `bounds` counts them in this way.
+//! A team has one turn at the path of its first agent, and one member runs at a time. The turn ends
+//! when a member ends without a handover. The model calls are counted per member over the whole
+//! turn, since `bounds` counts them in this way.
 
 use super::root::continuing_member;
 use super::turn::run;
@@ -16,7 +16,7 @@ use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
-/// Finds the agent of a description, for agents that do not hold the agents below them.
+/// Finds an agent by its description. Used for agents that do not hold the agents below them.
 pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
 /// The members of a team. A parent comes before its children.
@@ -126,7 +126,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Prepares all members but the first, which the caller prepares at the current place.
+    /// Prepares all members but the first, which the caller prepares at the current path.
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
@@ -188,9 +188,9 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// Runs the turn from the member `at`, at the current place, which is the place of the first
-    /// member. All members use the keys of the first member, also if it is an instance. Returns the
-    /// flow and the path of the member that ended the turn.
+    /// Runs the turn of the team, beginning with the member `at`. The current path is the path of
+    /// the first member. All members use the keys of the first member, also if it is an instance.
+    /// Returns the flow and the path of the member that ended the turn.
     async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // The prefix of the names of all members but the first.
@@ -237,7 +237,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Returns the member that these names lead to from the first member.
+    /// Returns the member at the end of these names, which lead downward from the first member.
     pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
         names.try_fold(0, |at, name| {
@@ -352,7 +352,7 @@ impl<'a> Team<'a> {
     }
 }
 
-/// Runs a member at the current place.
+/// Runs a member at the current path.
 async fn run_member(
     agent: &dyn DynAgent,
     begun: bool,
@@ -370,7 +370,7 @@ async fn run_member(
     ))
 }
 
-/// Runs a member at a place of its own.
+/// Runs a member at a path of its own.
 async fn run_member_at(
     agent: &dyn DynAgent,
     is_closed: bool,

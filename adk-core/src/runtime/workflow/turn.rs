@@ -155,14 +155,14 @@ impl OuterNames {
     }
 }
 
-/// Runs an agent at the current place, with its callbacks unless it has begun already.
+/// Runs an agent at the current path, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
     let ran = match (!begun)
         .then_some(LifecycleNode::Agent(agent))
         .filter(|node| is_observed(*node, cx))
     {
-        // Boxed, because few agents are watched.
+        // Boxed to keep the future small, because few agents are watched.
         Some(node) => Box::pin(run_watched(agent, node, cx)).await,
         None => run_body(agent, cx)
             .await

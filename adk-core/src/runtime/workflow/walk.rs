@@ -1,4 +1,4 @@
-//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only concurrent parts and
+//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only branches, elements and
 //! nested agents recurse.
 
 mod end;
@@ -243,9 +243,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns a future that runs the parts of a block in contexts of their own. The function is
-    /// not inlined, so that the futures are not part of the frame that awaits them, as in
-    /// [`boxed`].
+    /// Returns a future that runs the branches or elements of a block in contexts of their own. The
+    /// function is not inlined, so that the futures are not part of the frame that awaits them, as
+    /// in [`boxed`].
     #[inline(never)]
     fn start_parts<'s>(
         &'s self,
@@ -275,7 +275,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Enters the place of a step. Returns the frame for [`go_back`](Self::go_back).
+    /// Moves the context to the path of a step. Returns the outer frame for
+    /// [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
             cx.begin_again(At::Once)

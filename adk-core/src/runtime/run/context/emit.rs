@@ -136,8 +136,8 @@ impl Context {
         Ok(draft)
     }
 
-    /// Emits the event that `work` returns. The stored event is also the record of the call, so
-    /// both need one commit.
+    /// Emits the event that `work` returns. The stored event also is the journal entry of the call,
+    /// so one commit suffices.
     ///
     /// When the run is resumed and the event is stored, the call is not made again. As with
     /// [`step`](Self::step) the work owns its inputs. An error of the work is not recorded, so a
@@ -168,8 +168,8 @@ impl Context {
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
         // Plugins see an event before it is committed, and an event of a nested run is not stored.
-        // In both cases the call has a record of its own, under the number of its event. Plugins
-        // may therefore be added and removed while a run waits.
+        // In both cases the result of the work is recorded separately, under the number of the
+        // event. Plugins may therefore be added and removed while a run waits.
         let key = StepKey::new(
             self.run.id,
             self.frame.path.clone(),

@@ -1,5 +1,5 @@
-//! [`Frame`]: the turn of an agent or the round of a loop, with its place, counters, entry and
-//! exit.
+//! [`Frame`]: the turn of an agent or the round of a loop, with its path, counters, and the state
+//! of its exit.
 
 use super::Context;
 use crate::models::model::Usage;
@@ -88,13 +88,13 @@ impl DerefMut for Frame {
 }
 
 impl Context {
-    /// Enters an agent or a round below. The caller passes the returned frame to
+    /// Enters an agent or a round below the current path. The caller passes the returned frame to
     /// [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
         self.enter_at(self.frame.path.child(name, at))
     }
 
-    /// Enters an agent at any path, as [`enter`](Self::enter) does below the current path.
+    /// Enters an agent at any path. The caller passes the returned frame to [`leave`](Self::leave).
     pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
         let author = self.name_of(path.name());
         let inner = Frame {

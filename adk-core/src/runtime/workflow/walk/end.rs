@@ -47,7 +47,7 @@ impl Walk<'_> {
         let next = block.round.saturating_add(1);
         let is_last = max.is_some_and(|max| block.round >= max);
         // The journal may have been recorded under an older `max`. A recorded round runs again
-        // whatever `max` is now, and a loop that has ended in the journal does not get further
+        // even if `max` is lower now, and a loop that has ended in the journal does not get further
         // rounds.
         let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
             None => is_last,
