@@ -68,7 +68,7 @@ pub struct LlmAgent {
     output: Option<AgentOutput>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
-    /// The checked maximum of model calls per turn.
+    /// The declared maximum of model calls per turn, on which the checks rely.
     max_turns: Option<u32>,
     /// Maximum number of replies per turn that may not fit the output type.
     answer_attempts: u32,

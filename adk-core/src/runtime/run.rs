@@ -109,7 +109,7 @@ pub(crate) struct Run {
     pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
-    /// Whether the engine keeps nothing. Most runs then work without slots.
+    /// Whether the engine keeps no runs. Most events then need no [`Slot`].
     pub(crate) is_in_memory: bool,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
@@ -459,7 +459,7 @@ impl Run {
         self.outer.is_some()
     }
 
-    /// Returns the recorded result of a call, if the engine has handed it over.
+    /// Returns the recorded result of a call, if the engine has supplied the journal.
     pub(crate) fn recorded_result(&self, key: &StepKey) -> Option<Value> {
         self.record_of(key, Value::clone)
     }
@@ -486,7 +486,7 @@ impl Run {
             .is_some_and(|replay| replay.has_begun(path))
     }
 
-    /// Returns whether the engine has handed over a record of this run.
+    /// Returns whether the engine has supplied a journal of this run, or of the run around it.
     pub(crate) fn has_record(&self) -> bool {
         match &self.outer {
             Some(outer) => outer.has_record(),

@@ -115,7 +115,7 @@ pub trait Live {}
 #[diagnostic::do_not_recommend]
 impl<W: LiveIf<true> + ?Sized> Live for W {}
 
-/// Implemented by `workflow!` for each workflow, with whether the workflow can run live.
+/// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
 
 /// A type that has its whole tree as a const, as `workflow!` generates it.

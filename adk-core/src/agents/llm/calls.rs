@@ -182,7 +182,7 @@ pub(super) async fn answer(
         }
         content.parts.push(response_part(call, result));
     }
-    // An agent as a tool may have exhausted a bound.
+    // A tool that is an agent may have exceeded a limit of `#[bounds(...)]`.
     cx.check_limits()?;
     Ok(CallResponses {
         content,
@@ -192,8 +192,8 @@ pub(super) async fn answer(
     })
 }
 
-/// Moves the writes of a call to the context, for the next event. The call has read the keys in
-/// `saw` after earlier calls set them.
+/// Moves the writes of a call to the context, for the next event. `saw` contains the keys that
+/// earlier calls had set when this call read them.
 pub(super) fn take_record(
     left: ToolRecord,
     tool: Option<&Arc<dyn DynTool>>,

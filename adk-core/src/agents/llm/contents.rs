@@ -214,7 +214,7 @@ fn own_content<'a>(
             });
         Cow::Owned(Content::new(content.role, parts.collect()))
     };
-    // Thoughts of a removed call have no meaning without it.
+    // If only thoughts are left, they belong to a removed call and have no meaning without it.
     (!content.parts.iter().all(is_silent)).then_some(content)
 }
 

@@ -257,8 +257,7 @@ pub struct OutputKey {
     /// Returns the value as its type serializes it, without fields that the type does not have; or
     /// the reason why the value does not fit.
     pub read: fn(&Value) -> Result<Value, String>,
-    /// Variant of `read` that only checks the value, for a description, which does not depend on
-    /// JSON values.
+    /// As `read`, but only checks the value. The description of the agent holds this function.
     pub(crate) accepts: Accepts,
     /// The schema for the description.
     pub(crate) described: Option<ValueSchema>,

@@ -28,8 +28,8 @@ impl<'a> Toolbox<'a> {
         let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
-            // The agent's model and its fallback models get the same request, so all of them must
-            // support it.
+            // The agent's model and its fallback models get the same request. If one of them
+            // supports no response schema together with tools, the model answers through a tool.
             && !models.iter().all(|model| model.answers_in_schema_beside_tools())
             && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()

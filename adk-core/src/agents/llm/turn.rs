@@ -165,8 +165,8 @@ impl<'a> LlmTurn<'a> {
             refused,
             skipping,
         } = calls::answer(&self.tools, calls, &self.open, cx).await?;
-        // A turn that a tool ends without a reply has no answer to write; this is the reason for an
-        // error. After `task_completed`, which ends the turn of a live run, the reason of the last
+        // If a tool ends the turn without a reply, the agent cannot write its key, and the error
+        // names the tool. `task_completed` ends a live turn after a reply, so the reason of this
         // reply stays.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
             cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));

@@ -59,7 +59,7 @@ fn to_error(error: BoxError) -> Error {
 
 /// Marker of a type that is a callback; `M` is [`Now`] or [`Later`].
 ///
-/// A second marker, `NoCall`, has no types. It gives rustc two candidate implementations. When
+/// No type has the second marker, `NoCall`. It gives rustc two candidate implementations. When
 /// neither applies, rustc prints the message of the trait instead of reporting one missing `Fn`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<M>(PhantomData<M>);

@@ -83,14 +83,14 @@ impl CallbackContext {
         }
     }
 
-    /// Refuses updates of state for this reason, because no slot can record them.
+    /// Refuses updates of state for the reason `why`, because no slot can record them.
     pub(crate) fn refuse_updates(&mut self, why: &'static str) {
         if let CallbackSteps::Numbered(calls) = &mut self.steps {
             self.steps = CallbackSteps::Unslotted(std::mem::take(calls), why);
         }
     }
 
-    /// Takes the counts of the calls of the agent, with those of this callback.
+    /// Takes the call numbers of the agent, which include the calls of this callback.
     pub(crate) fn take_calls(&mut self) -> Option<CallCounts> {
         match &mut self.steps {
             CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {

@@ -47,11 +47,11 @@ pub struct RunConfig {
     /// errors. Default `false`: spans hold names of agents, models and tools, counts, and kinds of
     /// errors.
     pub trace_contents: bool,
-    /// Whether an escalate ends every enclosing loop, while the sequences in between continue, and
-    /// cancels the siblings of a direct child of a parallel block. Default `false`: an escalate
-    /// ends the innermost loop, like a `break`. The checker assumes the default. With this
-    /// setting, keys that the checker knows after an outer loop may be missing, which is an
-    /// error of the run.
+    /// Whether an escalate ends every enclosing loop, as in ADK. The sequences between the agent
+    /// and the outermost loop continue. An escalate by a direct child of a parallel block cancels
+    /// its siblings. Default `false`: an escalate ends the innermost loop, like a `break`. The
+    /// checker assumes the default. With this setting, keys that the checker knows after an outer
+    /// loop may be missing, which is an error of the run.
     pub escalate_ends_all_loops: bool,
     /// Whether a tool's error ends the run. Default `false`: the model receives it as an error
     /// result.

@@ -1,8 +1,8 @@
 //! [`Failures`]: the failed calls of a run whose agents have not continued yet.
 //!
-//! A failed call leaves a record that is not an answer: the next resume makes the call again. When
-//! its agent handles the error and continues, later steps depend on the error. From then on the
-//! error is the result of that call, so a resumed run takes the same path.
+//! A failed call is recorded as a failure, which does not answer the call: the next resume makes
+//! the call again. When its agent handles the error and continues, later steps depend on the error.
+//! From then on the error is the result of that call, so a resumed run takes the same path.
 
 use super::{Run, record};
 use crate::store::engine::StepKey;

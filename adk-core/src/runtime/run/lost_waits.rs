@@ -26,8 +26,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub(crate) struct OpenWait {
     run: Arc<Run>,
     waiting: Waiting,
-    /// The key of the wait; `None` once a drop does not lose it, because it has an answer or an
-    /// earlier execution has withdrawn it.
+    /// The key of the wait. `None` if dropping this value does not lose the wait, because the wait
+    /// has an answer or an earlier execution has withdrawn it.
     key: Option<StepKey>,
 }
 

@@ -18,9 +18,9 @@ use std::sync::atomic::{
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 
-/// The records of a run. During the replay the run sees a session of its own, to which each event
-/// is applied in its turn. State and history therefore have their original values at every point,
-/// also between branches.
+/// The journal of a resumed run, while it is replayed. During the replay the run sees a session of
+/// its own, to which each event is applied in its turn. State and history therefore have their
+/// original values at every point, also between branches.
 pub(crate) struct Replay {
     session: Arc<Session>,
     /// Keys written up to the current point of the replay. Set only for a closed workflow.
@@ -231,7 +231,8 @@ impl Replay {
         self.keys().filter_map(number).max().unwrap_or_default()
     }
 
-    /// Returns the slots, calls, marks and waits of the run. Each begins with its path.
+    /// Returns the keys of the journal entries of the run: slots of events, calls, marks of
+    /// finished agents, and waits. Each begins with its path.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let keys = self
             .slots
@@ -246,8 +247,8 @@ impl Replay {
         keys.map(String::as_str).chain(waits)
     }
 
-    /// Returns the parts of a block that have begun, named as in a path after the block: `[3]` for
-    /// an element, and the name of its first step for a branch.
+    /// Returns the branches or elements of a block that have begun, named as in a path after the
+    /// block: `[3]` for an element, and the name of its first step for a branch.
     pub(crate) fn parts_begun(&self, block: &Path) -> HashSet<String> {
         let block = block.to_string();
         let part = |key: &str| {

@@ -72,7 +72,7 @@ pub(crate) use gen_ai_span;
 impl TraceSpan {
     /// Creates the first span of a run, or of a remote branch; `None` if the run is not traced.
     ///
-    /// The span continues the trace in the record of the run. Without one, its parent is the
+    /// The span continues the trace that is stored with the run. Without one, its parent is the
     /// current span.
     pub(crate) fn first(meta: &AgentMeta<'_>, run: &Arc<Run>, path: &Path) -> Option<Arc<Self>> {
         if LevelFilter::current() < LevelFilter::INFO {

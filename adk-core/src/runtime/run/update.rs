@@ -353,8 +353,8 @@ impl AgentUpdate<'_> {
             key.clone(),
             index,
         );
-        // Only a failed update has a record under this key. The record is the result once the agent
-        // has continued after the error.
+        // Only a failed update is recorded under this key. The error is the result once the agent
+        // has continued after it.
         if let Some(failed) = run
             .recorded_result(&step)
             .filter(|record| !is_failure(record))

@@ -80,8 +80,8 @@ impl StoreParts {
         };
         let memory = self.memory.or(store.memory);
 
-        // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
-        // sessions.
+        // Artifacts and memory may be kept in any location, unless they are part of a store or look
+        // up their sessions.
         let location_of = |by| {
             if by == Origin::Store {
                 store_location.clone()

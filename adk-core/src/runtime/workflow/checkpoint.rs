@@ -1,8 +1,8 @@
 //! ADK's checkpoint events under [`RunConfig::resumable`](crate::RunConfig::resumable). They report
 //! the next step of a sequence or a loop, and the end of a block or an agent.
 //!
-//! The runtime only writes these events. It resumes a run from its journal, by path and not by
-//! name.
+//! The runtime only writes these events. It resumes a run from its journal, which identifies steps
+//! by path.
 
 use super::walk::{EnteredBlock, Walk};
 use crate::runtime::run::Context;

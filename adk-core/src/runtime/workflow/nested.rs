@@ -130,7 +130,7 @@ fn missing_input(name: &str, cx: &Context) -> Error {
 }
 
 /// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
-/// the `state` keys around it.
+/// the `state` keys of the enclosing workflow.
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::from_spec);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());

@@ -57,7 +57,7 @@ pub trait StepTable {
     }
 
     /// Returns `true` if the workflow has keys of its own. A tree that was built at run time uses
-    /// the keys around it, as in ADK.
+    /// the keys of the enclosing workflow or the session, as in ADK.
     fn is_closed(&self) -> bool {
         true
     }
@@ -117,7 +117,8 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     }
     // At the root of a run, the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
-    // The walk restores them after an error too: an agent that runs a workflow itself may continue.
+    // Scope and known keys are restored after an error too, because an agent that runs a workflow
+    // itself may continue.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
     let (unchecked, states, announced) =
         (cx.unchecked, cx.states.clone(), cx.frame.announced.take());

@@ -1,5 +1,5 @@
-//! [`Team`]: agents that hand over to each other, an agent that may transfer and the agents below
-//! it.
+//! [`Team`]: agents that hand over to each other. A team is an agent that may transfer and all
+//! agents below it.
 //!
 //! A team has one turn at the path of its first agent, and one member runs at a time. The turn ends
 //! when a member ends without a handover. The model calls are counted per member over the whole
@@ -227,7 +227,8 @@ impl<'a> Team<'a> {
             };
             let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
             self.members[at].calls = handovers.calls;
-            // A requested end of a loop holds even if another member continues after it.
+            // If a member ends a loop and hands over, the loop ends after the turns of the other
+            // members.
             let ended = exit.take().unwrap_or((flow, path));
             match handovers.next.and_then(|next| handovers.targets.get(next)) {
                 None => return Ok(ended),
@@ -253,8 +254,8 @@ impl<'a> Team<'a> {
             .find(|at| *self.members[*at].name == *name)
     }
 
-    /// Returns `true` if a member may keep the conversation: from it, all members can be reached
-    /// through the first one.
+    /// Returns `true` if a member may keep the conversation, because it can hand the conversation
+    /// up to the first member, which reaches all others.
     pub(super) fn may_keep(&self, at: usize) -> bool {
         let mut upward = std::iter::successors(Some(at), |&at| self.members[at].parent);
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)

@@ -14,8 +14,8 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as a step that was entered. `outer` is the frame from before the entry. Returns
-/// the exit of the turn, if any, with the path of the agent that made it.
+/// Runs the agent of a step after the context has entered the step. `outer` is the frame from
+/// before the entry. Returns the exit of the turn, if any, with the path of the agent that made it.
 // An `async fn` would hold its arguments twice; an `async` block holds them once.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
 pub(super) fn run_turn(
@@ -127,7 +127,7 @@ pub(super) struct OuterNames {
 
 impl OuterNames {
     /// Sets the names and keys of an instance. The name of a workflow instance (`as second`) is the
-    /// prefix of all names inside it; its step defines its keys.
+    /// prefix of all names inside it. The step of the instance says which keys are renamed.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Self {
@@ -230,7 +230,8 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
                 .as_ref()
                 .is_some_and(|handovers| handovers.next.is_some()) => {}
         Flow::Continue => check_written(meta, cx)?,
-        // The agents inside a workflow have announced their exits there.
+        // The agent inside the workflow that made the exit has announced it, which was checked at
+        // its own turn.
         _ if meta.kind == AgentKind::Workflow => {}
         _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
     }

@@ -356,8 +356,8 @@ impl Future for Emit<'_> {
     }
 }
 
-/// Records the effects of a committed event in its turn, and waits for the consumer if the event is
-/// delivered.
+/// Records the effects of a committed event in the frame of the agent's turn, and waits for the
+/// consumer if the event is delivered.
 fn deliver<'a>(
     stored: Stored,
     run: &'a Run,

@@ -126,7 +126,8 @@ impl Context {
         };
         let (author, emits) = (self.frame.author.clone(), self.frame.emits);
         let calls = std::mem::take(&mut self.frame.calls);
-        // Calls and events of one path are numbered over all frames.
+        // The new frame continues the numbers, because calls and events of one path are numbered
+        // over all of its frames.
         let inner = Frame {
             author,
             emits,

@@ -105,7 +105,8 @@ impl Context {
         drop(std::mem::replace(self, own));
     }
 
-    /// Ends the descent at the branch: takes over the writes of its scopes, and returns the search.
+    /// Ends the descent at the branch. Marks the keys that were written in the sending process as
+    /// written, and returns the search.
     pub(crate) fn arrive(&mut self) -> Result<Option<Box<RemoteBranchSearch>>> {
         let search = self.search.take();
         let Some(task) = search.as_ref().map(|search| &search.task) else {

@@ -49,8 +49,8 @@ impl Context {
         )
     }
 
-    /// Makes a recorded call whose values were checked one by one, such as a tool call with its
-    /// writes.
+    /// Makes a recorded call, such as a tool call with its writes. The nesting depth of its values
+    /// was checked one by one.
     pub(crate) fn recorded_call<T, W>(
         &mut self,
         kind: CallKind,
