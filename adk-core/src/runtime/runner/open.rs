@@ -63,7 +63,8 @@ pub(super) async fn claim_run(
     resume_claimed(shared, claimed, wait).await
 }
 
-/// Checks that a run belongs to this app and this workflow, and that the shape still fits.
+/// Checks that a run belongs to this app and this workflow, and that the workflow still has the
+/// shape that the run began with.
 pub(super) fn check_run(
     app: &str,
     shape: Option<&(String, Topology)>,

@@ -432,8 +432,8 @@ async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>>
 }
 
 impl Run {
-    /// Returns the error of a resumed run that ends, or that only waits for itself, before its
-    /// whole journal was replayed.
+    /// Returns the error of a resumed run that has ended, or cannot continue, before its whole
+    /// journal was replayed.
     fn unread_journal(&self) -> Option<Error> {
         let next = self
             .replay

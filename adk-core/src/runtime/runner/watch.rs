@@ -223,7 +223,7 @@ enum WatchStep {
     Scan,
 }
 
-/// Runs that a watch knows.
+/// The runs that a watch drives, refuses or tries again later.
 #[derive(Default)]
 struct WatchedRuns {
     driven: HashMap<RunId, SessionKey>,

@@ -271,7 +271,7 @@ fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
                     Error::new(*kind, format!("{message}: {why}")).with_help(*help)
                 }
                 None => Error::new(ErrorKind::KeyNotWritten, message)
-                    .with_help("write it on every path, or declare it as perhaps written"),
+                    .with_help("write it on every path, or declare it with `.optional(true)`"),
             });
         }
     }
