@@ -211,7 +211,7 @@ macro_rules! hooks {
 
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
-        /// Return type of a closure with that signature.
+        /// Return type of a function or closure that is used as this callback.
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
             fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>>;

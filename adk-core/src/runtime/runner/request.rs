@@ -132,7 +132,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         Ok(Self(RequestState::Pending(pending, body)))
     }
 
-    /// Returns the request for a resumed run. Its inputs are in its record.
+    /// Returns the request for a resumed run. Its inputs are stored with the run.
     pub(super) fn resume<H, W>(shared: Arc<RunnerShared>, workflow: H, run: RunId) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,

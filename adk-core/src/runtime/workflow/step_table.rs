@@ -254,7 +254,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                     prepare.fail(unchecked_skip(step.name));
                 }
             }
-            // An [`StepKind::End`] may also end a branch, which is not in `open`.
+            // A `StepKind::End` may also end a branch, which is not in `open`.
             StepKind::End => {
                 if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
                     prepare.leave(outer);
