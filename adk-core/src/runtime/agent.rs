@@ -56,8 +56,8 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// Any error fails the run; committed events stay.
-    // The trait has the same bound. Repeated here, the bound keeps rustc from a second error about
-    // the future when a type is not `Send` and `Sync`.
+    // The bound on `Self` repeats the bound of the trait. Without it, rustc reports a second error,
+    // about the future, for a type that is not `Send` and `Sync`.
     fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send
     where
         Self: Send + Sync;
@@ -129,8 +129,8 @@ pub trait DynAgent: Send + Sync {
         AnnouncedKeys::of(self.meta())
     }
 
-    /// Returns the agent itself if a tree that holds it has to know its concrete type: a tree
-    /// includes the steps of a block.
+    /// Returns the agent as [`Any`], for a tree that includes the steps of a block and therefore
+    /// needs the block's concrete type. Other agents return `None`.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

@@ -103,7 +103,7 @@ impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I,
 /// A workflow that [`Runner::run_live`](crate::Runner::run_live) accepts.
 ///
 /// `workflow!` implements it for a workflow without a loop, a parallel block, an `each` or a `try`,
-/// also in its nested workflows. By hand, write an empty `impl`; parts that are known only at run
+/// also in its nested workflows. By hand, write an empty `impl`; steps that are known only at run
 /// time are then checked when the run begins.
 #[diagnostic::on_unimplemented(
     message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds only agents and sequences",
@@ -115,7 +115,7 @@ pub trait Live {}
 #[diagnostic::do_not_recommend]
 impl<W: LiveIf<true> + ?Sized> Live for W {}
 
-/// Implemented by `workflow!` for each workflow, with whether the workflow can run live.
+/// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
 
 /// A type that has its whole tree as a const, as `workflow!` generates it.

@@ -84,7 +84,8 @@ impl LlmDecl {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
-            // A stub for a value that is not a tool has no name, and might end a loop.
+            // A tool without a name is the stub for a value that is not a tool. Such a value might
+            // end a loop, so the agent becomes a stub too.
             self.meta = stub_if(tools[i].name.is_empty(), self.meta);
             i += 1;
         }
@@ -256,8 +257,7 @@ pub struct OutputKey {
     /// Returns the value as its type serializes it, without fields that the type does not have; or
     /// the reason why the value does not fit.
     pub read: fn(&Value) -> Result<Value, String>,
-    /// Variant of `read` that only checks the value, for a description, which does not depend on
-    /// JSON values.
+    /// As `read`, but only checks the value. The description of the agent holds this function.
     pub(crate) accepts: Accepts,
     /// The schema for the description.
     pub(crate) described: Option<ValueSchema>,

@@ -87,7 +87,7 @@ impl Instruction {
                 .with_help("correct the function that makes the instruction")),
             }
         };
-        // Boxed, because most instructions are prompts.
+        // Boxed to keep the future small, because most instructions are prompts.
         let (name, inputs) = (Name::literal("instruction"), CallInputs::default());
         Box::pin(cx.recorded_call(CallKind::Instruction, name, inputs, work)).await
     }

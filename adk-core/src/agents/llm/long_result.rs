@@ -20,7 +20,7 @@ pub(super) struct ResultLimit {
 }
 
 impl ResultLimit {
-    /// Returns `None` if the run has no limit.
+    /// Creates the limit for the result of `call`; `None` if the run has no limit.
     pub(super) fn new(
         tools: &Toolbox<'_>,
         call: &FunctionCall,

@@ -24,7 +24,7 @@ pub(crate) struct AgentOutput {
 #[derive(Clone)]
 enum OutputForm {
     Text,
-    /// A type of the program. The first call makes its schema.
+    /// A type of the program. Its schema is created at the first model call.
     Type {
         make: fn() -> Arc<Value>,
         made: OnceLock<Arc<Value>>,

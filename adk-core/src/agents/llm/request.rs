@@ -74,7 +74,7 @@ pub(super) async fn build(
     })
 }
 
-/// Returns the origin of a call.
+/// Returns the agent, path, run and turn of a model call.
 pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     CallInfo {
         agent: cx.author().clone(),

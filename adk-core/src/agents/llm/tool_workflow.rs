@@ -80,7 +80,7 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
         prepare.needs_resources(T::META.resources);
     }
 
-    /// The context of the tool records its writes, so the keys are unknown here.
+    /// Allows all keys, because the context of the tool checks the writes of the tool.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::anything()
     }

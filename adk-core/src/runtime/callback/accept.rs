@@ -59,7 +59,7 @@ fn to_error(error: BoxError) -> Error {
 
 /// Marker of a type that is a callback; `M` is [`Now`] or [`Later`].
 ///
-/// A second marker, `NoCall`, has no types. It gives rustc two candidate implementations. When
+/// No type has the second marker, `NoCall`. It gives rustc two candidate implementations. When
 /// neither applies, rustc prints the message of the trait instead of reporting one missing `Fn`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<M>(PhantomData<M>);
@@ -102,7 +102,7 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     }
 }
 
-/// Error type of a closure.
+/// The error that a callback may return. Converts it into an [`Error`].
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
@@ -211,7 +211,7 @@ macro_rules! hooks {
 
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
-        /// Return type of a closure with that signature.
+        /// Return type of a function or closure that is used as this callback.
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
             fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>>;

@@ -1,8 +1,8 @@
 //! Builder methods that add callbacks, for all types with callbacks.
 
 /// Defines methods that add callbacks: `setters!([ATTRIBUTES] (RECEIVER) -> RESULT, (PLACE);
-/// METHOD(impl HOOK<M>), ...)`. The place begins with `self` and has the lists that the hooks need:
-/// `callbacks`, `model_callbacks` and `tool_callbacks`.
+/// METHOD(impl HOOK<M>), ...)`. PLACE is an expression that begins with `self`. It has the lists
+/// that the hooks need: `callbacks`, `model_callbacks` and `tool_callbacks`.
 macro_rules! setters {
     ($attrs:tt $receiver:tt -> $result:ty, $place:tt; $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?) => {
         $($crate::runtime::callback::setters!(@$hook [$attrs $receiver $result, $place; $method $hook $($m)+]);)+

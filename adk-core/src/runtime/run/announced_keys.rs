@@ -107,8 +107,8 @@ impl WriteRules {
         }
     }
 
-    /// Checks the writes that the event of a plugin adds to the writes `before` it. The keys of the
-    /// event are stored keys.
+    /// Checks the writes of an event that a plugin returns, except the writes in `before`, which
+    /// the original event made. The keys of the event are stored keys.
     pub(crate) fn check_stored(
         &self,
         event: &Event,

@@ -180,8 +180,8 @@ impl NoArtifacts {
 }
 
 /// The store of a durable runner without an artifact store. Artifacts in memory would be lost with
-/// the process, and the resumed run would continue without them. It rejects the same accesses as
-/// [`NoArtifacts`], for the same reason.
+/// the process, and the resumed run would continue without them. Every access is an error, as in
+/// [`NoArtifacts`], because the store cannot know whether an artifact exists.
 pub(crate) struct MissingArtifactStore;
 
 impl MissingArtifactStore {

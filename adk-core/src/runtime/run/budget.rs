@@ -75,8 +75,8 @@ impl BudgetAccount {
         Error::new(ErrorKind::BudgetExceeded, message).with_help(help)
     }
 
-    /// Reserves an amount, and waits for calls in flight if they may leave enough. Returns false if
-    /// the used part alone leaves too little.
+    /// Reserves an amount. If only the reservations of calls in flight leave too little, waits for
+    /// these calls. Returns false if the used amount leaves too little.
     async fn reserve(&self, need: u64) -> bool {
         loop {
             let mut freed = pin!(self.freed.notified());
@@ -115,7 +115,8 @@ impl Drop for Reservation {
 }
 
 impl Context {
-    /// Enters a part with a budget, and returns the meter of the enclosing part.
+    /// Enters a block or an agent with a budget, and returns the meter of the enclosing block or
+    /// agent.
     pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
         let owner = Some(self.path().to_string());
         let own = Meter::for_budget(BudgetAccount::new(budget, owner), self.meter.take());
@@ -133,7 +134,7 @@ impl Context {
         self
     }
 
-    /// Returns whether an enclosing part has a budget.
+    /// Returns whether the run or an enclosing block or agent has a budget.
     pub(crate) fn has_budget(&self) -> bool {
         std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
             .any(|meter| meter.account.is_some())

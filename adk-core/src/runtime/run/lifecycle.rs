@@ -71,17 +71,18 @@ pub enum LifecycleOutcome {
         /// The reason of the end.
         reason: LoopEndReason,
     },
-    /// The end by an exit: an agent ended an enclosing loop, or a part of a block ended a loop
-    /// around the block.
+    /// The end by an exit: an agent ended an enclosing loop, or a branch or element of a block
+    /// ended a loop around the block.
     Exited,
     /// The end without a start: a `before_agent` callback answered in place of the agent or block.
     Skipped,
     /// The end by an error.
     Failed {
-        /// The error, with its place and its remedy.
+        /// The error message, with the path of the failed agent and the remedy.
         error: String,
     },
-    /// The end by cancellation, because a sibling had failed or ended the loop around both.
+    /// The end by cancellation: a sibling had failed, or had ended a loop around the parallel
+    /// block.
     Cancelled,
 }
 

@@ -32,8 +32,8 @@ pub struct State<'a> {
 
 impl State<'_> {
     /// Returns the value of a key; `None` when nothing has written it. A null that is not a value
-    /// of the type counts as unwritten: a block whose part is discarded leaves a null in a key that
-    /// was not written before.
+    /// of the type counts as unwritten: a block whose branch is discarded leaves a null in a key
+    /// that was not written before.
     ///
     /// **`user:` and `app:` keys** are shared by sessions, and a plain read returns the values that
     /// this process knows. These are the values of the store at the time when a session of the user

@@ -46,7 +46,7 @@ pub(crate) enum Updates<'a> {
     Refused(&'static str),
 }
 
-/// The agent that makes an update, and its place.
+/// The agent that makes an update, with its path and branch.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
@@ -353,8 +353,8 @@ impl AgentUpdate<'_> {
             key.clone(),
             index,
         );
-        // Only a failed update has a record under this key. The record is the result once the agent
-        // has continued after the error.
+        // Only a failed update is recorded under this key. The error is the result once the agent
+        // has continued after it.
         if let Some(failed) = run
             .recorded_result(&step)
             .filter(|record| !is_failure(record))
@@ -436,8 +436,8 @@ impl AgentUpdate<'_> {
 }
 
 impl Run {
-    /// Returns whether the enclosing run holds the key. That is so for all but `temp:` keys of an
-    /// agent that is used as a tool.
+    /// Returns whether this run and the enclosing run share the value of a key. An agent that is
+    /// used as a tool shares all keys with the caller's run except `temp:` keys.
     fn is_shared_with_call(&self, key: &str) -> bool {
         self.is_inside() && Scope::of(key) != Scope::Temp
     }
@@ -546,8 +546,9 @@ impl Run {
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere =
             || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
-        // No store isolates these keys, so a lock in this process does. All branches that share
-        // them are in this process.
+        // No store isolates updates of `temp:` keys, of keys that hold only the writes of this run,
+        // and of names that are read from another key. All branches that share such a key are in
+        // this process, so a lock here isolates them.
         let own = self.live_own_keys().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here {
@@ -556,8 +557,8 @@ impl Run {
             None
         };
         if !update.has_base() && is_here {
-            // The scope reads the name from another key until it writes its own, so the update
-            // starts from the value of the name.
+            // An instance may read a name from another stored key until it has written the name.
+            // The update then starts from the value of this other key.
             let own = own.filter(|_| !is_read_elsewhere());
             update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
@@ -570,9 +571,10 @@ impl Run {
         Ok(self.apply_update(scope, stored))
     }
 
-    /// Repeats the updates of a tool call that was answered from its record. If the engine has
-    /// handed over the journal, the replay contains them. An engine that executes the run again has
-    /// not seen them, and neither has the session of an agent in a tool call.
+    /// Applies the recorded updates of a tool call that was answered from its record. In a replay
+    /// this is not necessary, because the journal contains the updates as events. If an engine
+    /// executes the run again, neither the run nor the session of an agent in a tool call has seen
+    /// these events.
     pub(crate) async fn repeat_updates(
         self: &Arc<Self>,
         path: &Path,
@@ -697,7 +699,7 @@ fn set_before_error(name: &str) -> Error {
     let message =
         format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
-        .with_help("use `update` for the key in the whole call, and `set` for others")
+        .with_help("write the key only with `update` in this call, or only with `set`")
 }
 
 impl fmt::Display for UpdateSlot {

@@ -63,7 +63,8 @@ pub(super) async fn claim_run(
     resume_claimed(shared, claimed, wait).await
 }
 
-/// Checks that a run belongs to this app and this workflow, and that the shape still fits.
+/// Checks that a run belongs to this app and this workflow, and that the workflow still has the
+/// shape that the run began with.
 pub(super) fn check_run(
     app: &str,
     shape: Option<&(String, Topology)>,
@@ -217,7 +218,8 @@ pub(super) async fn open_in_turn(
     }
 }
 
-/// Takes the place of a run in the queue of its session. `None` if runs do not take turns.
+/// Takes the turn of the session for a run, or a place in the queue of runs. `None` if runs do not
+/// take turns.
 fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);

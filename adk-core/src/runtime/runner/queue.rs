@@ -150,8 +150,8 @@ impl TurnWait {
         }
     }
 
-    /// Passes the cancellation on to the run, which has its turn and its own cancel target now. An
-    /// earlier cancellation ends the run.
+    /// Ends the wait, because the run has its turn and can be cancelled itself. If a cancellation
+    /// came during the wait, cancels the run.
     pub(super) fn pass_on(self, run: &Run) {
         if self.cancelled.notified().now_or_never().is_some() {
             run.cancel();

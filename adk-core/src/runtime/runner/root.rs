@@ -21,7 +21,7 @@ pub(super) struct Start {
     pub(super) delta: StateDelta,
 }
 
-/// End of the agents of a run.
+/// How the agents of a run have ended.
 pub(super) struct RootEnd {
     path: Path,
     span: Option<Arc<TraceSpan>>,

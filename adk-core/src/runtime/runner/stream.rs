@@ -306,8 +306,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let (claim, run) = (self.claim.take(), self.run.clone());
         self.guard = None;
         let end = match (end, &run) {
-            // The end of a cancelled run is already stored. A run that is only followed has no
-            // further details.
+            // The end of a cancelled run is already stored, so only the reason is looked up. If
+            // another process drives the run, the error contains the reason.
             (Err(error), Some(run))
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
@@ -432,8 +432,8 @@ async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>>
 }
 
 impl Run {
-    /// Returns the error of a resumed run that ends, or that only waits for itself, before its
-    /// whole journal was replayed.
+    /// Returns the error of a resumed run that has ended, or cannot continue, before its whole
+    /// journal was replayed.
     fn unread_journal(&self) -> Option<Error> {
         let next = self
             .replay

@@ -223,7 +223,7 @@ enum WatchStep {
     Scan,
 }
 
-/// Runs that a watch knows.
+/// The runs that a watch drives, refuses or tries again later.
 #[derive(Default)]
 struct WatchedRuns {
     driven: HashMap<RunId, SessionKey>,
@@ -247,7 +247,8 @@ impl WatchedRuns {
         self.driven.values().cloned().collect()
     }
 
-    /// Records that a run has ended here. A busy run is postponed.
+    /// Removes a run from the driven runs. A run that is busy, because another process drives it,
+    /// is tried again after `busy`.
     fn record_end(&mut self, ended: &Recovered, busy: Duration) {
         let run = ended.run_id;
         self.driven.remove(&run);

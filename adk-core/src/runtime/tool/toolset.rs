@@ -69,7 +69,7 @@ pub trait Toolset: Send + Sync + 'static {
     /// tools may depend on the context.
     fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
         let message = format!(
-            "toolset `{}` cannot be held to a file: its tools depend on the context",
+            "toolset `{}` cannot be compared with its file: its tools depend on the context",
             self.name()
         );
         let error =

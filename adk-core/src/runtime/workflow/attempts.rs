@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// The record of a failed attempt.
 #[derive(Serialize, Deserialize)]
 struct AttemptRecord {
-    /// The error in the form in which the record of a call holds it.
+    /// The error in its recorded form, as in the journal entry of a failed call.
     error: Value,
     /// The time at which the next attempt begins, in microseconds since 1970; `None` after the
     /// last one.
@@ -184,7 +184,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(inner.parent(), |path| path.parent()).any(|path| path == outer)
 }
 
-/// Reads the error of a record.
+/// Reads the error of a recorded attempt.
 fn recorded_error(error: Value) -> Result<Error> {
     match record::read::<Value>(
         error,

@@ -56,7 +56,8 @@ impl RemoteBranchSet {
         own: &Context,
         remote: Option<&'s dyn RemoteBranches>,
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
-        // Under `escalate_ends_all_loops` a branch may end in the middle of an agent.
+        // Under `escalate_ends_all_loops` a branch may end in the middle of an agent, which a
+        // remote branch cannot do.
         let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
         let (run, path) = (own.run.clone(), path());
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
@@ -121,7 +122,8 @@ impl RemoteBranchSet {
         !lock(&self.0).indices.is_empty()
     }
 
-    /// Cancels the remote branches. Returns their numbers, since their reports are still to come.
+    /// Cancels the remote branches. Returns their numbers, so that the caller can wait for their
+    /// reports.
     pub(super) fn cancel(&self) -> Vec<usize> {
         let mut state = lock(&self.0);
         state.cancel.clear();

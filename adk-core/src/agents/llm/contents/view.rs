@@ -24,17 +24,18 @@ pub(in crate::agents::llm) enum Reach {
 #[derive(Default)]
 pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
-    /// The places of the events in the log.
+    /// The positions of the events in the log.
     pub(in crate::agents::llm) places: Vec<usize>,
     /// The summaries, each with the index of the event that follows it.
     pub(in crate::agents::llm) summaries: Vec<(usize, &'a EventCompaction)>,
     /// Number of events after the newest summary.
     pub(in crate::agents::llm) since: usize,
-    /// Whether no event before these events belongs to the requested part.
+    /// Whether the view contains the whole requested part of the log, so that earlier events are
+    /// not needed.
     pub(super) is_whole: bool,
     /// Number of user turns that begin in the events; counted only if `Reach` limits the turns.
     pub(super) turns: u32,
-    /// Whether a block has omitted parts, which may have events before these events.
+    /// Whether a block has omitted branches or elements, which may have events before this view.
     pub(super) has_left_out: bool,
 }
 
@@ -46,7 +47,7 @@ struct Summary<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Reads the log backwards to a place, and no further than necessary.
+    /// Reads the log backwards to the position `from`, and no further than necessary.
     ///
     /// # Errors
     /// Fails if the store fails.
@@ -58,7 +59,8 @@ impl<'a> View<'a> {
     ) -> Result<View<'a>> {
         let (mut events, mut places) = (Vec::new(), Vec::new());
         let mut left_out: Vec<LeftOut> = Vec::new();
-        // The block of the first event, whose other events may be sorted before that one.
+        // The parallel block of the event with which the requested part begins. Other events of the
+        // block may be sorted before this event, so reading continues to the start of the block.
         let mut first_block: Option<ConcurrentBlock> = None;
         let has_parts = history.branch().is_none();
         let mut summaries: Vec<Summary<'a>> = Vec::new();
@@ -192,7 +194,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Returns each summary with the index of the first of `count` events after it, in their order.
+/// Returns the summaries in their order, each with the index of the first event after it. `count`
+/// is the number of events in the view.
 fn place_summaries<'a>(
     summaries: &[Summary<'a>],
     count: usize,

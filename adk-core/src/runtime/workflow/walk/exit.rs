@@ -58,7 +58,8 @@ impl Exit {
         }
     }
 
-    /// Makes the exit for an escalate that has cut off its own agent.
+    /// Makes the exit for an escalate that has ended its branch in the middle of the turn of the
+    /// agent `by`.
     pub(in crate::runtime::workflow) fn from_cut(by: Path) -> Self {
         Self::innermost(LoopEndReason::Escalated { by })
     }
