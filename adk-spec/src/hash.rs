@@ -2,8 +2,8 @@
 //!
 //! Const evaluation is an interpreter with its own costs: `len` of a text costs as much as forty
 //! additions, and a comparison of two texts as much as a hundred. A key is therefore hashed once,
-//! where it is described. Among workflows with a million names each, fewer than one in ten million
-//! has two names with the same 64 bits.
+//! where it is described. A collision is improbable: among workflows with a million names each,
+//! fewer than one in ten million has two names with the same 64-bit hash.
 
 /// Returns the 64-bit hash of a text.
 pub const fn hash(text: &str) -> u64 {

@@ -1,5 +1,5 @@
-//! The table of all checks: the beginning of messages, and the names of the pages and the tests of
-//! messages.
+//! The table of all checks. The names begin messages, and are the names of the documentation pages
+//! and of the tests of messages.
 
 /// Generates [`Check`] from one row per check: variant, name, and the rejected programs.
 macro_rules! checks {

@@ -99,7 +99,7 @@ impl Desk {
     }
 }
 
-/// Plays a cell, and compares the requests and the result.
+/// Sends the request of a cell, and compares the recorded request and the result with the table.
 async fn hold(case: Case<'_>, shared: &Desk) -> Result<(), String> {
     // A cell that breaks the connection needs a server of its own, so that the next cell does not
     // see the broken connection.

@@ -181,7 +181,7 @@ impl<'a> StepList<'a> {
     }
 }
 
-/// Writes the name, description, keys, limits, and all nodes.
+/// Serializes the name, the description, the keys, the limits, and all nodes.
 impl Serialize for Spec<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut spec = serializer.serialize_struct("Spec", 9)?;
