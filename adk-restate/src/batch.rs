@@ -217,7 +217,8 @@ impl Batch {
         })
     }
 
-    /// Executes the calls until all have ended, or until one of the two times has passed.
+    /// Executes the calls until all have ended, the time `limit` has come, or the time `look` has
+    /// passed.
     ///
     /// # Errors
     /// Fails when the store fails, which makes the attempt of the handler fail.

@@ -117,7 +117,7 @@ pub(crate) struct Serving<'a, T> {
 pub(crate) struct Served<T> {
     pub(crate) end: Result<Outcome<T>>,
     pub(crate) places: Vec<u64>,
-    /// Usage according to the events.
+    /// The usage of models that the events of the run report.
     pub(crate) usage: Usage,
 }
 

@@ -262,7 +262,7 @@ pub(crate) enum UnboundedReason {
     ToolCalls,
     /// The agent has no `max_output_tokens`.
     Tokens,
-    /// The price of the agent's model is unknown, or the longest answer of the model is.
+    /// The price of the agent's model, or the length of the model's longest answer, is unknown.
     Price,
     /// The agent has no `timeout`.
     Timeout,

@@ -74,7 +74,7 @@ pub const fn same(a: &str, b: &str) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    // The ends come first, because numbered names differ there.
+    // The ends of the texts are compared first, because numbered names differ there.
     while let ([rest_a @ .., a0, a1, a2, a3], [rest_b @ .., b0, b1, b2, b3]) = (a, b) {
         if *a3 != *b3 || *a2 != *b2 || *a1 != *b1 || *a0 != *b0 {
             return false;

@@ -67,7 +67,7 @@ checks! {
     ToolDuplicate "tool-duplicate": "two tools of one name in one agent",
     ToolReserved "tool-reserved": "a tool named `transfer_to_agent` or `set_model_response`, names that the runtime gives to tools of its own",
     ToolUndocumented "tool-undocumented": "no doc comment on a tool, or on an agent that is used as one",
-    ToolArgument "tool-argument": "an argument of a tool whose type has no schema, or says none",
+    ToolArgument "tool-argument": "an argument of a tool with no type, or a type without schema",
     ToolAttribute "tool-attribute": "an unknown or contradictory attribute of `#[tool]`; a function that cannot be a tool",
     ResourceMissing "resource-missing": "a workflow that is run by a runner whose resources lack a type that one of its tools or agents takes; two resources of one type",
     WaitInTool "wait-in-tool": "an `await`, or a tool that is `confirm` or `long_running`, in an agent that is used as a tool",

@@ -252,7 +252,7 @@ impl Open {
     }
 }
 
-/// Appends events to an open session that other writers have added to its log.
+/// Appends to an open session the events that other writers have added to its log.
 pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Result<()> {
     let here = session.len() as u64;
     if here < len {

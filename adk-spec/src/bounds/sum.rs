@@ -131,7 +131,7 @@ impl<'a> Sum<'a> {
         self.exits = self.exits || other.exits;
     }
 
-    /// Adds an alternative: only one of the two runs, so the larger cost counts.
+    /// Adds an alternative to the steps so far: only one of them runs, so the larger cost counts.
     pub(crate) const fn add_alternative(&mut self, other: &Sum<'a>, cost: Cost) {
         if less(self.costs.get(cost), other.costs.get(cost)) {
             self.largest = other.largest;

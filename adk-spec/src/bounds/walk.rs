@@ -45,7 +45,7 @@ impl<'a> BoundsCursor<'a> {
     }
 }
 
-/// An open block or agent of the pass.
+/// A block or agent that the pass has entered and not left yet.
 #[derive(Clone, Copy)]
 struct OpenBlock<'a> {
     what: OpenKind,
@@ -298,7 +298,7 @@ const fn close<'a>(
         OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
         OpenKind::Loop { max: None, until } => {
             sum.costs = sum.costs.endless().set(Cost::Rounds, None);
-            // `loop-endless` reports a loop that nothing ends.
+            // A loop that nothing ends is reported by `loop-endless`, and not also here.
             if sum.costs.get(cost).is_none() && (until || sum.exits) {
                 causes.add(UnboundedCause {
                     name,

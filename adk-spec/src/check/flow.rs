@@ -34,7 +34,7 @@ pub struct Sizes {
     pub keys: usize,
     /// Size of the hash table of keys.
     pub slots: usize,
-    /// Number of words that hold all sets of keys; see [`crate::sets`].
+    /// Number of words in which the sets of keys are stored, one bit per key.
     pub words: usize,
     /// Depth of nested blocks.
     pub depth: usize,

@@ -94,7 +94,7 @@ impl<'a> StepList<'a> {
         }
     }
 
-    /// Converts the next step, or the next target. Returns `None` at the end.
+    /// Converts the next step, or the next transfer target. Returns `None` at the end.
     fn next(&mut self, nodes: &mut Vec<Node<'a>>) -> Option<Next<'a>> {
         let (at, step) = (self.at, self.steps.get(self.at));
         let Some(step) = step else {

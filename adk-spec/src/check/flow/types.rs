@@ -73,10 +73,11 @@ const fn cannot_agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Returns whether the type of a write is known.
+    /// Returns whether the type of a write is known, so that the writer may decide the type of the
+    /// key.
     ///
     /// The types of writes by tools and transfer targets cannot be looked up, so any other writer
-    /// takes precedence.
+    /// decides.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
         writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
     }

@@ -899,7 +899,7 @@ fn a_key_that_a_workflow_inside_keeps_in_the_session() {
         };
         assert_eq!(checks(vec![other()]), ["key-duplicate keeps"]);
         assert_eq!(checks(vec![with(other(), &[], &["x"])]), NOTHING);
-        // The workflow may also be nested deeper.
+        // The workflow with the `state` may also be nested deeper.
         assert_eq!(
             checks(vec![nested("outer", vec![other()], |meta| meta)]),
             NOTHING

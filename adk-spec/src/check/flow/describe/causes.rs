@@ -106,11 +106,11 @@ pub(super) const fn push_cause(
             m.push("nothing in ");
             push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
-                " is certain to have run to its end, since it continues when a branch fails, nor is "
+                " is certain to finish, since it continues when a branch fails (this includes "
             } else {
-                " runs where its `before_agent` answers, nor "
+                " runs when the block's `before_agent` answers in its place (this includes "
             });
-            push_clause(m, spec, writer, &[", which writes it"]);
+            push_clause(m, spec, writer, &[", which writes it)"]);
         }
         MissingCause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);

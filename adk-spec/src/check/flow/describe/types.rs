@@ -155,14 +155,14 @@ pub(super) const fn describe_unknown(
     }
     m.all(&[" as `", ty, "`, and "]);
     push_writer(m, spec, key, writer);
-    m.push(": whether that is one type is not known, since neither has `#[data]`");
+    m.push(": it is not known whether both are one type, since neither has `#[data]`");
     if let Some([room, _]) = full {
         m.push(", and this workflow compares ");
         m.number(room as i128);
         m.push(if room == 1 { " pair" } else { " pairs" });
         m.push(" of such types at most");
     }
-    m.push("; help: put `#[data]` on it, or on a type of your own around it");
+    m.push("; help: put `#[data]` on the type, or on a type of your own that contains it");
     if let Some([_, needed]) = full {
         m.push(", or `#[type_pairs(");
         m.number(needed as i128);
@@ -277,7 +277,8 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     let mut i = 0;
     while i < each {
         match spec.steps[i].kind {
-            // Writes inside that block become a list of the type after the block.
+            // Writes inside another `each` become a list of the type outside of it, so its steps
+            // are skipped.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
             _ if writes(spec, i, list) => return written_type(spec, i, list),
             _ => {}
