@@ -73,7 +73,8 @@ fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
     excesses
 }
 
-/// Parses the title and the limits of a row. Returns `None` for a line of text.
+/// Parses the title and the limits of a row. Returns `None` for a line that is not a row of the
+/// table.
 fn parse(line: &str) -> Result<Option<(&str, [f64; 5])>> {
     let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
     let [title, limits @ ..] = &cells[..] else { return Ok(None) };

@@ -60,7 +60,7 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
         AdapterKind::Gemini | AdapterKind::GeminiIx => {
             (!last.is_some_and(is_version)).then_some("v1beta")
         }
-        // The user provides the whole path.
+        // For these adapters, the user gives the whole path.
         AdapterKind::Vertex
         | AdapterKind::BedrockApi
         | AdapterKind::Ollama

@@ -221,7 +221,8 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
     let answer = match called.map_err(|failure| context.failure(failure))? {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
-            // genai accepts any JSON as an empty answer in these formats.
+            // In the formats of Gemini and of OpenAI's chat, genai accepts any JSON as an empty
+            // answer.
             let holds_one = match plan.kind {
                 AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
                 _ => {

@@ -119,7 +119,8 @@ impl Relay {
         let path = base[authority..]
             .find('/')
             .map_or(base.len(), |at| authority + at);
-        // The keys of `RandomState` come from the operating system.
+        // The keys of `RandomState` come from the operating system, so other programs cannot guess
+        // the token.
         let random = || RandomState::new().hash_one(address);
         Ok(Self {
             http: http.clone(),

@@ -301,9 +301,8 @@ pub(crate) async fn run_events(
     let what = "read the events of a run";
     let query = match after {
         None => sqlx::query(filled!("l.run = $1")).bind(run),
-        // The expression `
-        //
-        // ''` keeps the planner from an index by which it would scan all events of the run.
+        // The concatenation with an empty text keeps the planner from using the index of `run`, by
+        // which it would scan all events of the run.
         Some(_) => sqlx::query(filled!(
             "l.run || '' = $1 AND l.session = $5 AND l.place >= $6"
         ))

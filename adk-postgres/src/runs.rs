@@ -19,7 +19,7 @@ macro_rules! is_alive {
 
 pub(crate) use is_alive;
 
-/// Whose runs are listed.
+/// The runs that are listed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose {
     /// Runs of an app.

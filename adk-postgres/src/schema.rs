@@ -33,8 +33,8 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// here.
 ///
 /// * `adkw_sessions`: the length of a session's log, and the update time of the session when this
-/// crate last read or wrote it (`seen`). If its `update_time` differs, another program has written
-/// to the session. `takes` counts repeated claims and cancellations of its runs.
+///   crate last read or wrote it (`seen`). If its `update_time` differs, another program has
+///   written to the session. `takes` counts repeated claims and cancellations of its runs.
 /// * `adkw_log`: the order of a session's events, with the run and the slot that each event fills,
 ///   and the agents that had finished by then.
 /// * `adkw_owners`: processes, with the time until which they count as alive.

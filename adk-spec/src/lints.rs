@@ -248,7 +248,8 @@ impl Spec<'_> {
     }
 
     /// `include_contents: none` shows the current turn, which begins with a message of the user or
-    /// of another agent. Such a loop contains neither, so all rounds are one turn.
+    /// of another agent. A loop with only one agent contains neither, so all of its rounds are one
+    /// turn.
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [

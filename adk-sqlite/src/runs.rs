@@ -8,7 +8,7 @@ use adk_core::{Result, RunId};
 use rusqlite::{Connection, Row, Rows, Statement};
 use std::collections::HashSet;
 
-/// Whose runs are listed.
+/// The runs that are listed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Whose {
     /// Runs of an app.

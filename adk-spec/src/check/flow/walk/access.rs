@@ -147,8 +147,8 @@ impl<'a> Walk<'_, 'a> {
             d -= 1;
             if let BlockKind::Parallel { first } = self.blocks[d].kind {
                 // In a `parallel(first)`, only the writes of the winner are committed, so several
-                // branches may write one key. A `temp:` key is in no event, so it may not be
-                // written twice.
+                // branches may write one key. A `temp:` key is an exception, because no event
+                // contains it.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key)
                     || self.sets.has(set_of(d, READ), key)
