@@ -66,7 +66,7 @@ pub(crate) async fn bind(
         }
     }
     Err(corrupt_error(format!(
-        "the key `{key}` is neither free nor bound"
+        "the idempotency key `{key}` is neither free nor bound"
     )))
 }
 
