@@ -392,8 +392,8 @@ async fn a_retried_run_sends_the_message_of_a_failed_task_again() {
         match (method, params["id"].as_str()) {
             ("SendMessage", _) => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
             _ => Reply::Count(Box::new(|count| {
-                // The task has failed in the first run and after the resume; the repeated message
-                // succeeds.
+                // The task has failed, and still has when the run is resumed. After the repeated
+                // message it completes.
                 let mut now = task(if count < 2 {
                     "TASK_STATE_FAILED"
                 } else {

@@ -1,8 +1,8 @@
 //! The scenarios on adk-rs.
 //!
-//! The `Runner` of adk-rs reads the whole session at each event, so only single runs, texts, keys
-//! and chunks use it. The other scenarios run the agent itself: nothing is stored, and their times
-//! are lower bounds.
+//! The `Runner` of adk-rs reads the whole session at each event, so it is used only for single runs
+//! and for the scenarios with texts, keys and chunks. The other scenarios run the agent without a
+//! `Runner`: nothing is stored, so their times are lower bounds.
 
 use crate::job::{Emits, Job, Result, Sample};
 use crate::rows::Scenario;

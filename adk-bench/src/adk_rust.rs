@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 struct AdkRustAgent {
     name: String,
     emits: Emits,
-    /// The role of the agent's texts. A loop joins texts of one role into one growing text, so the
-    /// agents of a loop have different roles.
+    /// The role of the agent's texts. In a loop, adk-rust joins texts of one role into one growing
+    /// text, so the agents of a loop have different roles.
     role: &'static str,
 }
 

@@ -11,7 +11,7 @@ use graph_flow::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A task that counts, and repeats until it reaches `until`.
+/// A task that counts its executions, and repeats until the count is `until`.
 struct Count {
     id: String,
     until: usize,

@@ -1,5 +1,5 @@
-//! [`Job`], the work of one process, and [`Report`], the line of text in which the process reports
-//! its measurements.
+//! [`Job`]: the work of one process of the benchmark. [`Report`]: the line of text in which the
+//! process reports its measurements.
 
 use crate::count::{self, Counts};
 use crate::ours;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The work of one process.
+/// The work of one process of the benchmark.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub scenario: Scenario,
@@ -19,7 +19,7 @@ pub struct Job {
     pub size: usize,
 }
 
-/// The events of a custom agent of a peer.
+/// The events that a custom agent of a peer emits.
 #[cfg(feature = "peers")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Emits {
@@ -28,7 +28,7 @@ pub enum Emits {
     Key,
 }
 
-/// The measurements of a scenario, without its preparation.
+/// The measurements of a scenario, without the time to prepare it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub nanos_per_unit: f64,
@@ -36,7 +36,7 @@ pub struct Sample {
     pub grown: u64,
 }
 
-/// The line that a process prints.
+/// The measurements of a process, which it prints as one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     pub nanos_per_unit: f64,
@@ -52,8 +52,8 @@ impl Sample {
         Sample { nanos_per_unit: elapsed.as_nanos() as f64 / units as f64, grown: 0 }
     }
 
-    /// Spawns runs that never end, polls each until it waits, and measures the growth of the
-    /// process.
+    /// Spawns runs that never end, and polls each run until it waits for its model. Measures by how
+    /// much the process grows.
     pub async fn grown<F>(runs: usize, run: impl Fn(usize) -> F) -> Result<Self>
     where
         F: Future<Output = ()> + Send + 'static,

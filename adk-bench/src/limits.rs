@@ -1,5 +1,5 @@
-//! `--limits`: compares counts with the table of `limits.md`. Counts are equal on all machines,
-//! times are not.
+//! `--limits`: compares the counts of work with the table of `limits.md`. Unlike times, counts are
+//! equal on all machines.
 
 use crate::job::Result;
 use crate::measure;
@@ -11,8 +11,8 @@ const MEASURES: [&str; 5] = ["instructions", "allocations", "bytes", "polls", "l
 /// The tolerance of a count, for other machines and library versions: a factor of 3 percent, and
 /// half of the last digit of a limit.
 const SLACK: (f64, f64) = (1.03, 0.05);
-/// Pairs of a row and a longer row that may cost no more: the cost of a turn does not depend on the
-/// turns before it.
+/// Pairs of rows: a unit of the second row may not cost more than one of the first. They check that
+/// the cost of a turn does not depend on the number of turns before it.
 const FLAT: &[[&str; 2]] = &[
     ["model turn, first 10, no history", "model turn, 1,000 turns, no history"],
     ["model turn, first 10, history", "model turn, 1,000 turns, history"],
@@ -73,7 +73,8 @@ fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
     excesses
 }
 
-/// Parses the title and the limits of a row. Returns `None` for a line of text.
+/// Parses the title and the limits of a row. Returns `None` for a line that is not a row of the
+/// table.
 fn parse(line: &str) -> Result<Option<(&str, [f64; 5])>> {
     let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
     let [title, limits @ ..] = &cells[..] else { return Ok(None) };

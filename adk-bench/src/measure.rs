@@ -1,4 +1,5 @@
-//! Measures a row: rounds of all peers in turns, medians, and slopes of the counts.
+//! Measures a row of the table: the peers take turns for several rounds. A time is the median of
+//! the rounds; a count is the slope between two sizes.
 
 use crate::count::Counts;
 use crate::job::{Job, Result};
@@ -73,7 +74,7 @@ fn counts(machine: &Machine, row: &Row, peer: Peer, quick: bool) -> Result<(Opti
     Ok((Some(instructions), Some(allocations)))
 }
 
-/// Returns the growth of a count per unit.
+/// Returns by how much a count grows per unit of work, from the two sizes of the row.
 fn slope(row: &Row, count: impl Fn(usize) -> Result<u64>) -> Result<f64> {
     let [slope] = slopes(row, |size| Ok([count(size)?]))?;
     Ok(slope)
@@ -89,7 +90,7 @@ fn slopes<const N: usize>(row: &Row, count: impl Fn(usize) -> Result<[u64; N]>) 
 /// Counts the work of adk per unit: instructions, allocations, bytes allocated, polls, locks.
 pub fn count_adk(machine: &Machine, row: &Row) -> Result<[f64; 5]> {
     slopes(row, |size| {
-        // A growing buffer is sometimes moved, which costs a copy. The minimum of three runs
+        // Sometimes a growing buffer must be moved, which copies it. The minimum of three runs
         // contains no such copy.
         let mut instructions = u64::MAX;
         for _ in 0..3 {

@@ -247,7 +247,8 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     Ok(Some(sample))
 }
 
-/// Drives a run to its end and returns the time. The run's memory is freed after the clock is read.
+/// Drives a run to its end and returns the time. The time does not include freeing the memory of
+/// the run.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
     while let Some(event) = count_polls(stream.next()).await {
@@ -268,7 +269,7 @@ fn scripted(tools: usize) -> Result<Runner> {
 
 async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
-    // The names live as long as the process, like the literals of a program.
+    // The names are never freed, like the literals of a program.
     let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()), A::default());
     let workflow =
         ParallelAgent::builder("all").sub_agents((0..children).map(child).collect::<Vec<_>>()).build()?;

@@ -16,7 +16,8 @@ pub struct Machine {
     python: Option<OsString>,
     node: bool,
     pub valgrind: bool,
-    /// `chrt` with real-time priority, which keeps other programs off the processor.
+    /// Whether `chrt` can start a process with real-time priority, which keeps other programs off
+    /// the processor.
     chrt: bool,
 }
 
@@ -101,7 +102,7 @@ fn output(words: Vec<OsString>) -> Result<(String, String)> {
     if !output.status.success() {
         let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
         // Node and Python also write a stack trace, and Node ends with a line that shows its
-        // version.
+        // version, so find the line of the error.
         let error = lines.clone().find(|line| line.contains("Error: "));
         let message = error.or_else(|| lines.next()).unwrap_or("no message");
         return Err(format!("{}: {message}", output.status).into());

@@ -1,11 +1,11 @@
-//! The table as data: the rows ([`Row`]), the peers ([`Peer`]), and the amount of work of one
-//! process.
+//! The benchmark as data: the rows of the table ([`Row`]), the peers ([`Peer`]), and the work of
+//! each process ([`Scenario`]).
 
 use clap::ValueEnum;
 
 use Scenario::*;
 
-/// An implementation, shown as one column of the table.
+/// An implementation of agents, which is one column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Peer {
     Ours,
@@ -17,51 +17,57 @@ pub enum Peer {
     IqaiAdk,
 }
 
-/// The work of one process. `Row::width` and a size set the amount.
+/// The work of one process. The amount of work depends on [`Row::width`] and on a size, whose unit
+/// each scenario names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Scenario {
-    /// A loop of two agents that emit a text event each. Size: events.
+    /// A loop of two agents that emit a text event each. The size is the number of events.
     Text,
-    /// Like `Text`; each event also writes a key.
+    /// Like `Text`, and each event also writes a key. The size is the number of events.
     Key,
-    /// A loop of two agents that do nothing. Size: steps.
+    /// A loop of two agents that do nothing. The size is the number of steps.
     Silent,
-    /// A parallel block of `width` agents with an event each. Size: runs.
+    /// A parallel block of `width` agents that emit one event each. The size is the number of runs.
     Parallel,
-    /// Like `Parallel`, without events.
+    /// Like `Parallel`, without events. The size is the number of runs.
     SilentParallel,
-    /// A function for each element of a list. Size: elements.
+    /// A function for each element of a list. The size is the number of elements.
     Each,
-    /// A loop whose body is an agent in `width` sequences. Size: events.
+    /// A loop whose body is an agent in `width` nested sequences. The size is the number of events.
     Blocks,
-    /// A loop whose body is an agent in `width` workflows. Size: events.
+    /// A loop whose body is an agent in `width` nested workflows. The size is the number of events.
     Workflows,
-    /// A loop of two LLM agents that see the conversation. Size: turns.
+    /// A loop of two LLM agents that see the conversation. The size is the number of turns.
     History,
-    /// Like `History`, with `include_contents: none`.
+    /// Like `History`, with `include_contents: none`. The size is the number of turns.
     NoHistory,
-    /// Like `NoHistory`, with one agent.
+    /// Like `NoHistory`, with one agent. The size is the number of turns.
     Alone,
-    /// An LLM agent that calls `width` tools and then answers, and an agent with a text event. Size: turns.
+    /// An LLM agent that calls `width` tools and then answers, and an agent that emits a text
+    /// event. The size is the number of turns.
     Tools,
-    /// Another run with two text events in a session. Size: earlier runs.
+    /// One more run with two text events in a session. The size is the number of earlier runs in
+    /// the session.
     Session,
-    /// A run of one function that writes a key, in a new session. Size: runs.
+    /// Runs of one function that writes a key, each in a new session. The size is the number of
+    /// runs.
     Run,
-    /// A streamed reply of `width` chunks. Size: runs.
+    /// Runs that stream a reply of `width` chunks. The size is the number of runs.
     Chunks,
-    /// Runs of two LLM agents that wait for their first reply. Size: runs.
+    /// Runs of two LLM agents that wait for their first reply. The size is the number of runs.
     Waiting,
 }
 
 /// The quantity that a row shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Nanoseconds per unit, and instructions and allocations if the row has a slope.
+    /// Nanoseconds per unit of work. If the row has a slope, also instructions and allocations per
+    /// unit.
     Time,
-    /// Megabytes by which the process grew.
+    /// Megabytes by which the process has grown.
     Memory,
-    /// Bytes per unit that are still allocated when the run ends, as a slope.
+    /// Bytes per unit of work that are still allocated when the run ends, from the slope of the
+    /// row.
     Kept,
 }
 
@@ -75,7 +81,8 @@ pub struct Row {
     /// The size of a timed process, in the order of [`Peer`]. Peers with size 0 are not measured:
     /// they do not support the scenario, or one process takes minutes.
     pub sizes: [usize; 7],
-    /// Two sizes; the difference of their counts is shown, which cancels the start-up.
+    /// Two sizes for counts. The difference of the two counts is shown, so that the cost of the
+    /// start-up cancels.
     pub slope: Option<[usize; 2]>,
 }
 

@@ -1,12 +1,13 @@
-//! [`Table`] prints the tables: the peers in Rust, one line after each measured row, then the
-//! scripts.
+//! [`Table`]: prints the table of the peers in Rust, one line after each measured row, and then the
+//! table of the scripts.
 
 use crate::measure::Cell;
 use crate::process::Machine;
 use crate::rows::{Peer, Row};
 use clap::ValueEnum;
 
-/// Width of the title column. Fixed widths let the program print lines one by one.
+/// Width of the title column. The widths are fixed, so that each line can be printed before later
+/// rows are measured.
 const TITLE: usize = 62;
 const COLUMN: usize = 28;
 

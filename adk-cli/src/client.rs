@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-/// The part of the client that does not depend on the workflows.
+/// The part of the TypeScript client that is the same for all servers.
 const CLIENT: &str = include_str!("client.ts");
 
 /// Write clients for a server.

@@ -76,7 +76,7 @@ impl New {
             Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
                 .with_help("pass the folder that contains `adk-core`")
         })?;
-        // A JSON string is also a TOML string.
+        // Every JSON string is also valid in TOML.
         Ok(format!(
             "{{ path = {} }}",
             serde_json::to_string(&checkout)?
@@ -84,8 +84,8 @@ impl New {
     }
 }
 
-/// Creates an empty package. Cargo accepts a path; this function does not, because the files
-/// contain the name.
+/// Creates an empty package. Cargo accepts a path as the name. This function does not, because the
+/// files of the project contain the name.
 fn create_package(name: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let name_error = |why: &str| {

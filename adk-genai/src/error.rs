@@ -52,7 +52,7 @@ impl ErrorContext<'_> {
         text
     }
 
-    /// Converts a call without an answer.
+    /// Converts the failure of a call that got no answer.
     pub(crate) fn failure(&self, failure: Failure) -> ModelError {
         match failure {
             Failure::Local(error) => {
@@ -293,7 +293,7 @@ impl ErrorContext<'_> {
         } else if has(&["invalid_request", "invalid_argument", "400"]) {
             Kind::InvalidRequest
         } else {
-            // Overload, internal errors, codes of 5xx, and unknown errors may pass.
+            // Overload, internal errors, codes of 5xx, and unknown errors may be temporary.
             Kind::Unavailable
         };
         if self.spoke {

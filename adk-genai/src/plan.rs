@@ -25,8 +25,8 @@ pub(crate) struct Plan {
 /// Format of the answer.
 enum AnswerFormat {
     Free,
-    /// JSON that matches the canonical schema. The answer may be wrapped in an object, and nulls
-    /// may stand for absent values.
+    /// JSON that matches the canonical schema after two corrections: the answer may be wrapped in
+    /// an object, and nulls may replace absent values.
     Schema {
         canonical: Arc<Value>,
         wrapped: bool,
@@ -111,8 +111,8 @@ impl Plan {
         }
     }
 
-    /// Returns a mark that is appended to a stream, for servers that omit the end mark after the
-    /// stop reason. An answer without a stop reason still counts as broken.
+    /// Returns a mark that is appended to a stream as its end, for servers that omit their end mark
+    /// after the stop reason. An answer without a stop reason still counts as broken.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
         if stream && self.family == Family::OpenAiChat {
             "data: [DONE]\n\n"
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// Removes nulls from a call's arguments that stand for absent values in the strict form.
+    /// Removes nulls from the arguments of a call if they mean "absent" in the strict form.
     pub(crate) fn settle_args(&self, tool: &str, args: &mut Value) {
         if let Some(canonical) = self.strict_tools.get(tool) {
             schema::drop_nulls(canonical, args);
@@ -230,15 +230,16 @@ impl Plan {
             .with_capture_content(true)
             .with_capture_tool_calls(!(request.stream && self.family == Family::OpenAiChat))
             .with_capture_raw_body(true);
-        // For these two families it is a request parameter that some models reject; for the others
-        // it is free.
+        // Gemini and OpenAI's responses API send thoughts only if a parameter requests them, and
+        // some models reject the parameter. Other providers send thoughts without a request.
         let asks = matches!(self.family, Family::Gemini | Family::OpenAiResponses);
         options.capture_reasoning_content = Some(thoughts || !asks);
         options.temperature = config.temperature;
         options.top_p = config.top_p;
         options.max_tokens = config.max_output_tokens;
         options.stop_sequences.clone_from(&config.stop);
-        // Seeds are signed on the wire; OpenAI's responses API rejects them.
+        // OpenAI's responses API rejects seeds. The other providers read a seed as a signed
+        // integer.
         options.seed = config
             .seed
             .filter(|_| !responses)

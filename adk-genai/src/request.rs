@@ -115,7 +115,7 @@ impl Messages<'_> {
                     said.push(self.file(Binary::from_url(mime, &file.file_uri, None))?);
                 }
                 Part::FunctionResponse(response) => results.push(self.result(response)),
-                // User contents contain neither thoughts nor calls.
+                // Contents of the user contain neither thoughts nor calls, so nothing is left out.
                 _ => {}
             }
         }
@@ -129,9 +129,9 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// Adds the results of one turn to one message, as Anthropic and Bedrock require, even if they
-    /// are in several contents. In Ollama's format genai would keep only the last result of a
-    /// message, so each result gets its own.
+    /// Adds all tool results of one turn to one message, as Anthropic and Bedrock require, even if
+    /// they are in several contents. In Ollama's format, genai would keep only the last result of a
+    /// message, so each result gets its own message.
     fn results(&mut self, results: Vec<ToolResponse>) {
         if self.plan.family == Family::Ollama {
             self.out.extend(results.into_iter().map(ChatMessage::from));
@@ -162,7 +162,8 @@ impl Messages<'_> {
                 Part::Text(text) => parts.push(ContentPart::from_text(text)),
                 Part::Thought(thought) => parts.extend(self.thought(thought, calls)),
                 Part::FunctionCall(call) => parts.push(ContentPart::ToolCall(self.call(call))),
-                // No provider accepts its own generated images in these formats.
+                // No provider accepts images of its own model in these formats, so they are left
+                // out.
                 _ => {}
             }
         }

@@ -13,7 +13,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A tool as the server listed it. The connection owns it, so it does not refer to the connection.
+/// A tool as the server listed it. The connection owns the tool, so the tool does not refer to the
+/// connection.
 pub(crate) struct ListedTool {
     described: Described,
     declaration: ToolDeclaration,
@@ -29,7 +30,7 @@ pub(crate) struct McpTool {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Owned data of a [`ToolMeta`].
+/// The data that a [`ToolMeta`] borrows.
 struct Owned {
     name: String,
     description: String,

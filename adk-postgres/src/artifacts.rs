@@ -63,8 +63,8 @@ impl FileKey {
     }
 }
 
-/// Condition for the versions of one artifact, spelled like the index so that Postgres uses the
-/// index.
+/// Condition for the versions of one artifact. It is spelled like the expressions of the index,
+/// because otherwise Postgres does not use the index.
 const OF_FILE: &str =
     "app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') = COALESCE($3, '') AND name = $4";
 

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 /// Result of a transaction for one job.
 enum Outcome {
-    /// The event was appended at this place.
+    /// The event was appended at this place of the log.
     New(u64),
     /// The slot was already filled with this event.
     FilledSlot(FilledSlot),
@@ -40,18 +40,18 @@ pub(crate) struct FilledSlot {
 
 /// A committed transaction.
 struct Written {
-    /// The session in memory, if it is open.
+    /// The session object of this process, if the session is open.
     session: Option<Arc<Session>>,
-    /// Events of the log that the open session does not contain yet, with their places.
+    /// Events of the log that the open session does not contain yet, with their places in the log.
     missing: VecDeque<(u64, Arc<Event>)>,
     outcomes: Vec<Result<Outcome>>,
     /// The rows of the session after the transaction. `None` if the session does not exist.
     head: Option<Head>,
 }
 
-/// Executes jobs in one transaction, and reports each result to its sender. `asked` is the time
-/// from which their patience counts. When one job aborts the transaction, each job gets a
-/// transaction of its own.
+/// Executes jobs in one transaction, and reports each result to its sender. The patience of the
+/// jobs counts from `asked`. If one job aborts the transaction, each job gets a transaction of its
+/// own.
 pub(crate) async fn batch(
     shared: &Arc<Shared>,
     key: &SessionKey,
@@ -59,9 +59,10 @@ pub(crate) async fn batch(
     mut jobs: Vec<Job>,
 ) {
     let mut patience = Patience::since(asked, shared.options.patience);
-    // Whether a slot may already be filled: an earlier attempt was interrupted during its commit.
+    // Whether an event may already fill a slot, because the connection was lost during an earlier
+    // commit.
     let mut is_careful = false;
-    // Whether the outcome of an earlier attempt is unknown.
+    // Whether an earlier commit was sent and got no answer.
     let mut is_unknown = false;
     loop {
         let Lost { error, is_sent } = match attempt(shared, key, &mut jobs, is_careful).await {
@@ -123,8 +124,8 @@ async fn attempt(
 }
 
 /// Writes new events of runs that this process drives, or one step, by a single statement without
-/// an explicit transaction. This works only if the session is as the last transaction of this
-/// process has left it. Returns `None` if nothing was written and a transaction is needed.
+/// an explicit transaction. The statement writes only if the session is as the last transaction of
+/// this process has left it. Returns `None` if nothing was written and a transaction is needed.
 async fn write_directly(
     shared: &Shared,
     key: &SessionKey,
@@ -362,7 +363,8 @@ impl Batch<'_> {
         }))
     }
 
-    /// Finds the event that already fills a slot. Searches only if such an event is possible.
+    /// Finds the event that already fills a slot. Searches only if an earlier commit may have
+    /// filled it.
     async fn find_earlier(
         &self,
         connection: &mut PgConnection,
@@ -427,13 +429,13 @@ fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
     })
 }
 
-/// State that the updates of a transaction read. Row locks keep other transactions from changing
-/// it, and earlier jobs of the transaction have already been applied.
+/// The state that state updates (`update(key, f)`) read. Row locks keep other transactions from
+/// changing it, and earlier jobs of the transaction have already been applied.
 struct Current(SessionRow);
 
 impl Current {
-    /// Locks and reads the state. Returns `None` without updates, so that no row is locked before
-    /// it is written.
+    /// Locks and reads the state. Returns `None` if no job is a state update, so that rows are not
+    /// locked earlier than necessary.
     async fn lock(
         connection: &mut PgConnection,
         key: &SessionKey,
@@ -496,7 +498,7 @@ fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
 }
 
 /// Reports the results of a committed transaction, in the order of the log. An event is delivered
-/// to its session even if its receiver is gone.
+/// to its session even if the receiver of the result is dropped.
 fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
     let Written {
         session,
@@ -507,8 +509,8 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
     let mut catch_up = |before: u64| {
         let Some(session) = &session else { return };
         while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
-            // An event whose first commit lost its answer is missing here, and its own job delivers
-            // it.
+            // If the first commit of an event got no answer, the event is in this list, but its own
+            // job delivers it.
             if place >= session.len() as u64 {
                 session.append_stored(event);
             }
@@ -524,8 +526,8 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             ) => {
                 catch_up(place);
                 let event = draft.event;
-                // The session of the slot belongs to another store than the session that is open
-                // here.
+                // An engine above the store drives the run, so the slot's session belongs to
+                // another store. The session that is open here gets the event too.
                 if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
                     session.append_stored(event.clone());
                 }
@@ -610,8 +612,8 @@ fn refuse_job(shared: &Shared, job: Job, error: Error) {
             let _ = reply.send(Err(error));
         }
         Job::Close { claim, reply, .. } => {
-            // Other processes must learn that the run is free: the lease thread writes the release
-            // later.
+            // Other processes must learn that the run is free, so the lease thread writes the
+            // release later.
             if !claim.is_driven_above() {
                 shared.drives.finish_release(claim, false);
             }

@@ -52,8 +52,8 @@ const CODES: &[(&str, StoreErrorKind, &str)] = {
             Unavailable,
             "the server, or the user, is read-only: connect to the primary",
         ),
-        // Transaction idle or open for too long: this process was stopped, or its runtime was
-        // blocked.
+        // The transaction was idle or open for too long, because this process was stopped or its
+        // runtime was blocked.
         ("25P03", Unavailable, AWAY),
         ("25P04", Unavailable, AWAY),
         ("26000", Unavailable, POOLED),
@@ -151,7 +151,7 @@ fn is_answer(error: &Sql) -> bool {
         .and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     match server {
         Some(error) => !matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic),
-        // Errors of this process about parameters and rows.
+        // Errors that arise in this process, while it encodes parameters or decodes rows.
         None => {
             matches!(
                 error,

@@ -58,7 +58,7 @@ pub(crate) async fn begin(
     Ok(())
 }
 
-/// Begins a queued run with this claim.
+/// Begins a queued run under this claim.
 async fn begin_queued(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -81,8 +81,8 @@ async fn begin_queued(
         .map(drop)
 }
 
-/// Inserts a run that waits for the turn of its session. Returns `false` if another run has that
-/// id.
+/// Inserts a queued run, which waits until earlier runs of its session have ended. Returns `false`
+/// if another run has the same id.
 pub(crate) async fn enqueue(
     connection: &mut PgConnection,
     session: i64,
@@ -114,8 +114,8 @@ pub(crate) async fn enqueue(
     {
         return Ok(true);
     }
-    // An attempt that was interrupted in its commit, or an engine above that repeats the call, may
-    // have inserted the run.
+    // The run may exist: the connection was lost during an earlier commit, or an engine above the
+    // store repeats the call.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
     let query = sqlx::query_scalar(sql)
         .bind(&run)
@@ -137,9 +137,9 @@ fn micros(time: u64) -> i64 {
 /// Constructor of the error for a refused claim.
 pub(crate) type Refusal = fn(RunId) -> Error;
 
-/// Returns the outdated claims of these jobs. The row of the session is locked, so none of its runs
-/// is claimed at the moment. A claim that was checked stays valid until the next claim in the
-/// session.
+/// Returns the outdated claims of these jobs. The row of the session is locked, so no run of the
+/// session is claimed at the moment. A claim that was found to be current stays current until the
+/// next claim in the session.
 pub(crate) async fn outdated_claims(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -171,8 +171,8 @@ pub(crate) async fn outdated_claims(
             Some(_) => {
                 fenced.insert(claim, refuse::fenced);
             }
-            // The run was deleted, and its driver may be in a process that does not know of the
-            // deletion.
+            // A run that an engine above the store drives is missing only if it was deleted. Its
+            // driver may be in a process that does not know of the deletion.
             None if claim.is_driven_above() => {
                 fenced.insert(claim, refuse::unknown_run);
             }
@@ -264,8 +264,8 @@ pub(crate) async fn step(
         .transpose()
 }
 
-/// Records a step by a single statement if no run of the session was claimed since `head`. Returns
-/// `false`, without a write, after another claim or if the step has a record.
+/// Records a step by a single statement, if no run of the session was claimed since `head` was
+/// read. Returns `false`, without a write, after another claim or if the step has a record.
 pub(crate) async fn first_step(
     connection: &mut PgConnection,
     session: &SessionKey,
@@ -322,8 +322,8 @@ pub(crate) async fn finished(
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
-/// `false` if the run has another claim or another end. The claim of an engine above the store
-/// lasts until the end of the run.
+/// `false` if the claim is not the current one, or if the run has ended otherwise. The claim of an
+/// engine above the store lasts until the end of the run.
 pub(crate) async fn close(
     connection: &mut PgConnection,
     claim: ClaimId,
@@ -373,8 +373,9 @@ pub(crate) async fn close(
     if let Some(usage) = usage {
         store_usage(connection, claim, &usage).await?;
     }
-    // The run may be missing from the registry, or closed by an attempt that was interrupted in its
-    // commit, or by an earlier call of an engine above.
+    // No row was updated. That is no error if the run is not in the registry, or if an earlier call
+    // has already closed it: the connection was lost during its commit, or an engine above the
+    // store repeats the call.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
         WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))";
     let is_claimed = sqlx::query_scalar::<_, bool>(sql)
@@ -435,8 +436,8 @@ pub(crate) async fn claim(
     let what = "claim a run";
     let drives = &shared.drives;
     let id = run.to_string();
-    // If a stopped process holds the lock of the session, fail soon, so that the connection serves
-    // other claims.
+    // The lock of the session may be held by a stopped process. The wait for it is short, so that
+    // the connection soon serves other claims.
     let sql =
         "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
         JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
@@ -460,7 +461,8 @@ pub(crate) async fn claim(
     let (key, record) = (SessionKey::new(text(0)?, text(1)?, text(2)?), text(3)?);
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
     check(&record)?;
-    // The current driver has either committed before this lock, or will find the new claim.
+    // The current driver has either committed before this lock, or will find that its claim is
+    // outdated.
     let Some(head) = log::lock(connection, &key).await? else {
         return Err(refuse::unknown_run(run));
     };
@@ -480,8 +482,8 @@ pub(crate) async fn claim(
     let owner: Option<String> = row.try_get(0).doing(what)?;
     let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
     let is_held = match owner {
-        // A run of an engine above is refused even after its end, because its recorded calls are
-        // not in this store.
+        // A run that an engine above the store drives is refused even after its end, because its
+        // recorded calls are not in this store.
         _ if epoch == 0 => true,
         None => false,
         // A claim that this process has released is free, even if the release is not written yet.
@@ -568,9 +570,9 @@ pub(crate) async fn claim(
     ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
 }
 
-/// Cancels a run that has not ended, and returns its status. Locks the row of the session like a
-/// claim: the current driver has either committed before the lock, or will find that its claim is
-/// outdated.
+/// Cancels a run that has not ended, and returns its status. Locks the row of the session, as a
+/// claim does: the current driver has either committed before the lock, or will find that its claim
+/// is outdated.
 pub(crate) async fn cancel(
     connection: &mut PgConnection,
     app: &str,
@@ -673,7 +675,8 @@ pub(crate) async fn driven(
         &text(4)?.unwrap_or_default(),
         &format!("the record of run `{run}`"),
     )?;
-    // All events of a run are found by its id; the last events are found in the log of its session.
+    // All events of a run are found by its id. The events from a place on are found faster in the
+    // log of the session.
     let after = if from > record.begins {
         Some((row.try_get(5).doing(what)?, from))
     } else {
@@ -696,8 +699,8 @@ pub(crate) async fn driven(
     )))
 }
 
-/// Reports whether an engine above the store drives or has driven a run. The first claim of a
-/// process is 1, and a cancellation adds 1.
+/// Reports whether an engine above the store drives or has driven a run. Such a run has epoch 0,
+/// and a cancellation adds 1. The first claim of a process has epoch 1.
 fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }

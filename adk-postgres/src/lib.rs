@@ -189,7 +189,7 @@ pub(crate) struct Shared {
     connections: Connections,
     location: Location,
     options: Options,
-    /// Runtime for writes whose caller may be gone.
+    /// Runtime for writes that continue when their caller is dropped.
     runtime: Handle,
     live: OpenSessions,
     lanes: lane::Lanes,
@@ -258,7 +258,8 @@ impl PostgresStore {
             .await
     }
 
-    /// Returns the location that all parts of the store share.
+    /// Returns the location that the stores of one database share, so that `build()` recognizes
+    /// them.
     fn database(&self) -> Location {
         self.0.location.clone()
     }

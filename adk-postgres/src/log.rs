@@ -1,5 +1,5 @@
-//! [`Head`] and [`Rows`]: the rows of a session, locked, updated with events of other programs, and
-//! extended.
+//! [`Head`] and [`Rows`]: the rows of a session. They are locked, brought up to date with events of
+//! other programs, and extended.
 
 use crate::connection::PgConnection;
 use crate::error::{Doing, is_taken, postgres_error};
@@ -12,8 +12,8 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::sync::Arc;
 
-/// Greatest age difference, in microseconds, by which an event of another program is expected to be
-/// older than events before it.
+/// Maximum number of microseconds by which an event of another program is expected to be older than
+/// events before it in the log.
 const SKEW: u64 = 600_000_000;
 
 /// The rows of a session, as the open transaction has locked them or as the last transaction has
@@ -26,14 +26,16 @@ pub(crate) struct Head {
     pub(crate) len: u64,
     /// Latest time in the log.
     pub(crate) latest: u64,
-    /// Time of the last write of any program.
+    /// Update time of the session when this crate last read or wrote it. A later time shows a write
+    /// of another program.
     pub(crate) seen: u64,
-    /// Number of times that a run of the session was claimed again.
+    /// Number of repeated claims and cancellations of the session's runs. A changed value shows
+    /// that some claim may be outdated.
     pub(crate) takes: i64,
 }
 
-/// Locks the row of a session like ADK, and gives places to events of other programs. Returns
-/// `None` if the session does not exist.
+/// Locks the row of a session, as ADK does, and gives places in the log to events of other
+/// programs. Returns `None` if the session does not exist.
 pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "lock a session";
     let sql = "SELECT s.update_time, n.number, n.len, n.seen, n.latest, n.takes FROM sessions s
@@ -115,7 +117,8 @@ async fn adopt(
         SELECT count(*), max(timestamp) FROM fresh";
     let all =
         "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    // Most such events are near the end of the log; the second round searches all of it.
+    // Most such events are near the end of the log, so the first round searches only there. The
+    // second round searches all of it.
     let near = if is_near {
         head.latest.saturating_sub(SKEW)
     } else {
@@ -227,15 +230,15 @@ impl Rows {
         Ok(())
     }
 
-    /// Reports whether one statement writes all rows, which excludes keys of the user and of the
-    /// app.
+    /// Reports whether one statement can write all rows. Changed keys of the user and of the app
+    /// need further statements.
     pub(crate) fn is_one_statement(&self) -> bool {
         self.app.is_empty() && self.user.is_empty()
     }
 
-    /// Writes all rows to a session that equals `before`, and leaves it equal to `after`. Returns
-    /// `false`, without a write, if the session has changed, which is impossible while this
-    /// transaction holds its lock.
+    /// Writes all rows, if the session is still as `before` says. Afterwards the session is as
+    /// `after` says. Returns `false`, without a write, if the session has changed. That is
+    /// impossible if the transaction holds the lock of the session.
     pub(crate) async fn write(
         self,
         connection: &mut PgConnection,
@@ -287,9 +290,9 @@ impl Rows {
     }
 }
 
-/// Adds rows to a session with update time `$21`, `$22` events and `$23` claims. The statement
-/// locks the rows like [`lock`], so after waiting for another transaction it compares the values
-/// that this transaction has left.
+/// Adds rows to a session whose update time is `$21`, whose log has `$22` events, and whose counter
+/// `takes` is `$23`. The statement locks the rows like [`lock`]. If it waits for another
+/// transaction, it therefore compares the values that the other transaction has left.
 const WRITE: &str = "WITH head AS (
         SELECT n.number FROM sessions s
         JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id

@@ -42,7 +42,7 @@ pub(crate) async fn row(
     Ok(row_with_places(connection, key).await?.map(|(row, _)| row))
 }
 
-/// Reads the rows of a session, and whether all of its events have places.
+/// Reads the rows of a session, and whether all of its events have places in the log.
 pub(crate) async fn row_with_places(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -118,7 +118,7 @@ pub(crate) async fn list(
     user: Option<&str>,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
-    // One condition for both might scan all sessions of the app.
+    // There are two conditions, because one for both cases might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
             rows!(
@@ -148,7 +148,7 @@ pub(crate) async fn list(
 }
 
 /// Reads a session with the events that a filter selects. Returns `Some(None)` if some events have
-/// no place yet.
+/// no place in the log yet.
 pub(crate) async fn snapshot(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -186,8 +186,8 @@ pub(crate) async fn events(
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Returns the maximum number of events that a filter selects: at most the number of events since
-/// its time. The number limits the search from the end of the log.
+/// Returns the largest number of events that a filter can select: the number of events since its
+/// time. The search from the end of the log stops after that number.
 async fn count_since(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -290,7 +290,8 @@ macro_rules! filled {
     };
 }
 
-/// Reads the events of a run in log order: all of them, or those from a place of its session on.
+/// Reads the events of a run in log order: all of them, or those from a place in the session's log
+/// on.
 pub(crate) async fn run_events(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -300,7 +301,8 @@ pub(crate) async fn run_events(
     let what = "read the events of a run";
     let query = match after {
         None => sqlx::query(filled!("l.run = $1")).bind(run),
-        // `|| ''` keeps the planner from scanning all events of the run.
+        // The concatenation with an empty text keeps the planner from using the index of `run`, by
+        // which it would scan all events of the run.
         Some(_) => sqlx::query(filled!(
             "l.run || '' = $1 AND l.session = $5 AND l.place >= $6"
         ))

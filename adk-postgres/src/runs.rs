@@ -9,7 +9,7 @@ use adk_core::{Result, RunId};
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
-/// Condition that the owner of a run lives. An engine above the store always lives.
+/// Condition that the owner of a run is alive. An engine above the store counts as alive.
 macro_rules! is_alive {
     () => {
         "(r.owner = '@'
@@ -19,7 +19,7 @@ macro_rules! is_alive {
 
 pub(crate) use is_alive;
 
-/// Owner of the listed runs.
+/// The runs that are listed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose {
     /// Runs of an app.
@@ -28,7 +28,7 @@ pub(crate) enum Whose {
     Tenants,
 }
 
-/// Adds the condition of a filter to a query. `table` is the table whose index by session is used.
+/// Adds the condition of a filter to a query. `table` is the table that has the index by session.
 pub(crate) fn select(
     query: &mut QueryBuilder<Postgres>,
     table: &str,
@@ -39,8 +39,8 @@ pub(crate) fn select(
         Whose::App => "r.app = ",
         Whose::Tenants => "r.tenant_of = ",
     };
-    // A wait has the app of its run. With both conditions the planner expects few rows, and sorts
-    // all waits.
+    // A wait has the same app as its run, so the condition on the run is left out. With it, the
+    // planner would expect few rows, and sort all waits.
     if table == "w" {
         query.push("TRUE");
     } else {
@@ -98,7 +98,7 @@ pub(crate) fn select(
     }
 }
 
-/// Runs that one index finds.
+/// A group of runs that one index finds.
 enum Part {
     All,
     /// Runs that no process drives.
@@ -136,7 +136,8 @@ pub(crate) async fn runs(
 ) -> Result<Vec<RunInfo>> {
     let parts = match filter.state {
         RunState::Ready => {
-            // Read before the rows: a claim that has left the set is released in the table by then.
+            // The set of released claims is read before the rows. A claim that leaves the set
+            // between the two reads is released in the table by then.
             let given_up = drives.released_claims();
             let mut parts = vec![Part::Free];
             parts.extend(

@@ -32,9 +32,9 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// Tables of runs and of the log, in version 1. Deleting a session in ADK's table deletes its rows
 /// here.
 ///
-/// * `adkw_sessions`: the length of a session's log, and the update time that this crate has last
-///   seen (`seen`). Another program has written to the session if its `update_time` differs.
-///   `takes` counts repeated claims of its runs.
+/// * `adkw_sessions`: the length of a session's log, and the update time of the session when this
+///   crate last read or wrote it (`seen`). If its `update_time` differs, another program has
+///   written to the session. `takes` counts repeated claims and cancellations of its runs.
 /// * `adkw_log`: the order of a session's events, with the run and the slot that each event fills,
 ///   and the agents that had finished by then.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
@@ -152,8 +152,8 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
-/// Upgrades version 5 to version 6: adds tenants of an app, queued runs, and keys of requests with
-/// the run or wait that each key is bound to.
+/// Upgrades version 5 to version 6: adds tenants of an app, queued runs, and idempotency keys of
+/// requests with the run or wait that each key is bound to.
 const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
@@ -190,8 +190,8 @@ const UPGRADES: &[(&str, &str)] = &[
     ("5", FROM_5),
 ];
 
-/// Number of the advisory lock that is held while tables are created. Any number that other
-/// programs do not use would do.
+/// Number of the advisory lock that is held while tables are created. The number is arbitrary, but
+/// other programs must not use it.
 const LOCK: i64 = 0x61_64_6b_77;
 
 /// Creates missing tables if `create` is set, upgrades older ones, and checks that all are
@@ -296,7 +296,7 @@ fn other_tables(what: &str) -> Error {
 /// Creates or upgrades the tables.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
-    // Each statement must see the commits of other processes during the wait for the lock.
+    // After the wait for the lock, each statement must see what other processes have committed.
     connection
         .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await

@@ -19,7 +19,7 @@ pub(crate) async fn wait(
     let id = wait.key.id();
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
         SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
-    // An engine above the store keeps the deadlines of its runs.
+    // An engine above the store watches the deadlines of its runs itself.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
     let query = sqlx::query(sql)
@@ -49,7 +49,8 @@ pub(crate) async fn wait(
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
-/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
+/// Removes waits that no agent awaits any more, if they are open. Answered waits stay, and their
+/// answers count as read.
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";

@@ -56,7 +56,7 @@ impl Worker {
         self.registry()?.driven(run, from).await
     }
 
-    /// Returns the branch service of a run: the one of the shape that the run began with, or of the
+    /// Returns the branch service of a run: that of the shape with which the run began, or of the
     /// current shape for a new run.
     fn branches_of(&self, workflow: &str, begun: Option<&Topology>) -> String {
         let own = match begun {

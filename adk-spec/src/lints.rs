@@ -48,8 +48,8 @@ impl Spec<'_> {
     ///
     /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
     /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested
-    /// workflow. Keys with a prefix belong to the session, and keys of tools belong to the tools:
-    /// neither counts. Steps of a nested workflow are checked at its own definition.
+    /// workflow. Lints ignore keys with a prefix, which belong to the session, and keys that only
+    /// tools write. Steps of a nested workflow are checked at its own definition.
     ///
     /// A test keeps a workflow free of lints:
     ///
@@ -247,8 +247,9 @@ impl Spec<'_> {
         }
     }
 
-    /// A turn begins with a message of the user or of another agent, and such a loop contains
-    /// neither.
+    /// `include_contents: none` shows the current turn, which begins with a message of the user or
+    /// of another agent. A loop with only one agent contains neither, so all of its rounds are one
+    /// turn.
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [

@@ -224,7 +224,7 @@ impl Budget {
         }
     }
 
-    /// Parses a budget that was parsed before.
+    /// Parses a text that is known to be a budget.
     ///
     /// # Panics
     /// If the text is not a budget. In const evaluation, the panic is a compile error.

@@ -1,5 +1,5 @@
-//! The table of all checks: the beginning of messages, and the names of the pages and the tests of
-//! messages.
+//! The table of all checks. The names begin messages, and are the names of the documentation pages
+//! and of the tests of messages.
 
 /// Generates [`Check`] from one row per check: variant, name, and the rejected programs.
 macro_rules! checks {
@@ -67,7 +67,7 @@ checks! {
     ToolDuplicate "tool-duplicate": "two tools of one name in one agent",
     ToolReserved "tool-reserved": "a tool named `transfer_to_agent` or `set_model_response`, names that the runtime gives to tools of its own",
     ToolUndocumented "tool-undocumented": "no doc comment on a tool, or on an agent that is used as one",
-    ToolArgument "tool-argument": "an argument of a tool whose type has no schema, or says none",
+    ToolArgument "tool-argument": "an argument of a tool with no type, or a type without schema",
     ToolAttribute "tool-attribute": "an unknown or contradictory attribute of `#[tool]`; a function that cannot be a tool",
     ResourceMissing "resource-missing": "a workflow that is run by a runner whose resources lack a type that one of its tools or agents takes; two resources of one type",
     WaitInTool "wait-in-tool": "an `await`, or a tool that is `confirm` or `long_running`, in an agent that is used as a tool",

@@ -8,8 +8,8 @@ use adk_sqlite::SqliteStore;
 use rusqlite::{Connection, params};
 use std::time::Instant;
 
-/// Returns the number of rows that the store moves together: 16 events of each session, within its
-/// bounds.
+/// Returns the number of rows that the store moves together from the tail to the log: 16 events of
+/// each session, at least 256 rows and at most 2,048.
 fn moves(sessions: usize) -> usize {
     (16 * sessions).clamp(256, 2048)
 }

@@ -83,7 +83,8 @@ async fn paused(store: &SqliteStore, runs: i64) {
             assert!(matches!(stream.end(), RunEnd::Paused(_)));
         }
     };
-    // The number doubles: the caches of the store fill first, and later runs add nothing.
+    // The number of runs doubles each time: the caches of the store fill first, and later runs add
+    // nothing.
     let mut from = runs / 8;
     pause(0, from).await;
     while from > 0 && from < runs {

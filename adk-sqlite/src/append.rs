@@ -14,8 +14,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Greatest age difference, in microseconds, by which an event of another program is expected to be
-/// older than events before it.
+/// Maximum number of microseconds by which an event of another program is expected to be older than
+/// events before it in the log.
 const SKEW: u64 = 600_000_000;
 
 /// The slot that an event fills in its run, and the data stored with the slot.
@@ -109,8 +109,8 @@ fn read_session_rows(
     Ok(Some(known))
 }
 
-/// Returns the number of a session in the tables of this crate, and the place and time of its last
-/// log entry. Inserts the number if it does not exist.
+/// Returns the number of a session in the tables of this crate, and the place (its index in the
+/// log) and time of its last log entry. Inserts the number if it does not exist.
 fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
     let what = "look for a session";
     let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
@@ -146,7 +146,7 @@ fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Opt
 }
 
 /// Gives places in the log to events that another program has appended. `last` is the time of the
-/// last event with a place.
+/// last event in the log.
 fn adopt(
     connection: &Connection,
     cache: &mut Cache,
@@ -155,7 +155,8 @@ fn adopt(
     last: u64,
 ) -> Result<()> {
     let count = reader::count(connection, key)?;
-    // Most such events are near the end of the log; the second round searches all of it.
+    // Most such events are near the end of the log, so the first round searches only there. The
+    // second round searches all of it.
     for since in [last.saturating_sub(SKEW), 0] {
         place_events(connection, cache, key, known, since)?;
         if known.len >= count {
@@ -314,7 +315,7 @@ pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<
     })
 }
 
-/// Keys and values without a prefix.
+/// Keys without their prefix, with their values.
 type Part<'a> = [(&'a str, &'a std::sync::Arc<Value>)];
 
 /// Writes the changed keys of the user and of the app. ADK requires their rows before it appends;
@@ -356,8 +357,8 @@ fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     Value::Object(old).to_string()
 }
 
-/// Reads the state of the user, with keys without their prefix. The inner error reports a row that
-/// cannot be parsed.
+/// Reads the state of the user. Its keys lack the prefix `user:`. The inner error reports a row
+/// that cannot be parsed.
 pub(crate) fn user_state(
     connection: &Connection,
     key: &SessionKey,
@@ -373,7 +374,7 @@ pub(crate) fn user_state(
         .unwrap_or_else(|| Ok(Map::new())))
 }
 
-/// Reads the state of the app, with keys without their prefix. The inner error reports a row that
+/// Reads the state of the app. Its keys lack the prefix `app:`. The inner error reports a row that
 /// cannot be parsed.
 pub(crate) fn app_state(
     connection: &Connection,

@@ -35,8 +35,8 @@ impl FileKey {
     }
 }
 
-/// Condition for the versions of one artifact, spelled like the index so that SQLite uses the
-/// index.
+/// Condition for the versions of one artifact. It is spelled like the expressions of the index,
+/// because otherwise SQLite does not use the index.
 const OF_FILE: &str =
     "app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ifnull(?3, '') AND name = ?4";
 

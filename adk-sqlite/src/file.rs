@@ -159,7 +159,7 @@ fn id(found: &Metadata) -> FileId {
     FileId(found.dev(), found.ino())
 }
 
-/// Other systems do not let an open file be renamed or deleted.
+/// On systems other than Unix, an open file cannot be renamed or deleted, so it needs no identity.
 #[cfg(not(unix))]
 fn id(_: &Metadata) -> FileId {
     FileId(0, 0)

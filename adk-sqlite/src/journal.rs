@@ -14,9 +14,9 @@ use adk_core::{Result, RunId, StateDelta};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
 
-/// Checks that `claim` is the current claim of the run, and inserts the run into the registry when
-/// it begins. Returns the number of the run, or `None` if it is not in the registry because it has
-/// not begun.
+/// Checks that `claim` is the current claim of the run. Inserts the run into the registry if
+/// `begins` is its record. Returns the number of the run, or `None` if the run has not begun and is
+/// not in the registry.
 pub(crate) fn drives(
     db: &mut Db,
     claim: ClaimId,
@@ -65,8 +65,8 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
-        // A run of an engine above is in the registry unless it was deleted, and its driver may be
-        // in a process that does not know of the deletion.
+        // A run that an engine above the store drives is missing from the registry only if it was
+        // deleted. Its driver may be in a process that does not know of the deletion.
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
@@ -79,7 +79,7 @@ pub(crate) fn drives(
     }
 }
 
-/// Begins a queued run with this claim.
+/// Begins a queued run under this claim.
 fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
@@ -97,7 +97,7 @@ fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     begun.doing("begin a queued run").map(drop)
 }
 
-/// Inserts a run that waits for the turn of its session.
+/// Inserts a queued run, which waits until earlier runs of its session have ended.
 pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
     let what = "queue a run";
     let key = &record.session;
@@ -124,14 +124,14 @@ pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result
         time,
         tenant_of
     ];
-    // An engine above the store may insert the run again.
+    // An engine above the store may repeat the call, so the run may exist.
     if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
         return Err(refuse::run_exists(claim.run_id));
     }
     Ok(())
 }
 
-/// Returns the place and the `temp:` keys of the event that fills a slot.
+/// Returns the event that fills a slot, as its place in the log, and the `temp:` keys of the event.
 pub(crate) fn slot(
     connection: &Connection,
     run: i64,
@@ -180,14 +180,15 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
     Ok(())
 }
 
-/// Records finished agents of a run that makes no further commit, if `claim` is the current claim.
+/// Records finished agents of a run if `claim` is its current claim. Used when no further commit of
+/// the run would record them.
 pub(crate) fn last_finished(db: &mut Db, claim: ClaimId, done: &[Done]) -> Result<()> {
     drives(db, claim, 0, None)?;
     finished(&db.connection, &claim.run_id.to_string(), done)
 }
 
-/// Records the result of a step. Returns an earlier result instead if there is one. The record of a
-/// failed call is replaced.
+/// Records the result of a step. If the step already has a record, returns the recorded result
+/// instead. The record of a failed call is replaced.
 pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Result<Option<Value>> {
     let what = "record a step";
     drives(db, claim, 0, None)?;
@@ -244,8 +245,8 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         return Err(refuse::cancelled(run));
     }
     let held = ClaimId { run_id: run, epoch };
-    // A run of an engine above is refused even after its end, because its recorded calls are not in
-    // this store.
+    // A run that an engine above the store drives is refused even after its end, because its
+    // recorded calls are not in this store.
     if held.is_driven_above()
         || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.released_claims()))
     {
@@ -341,8 +342,8 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
-/// `false` if the run has another claim or another end. The claim of an engine above the store
-/// lasts until the end of the run.
+/// `false` if the claim is not the current one, or if the run has ended otherwise. The claim of an
+/// engine above the store lasts until the end of the run.
 pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
@@ -395,7 +396,7 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
             .execute(params![run, claim.epoch, usage])
             .doing(what)?;
     }
-    // An engine above the store may write an end again.
+    // An engine above the store may write the same end twice.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
     let row = params![run, claim.epoch, status];
     let is_known: bool = db
@@ -461,8 +462,8 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
         .transpose()?;
     let record = row.get::<_, String>(5).doing(what)?;
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
-    // All events of a run are found by its number; the last events are found in the log of its
-    // session.
+    // All events of a run are found by the number of the run. The events from a place on are found
+    // faster in the log of the session.
     let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
     let filled = reader::run_events(connection, &record.session, number, after)?;
@@ -482,8 +483,8 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     )))
 }
 
-/// Reports whether an engine above the store drives or has driven a run. The first claim of a
-/// process is 1, and a cancellation adds 1.
+/// Reports whether an engine above the store drives or has driven a run. Such a run has epoch 0,
+/// and a cancellation adds 1. The first claim of a process has epoch 1.
 fn is_driven_above(epoch: u64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }

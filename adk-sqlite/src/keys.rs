@@ -1,4 +1,4 @@
-//! [`bind`]: keys of requests as rows of `adkw_keys`.
+//! [`bind`]: idempotency keys of requests, as rows of `adkw_keys`.
 
 use crate::error::Doing;
 use adk_core::Result;
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// Maximum number of expired rows that one call removes.
 const BATCH: u32 = 64;
 
-/// Binds a key that is free or whose binding is replaced, and returns the binding. Removes some
-/// expired rows.
+/// Binds a key to a run or wait if the key is free or bound to `replaces`. Returns the binding that
+/// the key has afterwards. Also removes some expired rows.
 pub(crate) fn bind(
     connection: &Connection,
     key: &RequestKey,

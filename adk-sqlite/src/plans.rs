@@ -93,8 +93,8 @@ fn queries_use_indexes() {
     }
 }
 
-/// Returns a database with `many` runs of each kind: finished, free, of a dead process, and
-/// waiting; and the last three kinds for as many tenants.
+/// Returns a database with `many` runs of each of these kinds: finished, free, driven by a dead
+/// process, and waiting. It also has `many` runs of tenants of each of the last three kinds.
 fn database(many: u64) -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();

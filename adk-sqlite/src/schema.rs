@@ -1,4 +1,4 @@
-//! The tables: those of ADK's schema version 1, and ours beside them.
+//! The tables: those of ADK's schema version 1, and the further tables of this crate.
 
 use crate::error::{Doing, corrupt_error};
 use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
@@ -183,7 +183,7 @@ CREATE TABLE IF NOT EXISTS adkw_memory_marks (
     PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
 ";
 
-/// Keys of requests, each with the run or wait that it is bound to, and its expiry in microseconds.
+/// Idempotency keys of requests. Each is bound to a run or wait, and has an expiry in microseconds.
 const KEYS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_keys (
     app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
@@ -200,7 +200,8 @@ fn has_table(connection: &Connection, table: &str) -> Result<bool> {
         .doing("look for its tables")
 }
 
-/// Rejects a database without ADK's tables; they are created together with the `adkw_` tables.
+/// Rejects a database without ADK's tables, which are always created together with the `adkw_`
+/// tables.
 pub(crate) fn check_there(connection: &Connection) -> Result<()> {
     if has_table(connection, "adk_internal_metadata")? || has_table(connection, "sessions")? {
         return Ok(());

@@ -43,19 +43,19 @@ pub(crate) struct Tail {
     /// rollback.
     rows: Option<usize>,
     sessions: HashSet<i64>,
-    /// Number of rows before the next attempt, set after a move has failed.
+    /// Minimum number of rows for the next move, if the last move has failed.
     again: usize,
 }
 
 impl Tail {
-    /// Discards the number of rows, which another connection or a rollback may have changed.
+    /// Forgets the number of rows, because another connection or a rollback may have changed it.
     pub(crate) fn forget(&mut self) {
         self.rows = None;
     }
 
     /// Adds a row. Returns `false`, without a write, when the slot is already filled in the tail or
-    /// in the log. A row that is `alone` in its transaction would share no page, so it goes to the
-    /// log directly if the tail is empty.
+    /// in the log. `alone` means that the transaction has only this row: it would share no page of
+    /// the tail, so it goes to the log directly if the tail is empty.
     pub(crate) fn add(
         &mut self,
         connection: &Connection,
@@ -113,8 +113,8 @@ impl Tail {
         self.rows.is_some_and(|rows| rows >= self.again.max(enough))
     }
 
-    /// Updates the size after a move. After a failed move the tail grows before the next attempt;
-    /// no data is lost.
+    /// Updates the size after a move. After a failed move, the tail grows further before the next
+    /// attempt. No data is lost.
     pub(crate) fn finish_move(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
         *self = if moved {
@@ -197,10 +197,10 @@ mod tests {
             !tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(),
             "it is in the log"
         );
-        // A slot belongs to a run: another run may use this name, and this run another slot.
+        // Slot names are unique per run: the first row has another run, the second another slot.
         assert!(tail.add(&connection, &log_row(2, 0, "a"), false).unwrap());
         assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
-        // A place that is taken is an error.
+        // Two rows of a session cannot have the same place.
         assert!(tail.add(&connection, &log_row(1, 1, "c"), false).is_err());
         merge(&connection).unwrap();
         assert_eq!(rows(&connection, TABLES[1]), [(1, 0), (1, 1), (2, 0)]);
@@ -216,7 +216,8 @@ mod tests {
         );
         assert!(!tail.add(&connection, &log_row(1, 1, "a"), true).unwrap());
         assert!(!tail.is_long());
-        // Later rows of the session go to the tail, even from a `Tail` that has not read its size.
+        // If the tail is not empty, even rows that are alone go to the tail, also from a new `Tail`
+        // that has not read the table yet.
         assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
         assert!(tail.add(&connection, &log_row(1, 2, "c"), true).unwrap());
         let mut other = Tail::default();

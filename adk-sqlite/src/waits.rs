@@ -30,7 +30,7 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
         SELECT ?1, ?2, ?3, ?4, ?5, ?6, session, tenant_of FROM adkw_runs WHERE id = ?2";
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
-    // An engine above the store keeps the deadlines of its runs.
+    // An engine above the store watches the deadlines of its runs itself.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let row = params![
         id,
@@ -44,7 +44,8 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     Ok(None)
 }
 
-/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
+/// Removes waits that no agent awaits any more, if they are open. Answered waits stay, and their
+/// answers count as read.
 pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     drives(db, claim, 0, None)?;

@@ -19,7 +19,7 @@ pub enum Reply {
     Text(&'static str),
     /// A card that replaces the valid one.
     Card(Value),
-    /// A result that depends on the number of earlier calls of this kind.
+    /// A result that depends on the number of earlier calls of the same method.
     Count(Box<dyn Fn(usize) -> Value + Send>),
     /// No reply until the test calls `stop_hanging`; then an empty stream.
     Hang,
@@ -109,7 +109,7 @@ async fn card(State(shared): State<Arc<Shared>>) -> Response {
     if let Reply::Card(card) = reply {
         return axum::Json(card).into_response();
     }
-    // The card has a wrong scheme and no port, as an agent at a proxy writes it.
+    // The card names a wrong scheme and no port, like the card of an agent at a proxy.
     let interfaces = json!([
         {"url": "https://127.0.0.1/agent", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
         {"url": "https://127.0.0.1/agent", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"},

@@ -82,7 +82,7 @@ fn a_project_runs_at_once_and_its_test_passes() {
     let folder = Folder::new();
     new(&folder, &["desk", "--path", checkout()]).success_text();
     let project = folder.path().join("desk");
-    // Offline builds need the locked versions of this repository.
+    // An offline build needs the versions that this repository has locked.
     std::fs::copy(
         Path::new(checkout()).join("Cargo.lock"),
         project.join("Cargo.lock"),
@@ -116,8 +116,8 @@ fn a_project_runs_at_once_and_its_test_passes() {
         lines.last(),
         Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)")
     );
-    // The test of the program, and the test of wrong workflows, during which trybuild reports its
-    // progress.
+    // Both tests of the project run: the test of the program, and the test of wrong workflows,
+    // during which trybuild reports its progress.
     let tested = cargo("test");
     assert_eq!(
         tested.out.matches("1 passed; 0 failed").count(),

@@ -27,8 +27,8 @@ struct Ran {
     requests: usize,
 }
 
-/// Executes an agent with one retry. If the provider sends a time to wait, other waits would not
-/// end in time.
+/// Runs an agent with one retry. If the provider says how long to wait, the agent's own wait is an
+/// hour: the test then ends only if the agent obeys the provider.
 async fn run(
     case: Case<'_>,
     server: &WireServer,
@@ -99,7 +99,7 @@ async fn run(
 
 fn hides_the_key(text: &str, at: &str) {
     assert!(!text.contains(KEY), "{at}: {text}");
-    // A part of the key is as bad.
+    // No output may contain even the end of the key.
     assert!(!text.contains(&KEY[KEY.len() - 8..]), "{at}: {text}");
 }
 

@@ -1,4 +1,4 @@
-//! Requests of the table's cells, and their results as JSON.
+//! The requests of the table's cells, and their results as JSON.
 
 use crate::cell::{Case, KEY};
 use adk_core::model::{
@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Providers on one server, by settings. They are shared, because each one reads the certificates
-/// of the system.
+/// The model providers for one server, by their settings. All tests share them, because each new
+/// provider reads the certificates of the system.
 pub(crate) struct Providers {
     url: String,
     usual: OnceLock<Genai>,
@@ -150,7 +150,8 @@ pub(crate) async fn ask(model: &dyn Model, request: ModelRequest) -> Said {
 }
 
 impl Said {
-    /// Returns the result in the form of `gives` in the table, without empty and usual values.
+    /// Returns the result as JSON in the form of the table's field `gives`, without empty and
+    /// default values.
     pub(crate) fn gave(&self, case: Case<'_>) -> Value {
         let response = match &self.end {
             Ok(response) => response,

@@ -106,7 +106,7 @@ async fn an_incomplete_call_is_an_error() {
         let server = WireServer::start([call.break_after(5)]).await;
         let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
         assert!(pieces.is_empty(), "{name}");
-        // No piece was delivered, so the call may be retried.
+        // No piece of the answer was delivered, so the call may be retried.
         assert_eq!(error.kind(), Kind::Connection, "{name}: {error}");
     }
 }
@@ -242,7 +242,7 @@ async fn malformed_arguments_are_kept_for_the_agent_to_answer() {
         assert_eq!(calls[0].malformed.as_deref(), Some(bad), "{at}");
         assert!(calls[0].args.is_empty(), "{at}");
         assert_eq!(calls[1].args["city"], "Rome", "{at}");
-        // The rest of the answer is complete.
+        // Malformed arguments do not damage the rest of the answer.
         assert_eq!(
             (
                 response.content.text().as_str(),

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves on a free port, and misbehaves in one way: at each handshake, or in the first call.
-/// Returns the address.
+/// Serves on a free port, and misbehaves in the way that `badly` names: at each handshake, or in
+/// the first call. Returns the address.
 pub async fn serve(badly: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -153,7 +153,7 @@ async fn absent() {
         );
         assert!(error.to_string().contains("toolset `bad`"), "{error}");
     }
-    // Lines that are not messages are ignored.
+    // Lines of standard output that are not messages are ignored.
     assert!(
         calls(bad("junk"), &[])
             .await
@@ -356,7 +356,7 @@ async fn people() {
     let toolset = bad("").elicitation(true);
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
-    // Another call continues while one call waits.
+    // Another call runs while one call waits for an answer.
     let (questions, answers) =
         run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
     assert_eq!(
@@ -372,7 +372,7 @@ async fn people() {
     let (_, answers) = run_with_answers(same, &choose, &[Value::Null]).await;
     assert_eq!(answers[0]["result"], "{\"action\":\"decline\"}");
 
-    // Another process has no such connection, and does not repeat the call.
+    // Another process does not have the connection of the call, and does not repeat the call.
     let (_, answers) = run_with_answers(
         || bad("").elicitation(true),
         &choose,

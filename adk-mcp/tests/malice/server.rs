@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{Write as _, stdin, stdout};
 
-/// Serves, and misbehaves in one way.
+/// Serves, and misbehaves in the way that `badly` names.
 pub fn serve(badly: &str) {
     match badly {
         "exits" => {
@@ -59,7 +59,7 @@ fn promise() -> Value {
 struct Server {
     badly: String,
     cancelled: usize,
-    /// Request for the number of cancelled calls, which waits for the first cancellation.
+    /// The request for the number of cancelled calls. It is answered after the first cancellation.
     counts: Option<Value>,
     grown: bool,
 }

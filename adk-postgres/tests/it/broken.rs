@@ -187,7 +187,7 @@ async fn foreign_tables_are_refused_and_not_changed() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_lock_is_an_error_after_the_timeout() {
     let database = Database::new().await;
-    // The patience also limits the connection.
+    // The patience also limits the time to connect.
     let options = Options::default().patience(Duration::from_secs(1));
     // The server reports the lock after 50 ms.
     let url = format!("{}?options[lock_timeout]=50ms", database.url);
@@ -449,8 +449,8 @@ async fn dead_connections_fail_no_call() {
     assert!(store.delete(&key()).await.unwrap());
 }
 
-/// An agent with a recorded call, a state update and two events. A state key holds its number
-/// between them.
+/// An agent with a recorded call, a state update and two events. A state key of its own keeps its
+/// counter between them.
 fn branch(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -541,8 +541,8 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
         .await
         .unwrap();
     let session = store.get(&key()).await.unwrap().unwrap();
-    // A first run begins the lease. It takes two statements, and the answer to the second would be
-    // lost each time.
+    // A first run begins the lease, before answers are lost. To begin the lease takes two
+    // statements, and the answer to the second would be lost in each attempt.
     runner(&store)
         .session("u", "s")
         .run(&Tree::new("w", vec![run(say("z"))]), "go")
@@ -574,7 +574,7 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
             ids(&stored.events)
         );
         assert_eq!(seen.len(), 1 + 3 * 20, "of {names:?}");
-        // Only this run writes the key.
+        // The branches of only this run write the key.
         assert_eq!(*stored.state["all"], 20, "each update is made once");
         for name in names {
             let all = stored.events[before..]
@@ -623,7 +623,8 @@ pub async fn round_trips(rounds: u32, url: impl Fn(&Database) -> String) -> u32 
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_event_is_one_round_trip_and_so_is_a_step() {
     let direct = |database: &Database| database.url.clone();
-    // The difference excludes preparation on each connection, and begin and end of the run.
+    // The difference of two runs excludes the statements to prepare each connection, and to begin
+    // and end the run.
     let (few, many) = (
         round_trips(20, direct).await,
         round_trips(120, direct).await,

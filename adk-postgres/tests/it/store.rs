@@ -73,7 +73,8 @@ async fn data_survives_a_reopened_store() {
     );
 }
 
-/// Without statistics of new tables, the server does not scan the session for each event of a page.
+/// The tables are new and have no statistics. Even so, the server does not scan the session for
+/// each event of a page.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
@@ -162,7 +163,7 @@ async fn a_value_is_read_back_unchanged() {
         .unwrap()
         .unwrap();
     assert_eq!(found.state["own"].to_string(), r#"{"c":2,"q":1}"#);
-    // A value in the order of `jsonb` needs no exact text any more.
+    // A value whose keys are in the order of `jsonb` needs no exact text any more.
     postgres
         .append(
             &key,

@@ -69,14 +69,14 @@ async fn unfinished_runs_of_tenants_continue() {
     tenants::waits(&Database::new().await).await;
 }
 
-/// Turns a current database into format 5, without tenants and without keys of requests.
+/// Turns a current database into format 5, without tenants and without idempotency keys.
 const FORMAT_5: &str = "
     DROP TABLE adkw_keys; DROP INDEX adkw_waits_app;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
-/// Turns a database of format 5 into format 4, in which a limit did not end a search, and finished
-/// agents had rows of their own.
+/// Turns a database of format 5 into format 4, whose indexes do not end a limited search, and in
+/// which finished agents have rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
         SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
@@ -110,7 +110,8 @@ const FORMAT_1: &str = "
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn databases_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first three changes alone keep all columns that the runs of this test need.
+    // The first three changes keep all columns that the runs of this test need, so the test begins
+    // with four changes.
     for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
@@ -181,7 +182,7 @@ async fn queries_use_indexes() {
             .is_empty()
     );
     runner.resume(&people::two(), run).await.unwrap();
-    // Connections that end tell what they have done.
+    // A connection reports its statistics when it ends.
     store.shut_down().await.unwrap();
     assert!(
         read().await - before < 1_000,

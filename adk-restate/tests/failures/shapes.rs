@@ -48,8 +48,8 @@ pub fn with_shapes(
         .workflow(Mixed::default())
 }
 
-/// A model that answers with the agent and a hash of the request. A run that was resumed wrongly
-/// gets another hash.
+/// A model whose answer consists of the agent and a hash of the request. If a run is resumed
+/// wrongly, its requests and thus its answers differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor;
 
@@ -99,10 +99,11 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
     Ok(ModelResponse::new(reply.content().clone()))
 }
 
-/// Returns a hash of the request that depends neither on the run nor on the order in which branches
-/// were joined.
+/// Returns a hash of the request. The hash depends neither on the run nor on the order in which
+/// branches have ended.
 fn asked(request: &ModelRequest) -> u32 {
-    // The closer sees the last event, which may come from any branch.
+    // The request of `closer` shows the last event of the branches, which may come from any branch,
+    // so it is left out.
     let is_after_branches = &*request.info.agent == "closer";
     let contents = request.contents.iter().filter(|_| !is_after_branches);
     let mut said: Vec<String> = contents

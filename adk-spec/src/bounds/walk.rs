@@ -5,8 +5,8 @@ use super::{AnswerUnit, Cost, UnboundedCause, UnboundedCauses, UnboundedReason, 
 use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
-/// A place in a list of steps. After the last step come the transfer targets of the agent that owns
-/// the list.
+/// A position in a list of steps. After the last step come the transfer targets of the agent that
+/// owns the list.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundsCursor<'a> {
     steps: &'a [Step<'a>],
@@ -30,7 +30,7 @@ impl<'a> BoundsCursor<'a> {
         }
     }
 
-    /// Returns the place of the first step in an agent.
+    /// Returns the position of the first step inside an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
         let inside = if meta.steps.is_empty() {
             self.inside
@@ -45,7 +45,7 @@ impl<'a> BoundsCursor<'a> {
     }
 }
 
-/// An open block or agent of the pass.
+/// A block or agent that the pass has entered and not left yet.
 #[derive(Clone, Copy)]
 struct OpenBlock<'a> {
     what: OpenKind,
@@ -54,7 +54,7 @@ struct OpenBlock<'a> {
     end: usize,
     /// The cost of the steps so far; in a match, the cost of the worst arm.
     sum: Sum<'a>,
-    /// The place after the block.
+    /// The position after the block.
     after: BoundsCursor<'a>,
 }
 
@@ -117,7 +117,7 @@ impl OpenKind {
 /// The largest number of open blocks before the pass calls itself.
 const DEEP: usize = 64;
 
-/// Returns the cost of the steps from a place on. Records the causes of an unbounded cost.
+/// Returns the cost of all steps from a position on. Records the causes of an unbounded cost.
 pub(crate) const fn total<'a>(
     mut place: BoundsCursor<'a>,
     cost: Cost,
@@ -298,7 +298,7 @@ const fn close<'a>(
         OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
         OpenKind::Loop { max: None, until } => {
             sum.costs = sum.costs.endless().set(Cost::Rounds, None);
-            // `loop-endless` reports a loop that nothing ends.
+            // A loop that nothing ends is reported by `loop-endless`, and not also here.
             if sum.costs.get(cost).is_none() && (until || sum.exits) {
                 causes.add(UnboundedCause {
                     name,
@@ -313,7 +313,8 @@ const fn close<'a>(
         } => {
             let max = if max == 0 { 1 } else { max };
             let element = sum.costs;
-            // The groups of concurrent elements run in sequence.
+            // At most `limit` elements run concurrently. The elements therefore run in groups, one
+            // group after the other.
             let groups = match limit {
                 None | Some(0) => 1,
                 Some(limit) => max.div_ceil(limit),
@@ -397,7 +398,8 @@ const fn rounds_sum<'a>(
         return sum;
     };
     sum.costs = round.times(most);
-    // With one round, a step inside the loop has the largest share.
+    // With one round, the step inside the loop keeps the largest share, because the loop adds
+    // nothing.
     if let (Some(each), Some(total)) = (round.get(cost), sum.costs.get(cost))
         && (most > 1 || sum.largest.total == 0)
     {
@@ -433,7 +435,7 @@ const fn agent_sum<'a>(
         AgentKind::Llm if meta.more_tools => Some(UnboundedReason::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(UnboundedReason::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(UnboundedReason::Typed),
-        // The agent asks its model again only after another handover to it.
+        // An agent of this kind asks its model once, and again only after another handover to it.
         AgentKind::Llm => None,
         _ => Some(UnboundedReason::Silent),
     };
@@ -537,15 +539,16 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     Some(longest)
 }
 
-/// Returns whether an agent uses agents as tools, which make model calls of their own.
+/// Returns whether an agent uses agents as tools. The agents that it calls make model calls of
+/// their own.
 const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
     any!(tool in meta.tools => tool.agent.is_some())
 }
 
 /// Returns whether an agent writes its answer as plain text.
 ///
-/// Const evaluation cannot compare types, so the spelling decides. An alias of `String` counts as
-/// another type, which can only enlarge the bound.
+/// Const evaluation cannot compare types, so the spelling of the type decides. An alias of `String`
+/// counts as another type, which can only enlarge the bound.
 const fn answers_text(meta: &AgentMeta<'_>) -> bool {
     !any!(key in meta.writes => !same(key.ty, "String"))
 }

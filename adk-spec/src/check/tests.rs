@@ -101,7 +101,7 @@ fn names_inside_of_nested_workflows() {
         checks(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
         ["name-duplicate critic"]
     );
-    // Names inside an instance have its prefix.
+    // Names inside an instance have the prefix of the instance.
     let both = [
         agent("critic", &CRITIC, 0),
         instance("a", &DRAFTING, 1),
@@ -144,7 +144,7 @@ fn an_agent_with_transfer_targets_is_placed_twice() {
         checks(&[instance("first", &desk, 0), instance("second", &desk, 1)]),
         [""; 0]
     );
-    // The target itself has its own name, and only once.
+    // The target of an instance keeps its own name, so it may not be placed a second time.
     assert_eq!(
         checks(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]),
         ["agent-reused critic"]

@@ -12,7 +12,7 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 /// The shortest text that providers cache: 1,024 tokens, in bytes.
 const CACHED: usize = 4_096;
 
-/// The length up to which a text between braces can be a misspelt key.
+/// The longest text between braces that counts as a misspelt key.
 const LONGEST: usize = 48;
 
 impl Spec<'_> {

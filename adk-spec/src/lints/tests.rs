@@ -54,8 +54,8 @@ fn inputs() {
         reads(function("a").reads(keys(["tone"]))),
         ["input-unread topic"]
     );
-    // Reads by an input of a nested workflow, by its `state`, by a transfer target, and by an
-    // output.
+    // An input counts as read by an input of a nested workflow, by its `state`, by a transfer
+    // target, and by an output.
     assert_eq!(
         reads(
             workflow("a", [])
@@ -85,8 +85,8 @@ fn keys_that_no_step_writes() {
     let writer = || run(llm("writer").writes(keys(["draft"])));
     let inputs = const { &[InputSpec::new("topic", "String", false)] };
     let spec_of = |all: Vec<Steps>| spec(all).inputs(inputs).outputs(keys(["draft", "topic"]));
-    // A key that is written before or later, a read without `?`, a key with a prefix, and the same
-    // key in two agents.
+    // No lint: a key that is written before or later, a read without `?`, a key with a prefix, and
+    // the same key in two agents.
     assert_eq!(
         lints(&spec_of(vec![
             reads("{draft?} on {topic?} {user:tone?} {artifact.x?}"),
@@ -112,8 +112,8 @@ fn keys_that_no_step_writes() {
         lints(&spec_of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))),
         [""; 0]
     );
-    // A parameter, a renamed parameter, an input of a workflow with a default, a transfer target,
-    // and a write of a tool.
+    // Optional reads by a parameter, a renamed parameter, an input of a workflow with a default and
+    // a transfer target, and a write by a tool.
     let look = || function("look").reads(leak([KeySpec::new("text", "String").optional(true)]));
     let renamed = |key: &'static str| {
         let mut all = run_as("look", look());

@@ -173,7 +173,7 @@ async fn fill(disk: &Path) {
         };
         is_about(&error, StoreErrorKind::Full, &file);
         drop(stream);
-        // All acknowledged events are in this store and in another store on the file.
+        // All acknowledged events are in the open store, and in a second store that opens the file.
         let there = store
             .read(&key(), &EventFilter::new())
             .await
@@ -200,7 +200,7 @@ async fn fill(disk: &Path) {
             refused += 1;
         }
         let run = there.events[0].invocation_id;
-        // A watch gets the error, and tries again.
+        // A watch that resumes runs reports the error, and tries again.
         let builder = Runner::builder()
             .app_name("app")
             .session_store(store.clone())

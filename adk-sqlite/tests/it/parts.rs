@@ -107,7 +107,7 @@ impl Files {
     }
 }
 
-/// An agent that saves an artifact, and emits whether it could.
+/// An agent that saves an artifact, and emits whether the save succeeded.
 fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
@@ -143,7 +143,7 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         ("a----", BUILDS),
         ("aaaaa", BUILDS),
         ("-aaaa", BUILDS),
-        // Only sessions.
+        // A store for sessions only.
         ("-m---", BUILDS),
         ("-a---", ENGINE),
         ("-a-a-", ENGINE),
@@ -151,21 +151,21 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         ("am---", ENGINE),
         ("ab---", ENGINE),
         ("ma---", ENGINE),
-        // Only an engine.
+        // A store for the engine only.
         ("--m--", BUILDS),
         ("--a--", SESSIONS),
         ("--aaa", SESSIONS),
         ("a-m--", SESSIONS),
         ("a-b--", SESSIONS),
         ("m-a--", SESSIONS),
-        // Sessions and an engine.
+        // A store for sessions, and one for the engine.
         ("-mm--", BUILDS),
         ("-aa--", BUILDS),
         ("-am--", BOTH),
         ("-ma--", BOTH),
         ("-ab--", BOTH),
         ("aab--", BOTH),
-        // Artifacts.
+        // With a store for artifacts.
         ("---m-", BUILDS),
         ("---f-", BUILDS),
         (
@@ -191,7 +191,7 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
         // Memory may be in another store than the sessions.
         ("----a", BUILDS),
         ("a---m", BUILDS),
-        // The first store keeps artifacts and memory after sessions and runs were replaced.
+        // If sessions and runs are replaced, `.store` still keeps artifacts and memory.
         ("abb--", ARTIFACTS),
         ("amm--", ARTIFACTS),
         ("maa--", ARTIFACTS),

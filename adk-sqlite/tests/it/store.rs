@@ -216,7 +216,7 @@ async fn opening_a_store_removes_lock_files_of_ended_processes() {
     let tree = Tree::new("w", vec![run(say("says"))]);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     stream.next().await.unwrap().unwrap();
-    // One killed process drove a run, the other drove none.
+    // Two processes were killed, and only one of them drove a run.
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
     connection
         .execute("UPDATE adkw_runs SET owner = '1-drove'", [])

@@ -181,8 +181,9 @@ fn a_skippable_block_guarantees_no_writes() {
     );
     assert_eq!(
         tree(true).build().unwrap_err().to_string(),
-        "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \
-         agent `writer`, which writes it; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` \
+        "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs when the \
+         block's `before_agent` answers in its place (this includes agent `writer`, which writes \
+         it); help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` \
          if it may be absent"
     );
 }

@@ -1,5 +1,5 @@
-//! [`Journal`]: Restate's view of the programs of a worker, with unfinished invocations and
-//! recorded calls.
+//! [`Journal`]: what Restate shows of the programs on a worker: unfinished invocations and recorded
+//! calls.
 
 use crate::support::Server;
 use adk_core::engine::is_failure;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 pub struct Journal<'a> {
     server: &'a Server,
-    /// Services of the programs, as an SQL condition.
+    /// SQL condition that selects the services of the programs.
     services: String,
     since: SystemTime,
 }
@@ -70,8 +70,9 @@ impl<'a> Journal<'a> {
         let is_stopped = matches!(&*text("status"), "backing-off" | "paused");
         let began = row["last_start_at"].as_str().map(time);
         let is_here = began.is_some_and(|began| began >= self.since);
-        // A stop of the worker drops its tasks in any order, so an attempt may lose its store
-        // before it is dropped. A kill would not report that.
+        // A stop drops the tasks of the worker in any order. An attempt may find its store closed
+        // before it is dropped itself, and reports that. A real kill would not, so the failure is
+        // ignored.
         let is_of_stop = text("last_failure").contains("the store is closed");
         Open {
             service: text("target_service_name"),

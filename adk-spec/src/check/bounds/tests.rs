@@ -52,7 +52,7 @@ fn an_endless_loop_is_reported_once() {
             .collect::<Vec<_>>()
     };
     assert_eq!(checks(vec![run(llm("a"))]), ["loop-endless"]);
-    // No exit leaves a workflow.
+    // An exit inside a nested workflow does not end a loop around the workflow.
     let inner = workflow("inner", [repeat("m", 2, [run(llm("a").may_exit(true))])]);
     assert_eq!(checks(vec![run(inner)]), ["loop-endless"]);
     assert_eq!(
@@ -74,7 +74,7 @@ fn an_endless_loop_is_reported_once() {
             .transfer(leak([target])))]),
         ["bounds-exceeded"]
     );
-    // Another cause is reported separately.
+    // An unbounded agent in an endless loop is an error of its own.
     assert_eq!(
         checks(vec![run(tools("a"))]),
         ["loop-endless", "bounds-exceeded"]
@@ -95,7 +95,7 @@ fn the_largest_part_is_named() {
         "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: loop `refinement` makes up \
          to 45 of them, 9 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(model_calls = 45)]`"
     );
-    // No `max` is low enough.
+    // The agent outside of the loop needs a call too, so no `max` is low enough.
     assert_eq!(
         bounds_message((Some(8), None), [run(llm("a")), refinement()]).unwrap(),
         "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop `refinement` makes up \

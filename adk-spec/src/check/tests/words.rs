@@ -45,7 +45,7 @@ fn the_first_round_of_a_loop() {
         "function `a` reads `x`, but function `b` writes it in another arm of the same loop, so it is not there in the \
          first round; help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
     );
-    // In an `each`, a first value outside would be another key.
+    // In an `each`, a `let` outside would be another key, so it is no remedy.
     assert_eq!(
         message(
             vec![each(
@@ -109,7 +109,7 @@ fn an_element_is_one_of_the_keys() {
         "function `b` reads `numbr`, but nothing before it writes that key; help: did you mean `number`? keys written \
          before it: `topic`, `list`, `number`, `x`"
     );
-    // The element does not exist after its block.
+    // The item of an `each` does not exist after the block, so it is not suggested.
     assert_eq!(
         message(
             vec![

@@ -1,4 +1,4 @@
-//! The scanner, compared with a reference implementation of the rule that tries every place.
+//! The scanner, compared with a reference implementation of its rule that tries every position.
 
 use super::*;
 

@@ -48,7 +48,7 @@ impl Spec<'_> {
         let graph = graph(self);
         let mut out = format!("{SETTINGS}\nflowchart TB\n");
         let (mut depth, mut members) = (1, Vec::new());
-        // Writing to a string cannot fail.
+        // Writing to a string cannot fail, so the results are ignored.
         for part in &graph.parts {
             let _ = match part {
                 DrawPart::Open { id, frame, label } => {

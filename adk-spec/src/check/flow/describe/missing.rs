@@ -28,7 +28,7 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
-/// Describes a read of a key that is not certain.
+/// Describes a read of a key that is not certain to be written.
 pub(super) const fn describe_unwritten(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -37,7 +37,7 @@ pub(super) const fn describe_unwritten(
 ) {
     let (mut at, key) = (diagnostic.at, diagnostic.key);
     if let Reader::Until = reader {
-        // `until` is read at the end of each round.
+        // The key of `until` is read at the end of each round.
         at = spec.steps[at].end;
     }
     let (maybe, later) = writers(spec, at, key);
@@ -119,7 +119,7 @@ pub(super) const fn describe_unwritten(
             }
         }
         match diagnostic.part {
-            // A renaming says that the key exists, so an optional read is no remedy.
+            // A renaming claims that the key exists, so an optional read is no remedy.
             StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
             _ => if_absent_or_text(m, spec, diagnostic, reader),
         }
@@ -127,7 +127,7 @@ pub(super) const fn describe_unwritten(
     push_known_keys(m, spec, at);
 }
 
-/// Describes an output that is not certain at the end.
+/// Describes an output that is not certain to be written when the workflow ends.
 pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let key = diagnostic.key;
     let end = spec.steps.len();
@@ -185,11 +185,11 @@ const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
     false
 }
 
-/// Returns the first step that may have written a key before, and the first step that writes it too
-/// late.
+/// Returns the first step that may have written a key before the step `at`, and the first step that
+/// writes the key only after it.
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
     let (mut maybe, mut later) = (None, None);
-    // No step outside of an element writes the element's keys, and no earlier round does.
+    // A key of an element is written only inside its `each`, and only in the same round.
     let own = if at < spec.steps.len() {
         element(spec, at, key)
     } else {
@@ -218,7 +218,7 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
     (maybe, later)
 }
 
-/// Adds the reader and the key.
+/// Adds the reader and the key: agent `critic` reads `draft`.
 const fn subject(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -267,8 +267,8 @@ const fn if_absent(
     }
 }
 
-/// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file
-/// or in the question of an `await`.
+/// Adds how to read a key that may be absent, and how to write braces that are text. The backslash
+/// is escaped in a literal, but not in a file or in the question of an `await`.
 const fn if_absent_or_text(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -298,7 +298,7 @@ const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     nearest.found()
 }
 
-/// Returns an agent by hand before a step that declares no keys at all.
+/// Returns a handwritten agent before the step `at` that declares no keys at all.
 const fn silent_agent(spec: &Spec<'_>, at: usize) -> Option<usize> {
     rfind!(i below if at < spec.steps.len() { at } else { 0 } => match spec.steps[i].kind {
         StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Custom) => {
