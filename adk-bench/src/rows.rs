@@ -95,7 +95,10 @@ impl Peer {
     /// Whether the peer is part of this program. Other peers are scripts, whose work is not
     /// counted.
     pub fn is_rust(self) -> bool {
-        matches!(self, Peer::Ours | Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow)
+        matches!(
+            self,
+            Peer::Ours | Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow
+        )
     }
 }
 
@@ -110,7 +113,10 @@ impl Row {
 
     /// Whether a script measures this row.
     pub fn has_scripts(&self) -> bool {
-        Peer::value_variants().iter().zip(self.sizes).any(|(peer, size)| !peer.is_rust() && size > 0)
+        Peer::value_variants()
+            .iter()
+            .zip(self.sizes)
+            .any(|(peer, size)| !peer.is_rust() && size > 0)
     }
 }
 
@@ -121,7 +127,14 @@ const fn time(
     sizes: [usize; 7],
     slope: Option<[usize; 2]>,
 ) -> Row {
-    Row { title, quantity: Quantity::Time, scenario, width, sizes, slope }
+    Row {
+        title,
+        quantity: Quantity::Time,
+        scenario,
+        width,
+        sizes,
+        slope,
+    }
 }
 
 #[rustfmt::skip]
