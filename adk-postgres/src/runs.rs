@@ -13,7 +13,8 @@ use sqlx::{Postgres, QueryBuilder, Row as _};
 macro_rules! is_alive {
     () => {
         "(r.owner = '@'
-            OR EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
+            OR EXISTS (SELECT 1 FROM adkw_owners o
+                WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
     };
 }
 
@@ -115,8 +116,8 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
     let sql = concat!(
         "WITH RECURSIVE owners (owner) AS (
             SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner) FROM owners o
-                WHERE o.owner IS NOT NULL)
+            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner)
+                FROM owners o WHERE o.owner IS NOT NULL)
         SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
         is_alive!()
     );
@@ -160,9 +161,11 @@ pub(crate) async fn runs(
     let mut all = Vec::new();
     for part in parts {
         let columns = concat!(
-            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
+            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner,
+                r.epoch, ",
             is_alive!(),
-            ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
+            ", r.created, r.updated, r.usage FROM adkw_runs r
+                JOIN adkw_sessions s ON s.number = r.session WHERE "
         );
         let mut query = QueryBuilder::new(columns);
         match part {
