@@ -305,9 +305,8 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
         None,
         Arc::new(|args, _| {
             Box::pin(async move {
-                Ok(
-                    json!({"result": args["a"].as_i64().unwrap_or(0) + args["b"].as_i64().unwrap_or(0)}),
-                )
+                let number = |name| args[name].as_i64().unwrap_or(0);
+                Ok(json!({"result": number("a") + number("b")}))
             })
         }),
     );

@@ -24,7 +24,8 @@ use process::Machine;
 use rows::{Peer, ROWS};
 use table::Table;
 
-/// Measures adk and its peers, and prints two tables. Peers in Rust: nanoseconds; instructions; allocations. Others: nanoseconds.
+/// Measures adk and its peers, and prints two tables. Peers in Rust: nanoseconds; instructions;
+/// allocations. Others: nanoseconds.
 #[derive(Parser)]
 #[command(version)]
 struct Args {

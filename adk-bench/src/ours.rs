@@ -105,7 +105,9 @@ workflow! {
 }
 workflow! {
     /// Ten blocks in a loop.
-    pub Blocks() { rally: loop(max = 4_000_000_000) < < < < < < < < < < < Say > > > > > > > > > > > }
+    pub Blocks() {
+        rally: loop(max = 4_000_000_000) < < < < < < < < < < < Say > > > > > > > > > > >
+    }
 }
 
 /// Each workflow is the only step of the next.
@@ -137,15 +139,24 @@ workflow! {
 workflow! {
     /// A writer and a critic who see no conversation.
     pub NoHistory() {
-        agent writer -> draft: String { include_contents: none, instruction: "Refine the draft: {criticism?}" }
-        agent critic -> criticism: String { include_contents: none, instruction: "Criticise the draft: {draft?}" }
+        agent writer -> draft: String {
+            include_contents: none,
+            instruction: "Refine the draft: {criticism?}",
+        }
+        agent critic -> criticism: String {
+            include_contents: none,
+            instruction: "Criticise the draft: {draft?}",
+        }
         rally: loop(max = 4_000_000_000) < writer; critic >
     }
 }
 workflow! {
     /// A refiner who sees no conversation.
     pub Alone() {
-        agent refiner -> draft: String { include_contents: none, instruction: "Refine the draft: {draft?}" }
+        agent refiner -> draft: String {
+            include_contents: none,
+            instruction: "Refine the draft: {draft?}",
+        }
         rally: loop(max = 4_000_000_000) < refiner >
     }
 }
