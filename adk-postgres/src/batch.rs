@@ -17,7 +17,7 @@ use std::mem;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What the store does before a statement, for its errors.
+/// The operation that errors name.
 const REACH: &str = "reach the server";
 
 /// Result of a transaction for one job.

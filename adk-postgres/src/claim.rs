@@ -15,7 +15,7 @@ use adk_core::{Result, RunId};
 use sqlx::Row as _;
 use std::time::Duration;
 
-/// What the store does, for its errors.
+/// The operation that errors name.
 const DOING: &str = "claim a run";
 
 /// Claims a run for this process, and reads its journal. Dropping the returned claim does not

@@ -128,6 +128,20 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
         .doing("look for processes that have died")
 }
 
+/// Lists the parts that contain all runs without a living driver.
+async fn ready_parts(connection: &mut PgConnection, drives: &Drives) -> Result<Vec<Part>> {
+    // Read before the rows: a claim that has left the set is released in the table by then.
+    let given_up = drives.released_claims();
+    let mut parts = vec![Part::Free];
+    let dead = dead(connection, &drives.owner).await?;
+    parts.extend(dead.into_iter().map(Part::Of));
+    if !given_up.is_empty() {
+        let runs = given_up.into_iter().map(|claim| claim.run_id.to_string());
+        parts.push(Part::These(runs.collect()));
+    }
+    Ok(parts)
+}
+
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
@@ -136,26 +150,7 @@ pub(crate) async fn runs(
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
     let parts = match filter.state {
-        RunState::Ready => {
-            // Read before the rows: a claim that has left the set is released in the table by then.
-            let given_up = drives.released_claims();
-            let mut parts = vec![Part::Free];
-            parts.extend(
-                dead(connection, &drives.owner)
-                    .await?
-                    .into_iter()
-                    .map(Part::Of),
-            );
-            if !given_up.is_empty() {
-                parts.push(Part::These(
-                    given_up
-                        .into_iter()
-                        .map(|claim| claim.run_id.to_string())
-                        .collect(),
-                ));
-            }
-            parts
-        }
+        RunState::Ready => ready_parts(connection, drives).await?,
         _ => vec![Part::All],
     };
     let mut all = Vec::new();
