@@ -49,7 +49,10 @@ impl Sample {
     pub const TURNS: usize = 20;
 
     pub fn new(elapsed: Duration, units: usize) -> Self {
-        Sample { nanos_per_unit: elapsed.as_nanos() as f64 / units as f64, grown: 0 }
+        Sample {
+            nanos_per_unit: elapsed.as_nanos() as f64 / units as f64,
+            grown: 0,
+        }
     }
 
     /// Spawns runs that never end, and polls each run until it waits for its model. Measures by how
@@ -71,7 +74,10 @@ impl Sample {
             tokio::task::yield_now().await;
         }
         let sample = Sample::new(start.elapsed(), runs);
-        Ok(Sample { grown: resident()?.saturating_sub(before), ..sample })
+        Ok(Sample {
+            grown: resident()?.saturating_sub(before),
+            ..sample
+        })
     }
 }
 
@@ -102,8 +108,14 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
     };
     let peer = Peer::from_str(peer, false)?;
     let scenario = Scenario::from_str(scenario, false)?;
-    let job = Job { scenario, width: width.parse()?, size: size.parse()? };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let job = Job {
+        scenario,
+        width: width.parse()?,
+        size: size.parse()?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()?;
     if counted {
         count::start();
     }
@@ -120,8 +132,17 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
         }
     })?;
     let sample = sample.ok_or_else(|| format!("{} has no {scenario:?}", peer.title()))?;
-    let Counts { allocations, bytes, peak, polls, locks } = count::counts();
-    let Sample { nanos_per_unit, grown } = sample;
+    let Counts {
+        allocations,
+        bytes,
+        peak,
+        polls,
+        locks,
+    } = count::counts();
+    let Sample {
+        nanos_per_unit,
+        grown,
+    } = sample;
     println!("{nanos_per_unit} {grown} {allocations} {bytes} {peak} {polls} {locks}");
     // Exits at once, because dropping each waiting run would take long.
     std::process::exit(0);
@@ -130,7 +151,10 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
 /// Returns the resident memory of the process in bytes.
 fn resident() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .ok_or("no VmRSS")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes * 1024)
 }

@@ -37,7 +37,9 @@ impl Machine {
     pub fn has(&self, peer: Peer) -> bool {
         match peer {
             Peer::GoogleAdk => self.python.is_some(),
-            Peer::GoogleAdkJs => self.node && Path::new(HERE).join("node_modules/@google/adk").exists(),
+            Peer::GoogleAdkJs => {
+                self.node && Path::new(HERE).join("node_modules/@google/adk").exists()
+            }
             Peer::IqaiAdk => self.node && Path::new(HERE).join("node_modules/@iqai/adk").exists(),
             Peer::Ours => true,
             Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow => cfg!(feature = "peers"),
@@ -63,11 +65,22 @@ impl Machine {
 
     /// Counts the instructions of the job's process.
     pub fn instructions(&self, peer: Peer, job: Job) -> Result<u64> {
-        let cachegrind =
-            ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
-        let words = cachegrind.map(OsString::from).into_iter().chain(self.words(peer, job)).collect();
+        let cachegrind = [
+            "valgrind",
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--cachegrind-out-file=/dev/null",
+        ];
+        let words = cachegrind
+            .map(OsString::from)
+            .into_iter()
+            .chain(self.words(peer, job))
+            .collect();
         let (_, log) = output(words)?;
-        let line = log.lines().find(|line| line.contains("refs:")).ok_or("no count of instructions")?;
+        let line = log
+            .lines()
+            .find(|line| line.contains("refs:"))
+            .ok_or("no count of instructions")?;
         let number = line.rsplit(' ').next().unwrap_or_default();
         Ok(number.replace(',', "").parse()?)
     }
@@ -79,15 +92,26 @@ impl Machine {
             Peer::GoogleAdk => vec![python, script("google_adk.py")],
             Peer::GoogleAdkJs => vec!["node".into(), script("google_adk.mjs")],
             Peer::IqaiAdk => vec!["node".into(), script("iqai_adk.mjs")],
-            _ => vec![self.own.clone().into_os_string(), "--job".into(), name(&peer)],
+            _ => vec![
+                self.own.clone().into_os_string(),
+                "--job".into(),
+                name(&peer),
+            ],
         };
-        words.extend([name(&job.scenario), job.width.to_string().into(), job.size.to_string().into()]);
+        words.extend([
+            name(&job.scenario),
+            job.width.to_string().into(),
+            job.size.to_string().into(),
+        ]);
         words
     }
 }
 
 fn name(value: &impl ValueEnum) -> OsString {
-    value.to_possible_value().map(|value| value.get_name().into()).unwrap_or_default()
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().into())
+        .unwrap_or_default()
 }
 
 fn succeeds(command: &mut Command) -> bool {

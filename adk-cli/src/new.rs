@@ -32,7 +32,8 @@ impl New {
         let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
         let dependencies = format!(
             "[dependencies]\n\
-             # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs that survive the process.\n\
+             # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs \
+             that survive the process.\n\
              adk-workflow = {adk}\n\
              tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n\
              \n\

@@ -319,7 +319,8 @@ fn usage_text(usage: &Usage) -> String {
         format!(", cost {cost} USD")
     };
     format!(
-        "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out {output_tokens}{cost}"
+        "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out \
+         {output_tokens}{cost}"
     )
 }
 

@@ -167,7 +167,8 @@ impl Plan {
         };
         let gap = if instruction.is_empty() { "" } else { "\n\n" };
         format!(
-            "{instruction}{gap}Answer with JSON alone, without any other text, that fits this JSON schema:\n{canonical}"
+            "{instruction}{gap}Answer with JSON alone, without any other text, that fits this JSON \
+             schema:\n{canonical}"
         )
     }
 
@@ -265,7 +266,12 @@ impl Plan {
 
     fn loose(&self, schema: &Value) -> Value {
         if self.family == Family::OpenAiResponses {
-            json!({"text": {"format": {"type": "json_schema", "name": "answer", "strict": false, "schema": schema}}})
+            json!({"text": {"format": {
+                "type": "json_schema",
+                "name": "answer",
+                "strict": false,
+                "schema": schema,
+            }}})
         } else {
             let format = json!({"name": "answer", "strict": false, "schema": schema});
             json!({"response_format": {"type": "json_schema", "json_schema": format}})
@@ -306,7 +312,11 @@ mod tests {
 
     #[test]
     fn nulls_of_optional_properties_are_removed_and_other_text_is_unchanged() {
-        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+            "required": ["a"],
+        });
         let plan = plan(AdapterKind::OpenAI, schema);
         assert_eq!(
             plan.settle_text(r#"{"a": "x", "b": null}"#.into()),
@@ -330,7 +340,11 @@ mod tests {
 
     #[test]
     fn gemini_and_anthropic_get_their_own_form() {
-        let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}}, "required": ["n"]});
+        let schema = json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}},
+            "required": ["n"],
+        });
         for (kind, property) in [
             (
                 AdapterKind::Gemini,

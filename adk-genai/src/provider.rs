@@ -151,7 +151,8 @@ impl Genai {
         {
             let names = key_variables(kind).join("` or `");
             let message = format!(
-                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set",
+                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not \
+                 set",
                 kind = kind.as_lower_str()
             );
             return Err(ModelError::new(ModelErrorKind::MissingKey, message)

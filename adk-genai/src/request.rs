@@ -19,7 +19,8 @@ use std::collections::HashMap;
 /// such a conversation, which occurs if an agent sees only its own calls.
 const NOTHING_SAID: &str = "Handle the requests as specified in the System Instruction.";
 /// Message after a conversation that ends with the model, as in ADK.
-const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed.";
+const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a \
+    summary if no more outputs are needed.";
 
 /// Translates the conversation and the tools.
 ///

@@ -156,9 +156,9 @@ impl Shared {
     fn lost_connection_error(&self, tool: &str) -> ToolError {
         let name = &self.settings.name;
         ToolError::failed(format!(
-            "the server of `{name}` asked a question in this call of `{tool}`. The question has been answered, but the \
-             connection of the call has ended, so the server cannot get the answer. The call is not repeated \
-             automatically; its effects are unknown."
+            "the server of `{name}` asked a question in this call of `{tool}`. The question has \
+             been answered, but the connection of the call has ended, so the server cannot get the \
+             answer. The call is not repeated automatically; its effects are unknown."
         ))
     }
 

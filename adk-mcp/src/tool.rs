@@ -132,7 +132,8 @@ impl McpTool {
             Ok(result) => match check_output(output.as_ref(), &result) {
                 Ok(()) => result::value(name, result, &shared.settings.limits, cx).await,
                 Err(faults) => Err(format!(
-                    "the server of `{}` returned a result of `{name}` that does not match its output schema: {faults}",
+                    "the server of `{}` returned a result of `{name}` that does not match its \
+                     output schema: {faults}",
                     shared.settings.name
                 )),
             },

@@ -88,9 +88,12 @@ impl ArtifactStore for PostgresStore {
             if bytes > MOST {
                 let message =
                     format!("the artifact `{name}` has {bytes} bytes, the limit is {MOST}");
-                return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
-                    "store the data outside of the database, and save its address as `Part::file_data`",
-                ));
+                return Err(
+                    Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
+                        "store the data outside of the database, and save its address as \
+                         `Part::file_data`",
+                    ),
+                );
             }
             self.0
                 .call_in_transaction(Box::new(move |connection| {
@@ -172,8 +175,8 @@ async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) 
     loop {
         let insert = file.query(format!(
             "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
-            SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts WHERE {OF_FILE}
-            ON CONFLICT DO NOTHING RETURNING version"
+            SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts
+            WHERE {OF_FILE} ON CONFLICT DO NOTHING RETURNING version"
         ));
         let saved = insert
             .bind(&part.json)
@@ -211,7 +214,8 @@ async fn load(
 ) -> Result<Option<Part>> {
     let what = "load an artifact";
     let select = file.query(format!(
-        "SELECT part, data FROM adkw_artifacts WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
+        "SELECT part, data FROM adkw_artifacts
+        WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
         ORDER BY version DESC LIMIT 1"
     ));
     let row = select

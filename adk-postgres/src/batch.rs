@@ -10,11 +10,15 @@ use crate::transact::{Lost, Patience};
 use crate::{journal, waits};
 use adk_core::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_core::session::{Scope, Session, SessionKey, SessionRow, split};
-use adk_core::{Error, ErrorKind, Event, EventId, Result, StateDelta, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Event, EventId, Result, RunId, StateDelta, StoreErrorKind};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use tokio::time::Instant;
+
+/// The operation that errors name.
+const REACH: &str = "reach the server";
 
 /// Result of a transaction for one job.
 enum Outcome {
@@ -134,7 +138,6 @@ async fn write_directly(
     let Some(before) = shared.drives.head(jobs) else {
         return Ok(None);
     };
-    let what = "reach the server";
     if let [
         Job::Step {
             claim,
@@ -144,23 +147,38 @@ async fn write_directly(
         },
     ] = jobs
     {
-        let mut connection = shared.connections.get(what).await?;
-        let done =
-            journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
-        shared.connections.put_back(connection).await;
-        let is_first = done.map_err(|error| Lost {
-            error,
-            is_sent: true,
-        })?;
-        let outcomes = vec![Ok(Outcome::Value(None))];
-        let written = Written {
-            session: None,
-            missing: VecDeque::new(),
-            outcomes,
-            head: None,
-        };
-        return Ok(is_first.then_some(written));
+        return write_first_step(shared, key, &before, claim.run_id, (step, value)).await;
     }
+    write_commits(shared, key, jobs, &before).await
+}
+
+/// Writes one step by a single statement, if it is the first record of its key.
+async fn write_first_step(
+    shared: &Shared,
+    key: &SessionKey,
+    before: &Head,
+    run: RunId,
+    (step, value): (&str, &Value),
+) -> Result<Option<Written>, Lost> {
+    let mut connection = shared.connections.get(REACH).await?;
+    let done = journal::first_step(&mut connection, key, before, run, step, value).await;
+    shared.connections.put_back(connection).await;
+    let is_first = done.map_err(Lost::sent)?;
+    Ok(is_first.then(|| Written {
+        session: None,
+        missing: VecDeque::new(),
+        outcomes: vec![Ok(Outcome::Value(None))],
+        head: None,
+    }))
+}
+
+/// Writes new events by a single statement, if the rows of the session are still as `before`.
+async fn write_commits(
+    shared: &Shared,
+    key: &SessionKey,
+    jobs: &mut [Job],
+    before: &Head,
+) -> Result<Option<Written>, Lost> {
     let session = shared.live.find(key, before.number);
     if session
         .as_ref()
@@ -200,13 +218,10 @@ async fn write_directly(
     if !rows.is_one_statement() {
         return Ok(None);
     }
-    let mut connection = shared.connections.get(what).await?;
-    let written = rows.write(&mut connection, key, &before, &head).await;
+    let mut connection = shared.connections.get(REACH).await?;
+    let written = rows.write(&mut connection, key, before, &head).await;
     shared.connections.put_back(connection).await;
-    if !written.map_err(|error| Lost {
-        error,
-        is_sent: true,
-    })? {
+    if !written.map_err(Lost::sent)? {
         return Ok(None);
     }
     shared.drives.leave(jobs, &head);
@@ -498,24 +513,9 @@ fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
 }
 
 /// Reports the results of a committed transaction, in the order of the log. An event is delivered
-/// to its session even if the receiver of the result is dropped.
-fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
-    let Written {
-        session,
-        mut missing,
-        outcomes,
-        ..
-    } = written;
-    let mut catch_up = |before: u64| {
-        let Some(session) = &session else { return };
-        while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
-            // If the first commit of an event got no answer, the event is in this list, but its own
-            // job delivers it.
-            if place >= session.len() as u64 {
-                session.append_stored(event);
-            }
-        }
-    };
+/// to its session even if its receiver is gone.
+fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, mut written: Written) {
+    let outcomes = mem::take(&mut written.outcomes);
     for (job, outcome) in jobs.into_iter().zip(outcomes) {
         match (job, outcome) {
             (
@@ -524,30 +524,15 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 },
                 Ok(Outcome::New(place)),
             ) => {
-                catch_up(place);
-                let event = draft.event;
-                // An engine above the store drives the run, so the slot's session belongs to
-                // another store. The session that is open here gets the event too.
-                if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
-                    session.append_stored(event.clone());
-                }
-                let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
+                let _ = reply.send(Ok(written.deliver_new(place, slot, draft)));
             }
             (
                 Job::Commit {
                     slot, tried, reply, ..
                 },
-                Ok(Outcome::FilledSlot(FilledSlot { place, event, temp })),
+                Ok(Outcome::FilledSlot(filled)),
             ) => {
-                catch_up(place);
-                let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
-                let stored = if is_ours || slot.claim().is_driven_above() {
-                    slot.deliver(place, event, temp)
-                } else {
-                    drop(slot);
-                    Stored::earlier(place, event, temp)
-                };
-                let _ = reply.send(Ok(stored));
+                let _ = reply.send(Ok(written.deliver_filled(filled, slot, &tried)));
             }
             (Job::Step { value, reply, .. }, Ok(Outcome::Value(earlier))) => {
                 let _ = reply.send(Ok(earlier.unwrap_or(value)));
@@ -572,22 +557,65 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             }
             (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
-                let opened = row.map(|row| {
-                    catch_up(row.len as u64);
-                    let shelf = Shelf {
-                        shared: Arc::downgrade(shared),
-                        key: key.clone(),
-                        number: row.number,
-                    };
-                    shared.live.open(key, row, Arc::new(shelf))
-                });
+                let opened = row.map(|row| written.open(shared, key, row));
                 let _ = reply.send(Ok(opened));
             }
             (job, Err(error)) => refuse_job(shared, job, error),
             (job, Ok(_)) => refuse_job(shared, job, closed_error()),
         }
     }
-    catch_up(u64::MAX);
+    written.catch_up(u64::MAX);
+}
+
+impl Written {
+    /// Appends missing events before a place to the open session.
+    fn catch_up(&mut self, before: u64) {
+        let Some(session) = &self.session else { return };
+        while let Some((place, event)) = self.missing.pop_front_if(|(place, _)| *place < before) {
+            // An event whose first commit lost its answer is missing here, and its own job delivers
+            // it.
+            if place >= session.len() as u64 {
+                session.append_stored(event);
+            }
+        }
+    }
+
+    /// Delivers an event that the transaction has appended.
+    fn deliver_new(&mut self, place: u64, slot: Slot, draft: Draft) -> Stored {
+        self.catch_up(place);
+        let event = draft.event;
+        // The session of the slot belongs to another store than the session that is open here.
+        let is_above = slot.claim().is_driven_above();
+        if let Some(session) = self.session.as_ref().filter(|_| is_above) {
+            session.append_stored(event.clone());
+        }
+        slot.deliver(place, event, draft.temp)
+    }
+
+    /// Delivers the event that already fills a slot. `tried` are the ids of the events that this
+    /// process has tried to append.
+    fn deliver_filled(&mut self, filled: FilledSlot, slot: Slot, tried: &[EventId]) -> Stored {
+        let FilledSlot { place, event, temp } = filled;
+        self.catch_up(place);
+        let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
+        if is_ours || slot.claim().is_driven_above() {
+            slot.deliver(place, event, temp)
+        } else {
+            drop(slot);
+            Stored::earlier(place, event, temp)
+        }
+    }
+
+    /// Opens the session in memory.
+    fn open(&mut self, shared: &Arc<Shared>, key: &SessionKey, row: SessionRow) -> Arc<Session> {
+        self.catch_up(row.len as u64);
+        let shelf = Shelf {
+            shared: Arc::downgrade(shared),
+            key: key.clone(),
+            number: row.number,
+        };
+        shared.live.open(key, row, Arc::new(shelf))
+    }
 }
 
 fn refuse_job(shared: &Shared, job: Job, error: Error) {

@@ -333,8 +333,9 @@ mod tests {
         let given = "-c deadlock_timeout=7 -c statement_timeout=8";
         assert_eq!(server.to.get_options(), Some(given));
         let ours = format!(
-            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 -c tcp_keepalives_idle=2 \
-            -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000 -c {PROBE}={}",
+            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 \
+             -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 \
+             -c tcp_user_timeout=10000 -c {PROBE}={}",
             server.probe
         );
         assert_eq!(server.direct.get_options(), Some(&*ours));

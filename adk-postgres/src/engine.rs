@@ -1,5 +1,6 @@
 //! [`Engine`] of [`PostgresStore`], with its registries.
 
+use crate::claim::claim;
 use crate::error::{Doing, closed_error};
 use crate::lane::Job;
 use crate::runs::{self, Whose};
@@ -29,7 +30,7 @@ impl Shared {
         let mut claimed = self
             .transact(&mut |connection| {
                 let (this, check) = (this.clone(), check.clone());
-                Box::pin(async move { journal::claim(connection, run, &this, &check).await })
+                Box::pin(async move { claim(connection, run, &this, &check).await })
             })
             .await?;
         let claim = claimed.claim.id();

@@ -1,4 +1,4 @@
-//! Journals of runs as rows: claims, recorded steps, finished agents and ends.
+//! Journals of runs as rows: recorded steps, finished agents and ends.
 
 use crate::Shared;
 use crate::batch::FilledSlot;
@@ -7,10 +7,9 @@ use crate::error::{Doing, corrupt_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
-use crate::runs::{is_alive, key_of};
+use crate::runs::key_of;
 use adk_core::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus,
-    Stored, from_text, refuse, to_text,
+    ClaimId, Done, DrivenRun, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
 use adk_core::model::Usage;
 use adk_core::session::{SessionKey, now_micros};
@@ -32,8 +31,8 @@ pub(crate) async fn begin(
             continue;
         };
         let Some(record) = &slot.begins else { continue };
-        let sql =
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+        let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow,
+            created, updated, tenant_of)
             VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
         let query = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
         let query = query
@@ -92,7 +91,8 @@ pub(crate) async fn enqueue(
 ) -> Result<bool> {
     let what = "queue a run";
     let sql =
-        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created,
+        updated, tenant_of)
         VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
     let run = claim.run_id.to_string();
     let query = sqlx::query(sql)
@@ -114,9 +114,10 @@ pub(crate) async fn enqueue(
     {
         return Ok(true);
     }
-    // The run may exist: the connection was lost during an earlier commit, or an engine above the
-    // store repeats the call.
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
+    // An attempt that was interrupted in its commit, or an engine above that repeats the call, may
+    // have inserted the run.
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
+        WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
     let query = sqlx::query_scalar(sql)
         .bind(&run)
         .bind(epoch_of(claim))
@@ -125,12 +126,12 @@ pub(crate) async fn enqueue(
 }
 
 /// Converts the number of a claim to the integer type of Postgres.
-fn epoch_of(claim: ClaimId) -> i64 {
+pub(crate) fn epoch_of(claim: ClaimId) -> i64 {
     i64::try_from(claim.epoch).unwrap_or(i64::MAX)
 }
 
 /// Converts a time to the integer type of Postgres.
-fn micros(time: u64) -> i64 {
+pub(crate) fn micros(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
@@ -242,7 +243,8 @@ pub(crate) async fn step(
     // The record of a failed call is replaced.
     let sql = r#"INSERT INTO adkw_steps AS s (run, key, value)
         SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1)
-        ON CONFLICT (run, key) DO UPDATE SET value = excluded.value WHERE s.value LIKE '{"$failed":%'"#;
+        ON CONFLICT (run, key) DO UPDATE SET value = excluded.value
+        WHERE s.value LIKE '{"$failed":%'"#;
     let query = sqlx::query(sql)
         .bind(&run)
         .bind(key)
@@ -276,11 +278,14 @@ pub(crate) async fn first_step(
 ) -> Result<bool> {
     let sql = "WITH head AS (
             SELECT 1 FROM sessions s
-            JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 AND n.number = $4 AND n.takes = $5
+            JOIN adkw_sessions n ON n.app_name = s.app_name
+                AND n.user_id = s.user_id AND n.id = s.id
+            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3
+            AND n.number = $4 AND n.takes = $5
             FOR NO KEY UPDATE)
         INSERT INTO adkw_steps (run, key, value)
-        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6) ON CONFLICT DO NOTHING";
+        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6)
+        ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql)
         .bind(&session.app)
         .bind(&session.user)
@@ -336,10 +341,11 @@ pub(crate) async fn close(
     let time = end.map(|_| micros(now_micros()));
     let run = claim.run_id.to_string();
     let sql =
-        "UPDATE adkw_runs SET owner = CASE WHEN $8 THEN owner END, error = coalesce($5, error), updated = coalesce($6, updated),
-        usage = coalesce($7, usage), status = CASE
+        "UPDATE adkw_runs SET owner = CASE WHEN $8 THEN owner END, error = coalesce($5, error),
+        updated = coalesce($6, updated), usage = coalesce($7, usage), status = CASE
             WHEN $4 = 'paused' AND EXISTS
-                (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
+                (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen)
+                THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
     let query = sqlx::query(sql)
@@ -425,154 +431,9 @@ pub(crate) async fn release_claims(
         .map(drop)
 }
 
-/// Claims a run for this process, and reads its journal. Dropping the returned claim does not
-/// release it.
-pub(crate) async fn claim(
-    connection: &mut PgConnection,
-    run: RunId,
-    shared: &Shared,
-    check: &ClaimCheck,
-) -> Result<ClaimedRun> {
-    let what = "claim a run";
-    let drives = &shared.drives;
-    let id = run.to_string();
-    // The lock of the session may be held by a stopped process. The wait for it is short, so that
-    // the connection soon serves other claims.
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
-        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
-    let wait = shared
-        .connections
-        .server
-        .limits
-        .claim
-        .as_millis()
-        .to_string();
-    let row = sqlx::query(sql)
-        .bind(&id)
-        .bind(wait)
-        .fetch_optional(&mut *connection)
-        .await
-        .doing(what)?;
-    let Some(row) = row else {
-        return Err(refuse::unknown_run(run));
-    };
-    let text = |column| row.try_get::<String, _>(column).doing(what);
-    let (key, record) = (SessionKey::new(text(0)?, text(1)?, text(2)?), text(3)?);
-    let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
-    check(&record)?;
-    // The current driver has either committed before this lock, or will find that its claim is
-    // outdated.
-    let Some(head) = log::lock(connection, &key).await? else {
-        return Err(refuse::unknown_run(run));
-    };
-    let sql = concat!(
-        "SELECT r.owner, r.epoch, ",
-        is_alive!(),
-        ", r.status FROM adkw_runs r WHERE r.id = $1"
-    );
-    let row = sqlx::query(sql)
-        .bind(&id)
-        .fetch_one(&mut *connection)
-        .await
-        .doing(what)?;
-    if row.try_get::<String, _>(3).doing(what)? == "cancelled" {
-        return Err(refuse::cancelled(run));
-    }
-    let owner: Option<String> = row.try_get(0).doing(what)?;
-    let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
-    let is_held = match owner {
-        // A run that an engine above the store drives is refused even after its end, because its
-        // recorded calls are not in this store.
-        _ if epoch == 0 => true,
-        None => false,
-        // A claim that this process has released is free, even if the release is not written yet.
-        Some(owner) if owner == drives.owner => {
-            drives.held(ClaimId { run_id: run, epoch }).is_some()
-        }
-        Some(_) => row.try_get(2).doing(what)?,
-    };
-    if is_held {
-        return Err(refuse::run_busy(run));
-    }
-    // Delete answers that report an expired wait to a failed run, so that the run asks again.
-    let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
-        AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
-    sqlx::query(sql)
-        .bind(&id)
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    let claim = ClaimId {
-        run_id: run,
-        epoch: epoch + 1,
-    };
-    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
-        WHERE id = $1";
-    let status = if record.is_queued {
-        RunStatus::Queued
-    } else {
-        RunStatus::Running
-    };
-    let query = sqlx::query(sql)
-        .bind(&id)
-        .bind(&drives.owner)
-        .bind(epoch_of(claim))
-        .bind(status.to_row().0);
-    query
-        .bind(micros(now_micros()))
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
-    sqlx::query(sql)
-        .bind(head.number)
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    if record.is_queued {
-        return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
-    }
-    let sql =
-        "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
-        SELECT id FROM adkw_waits WHERE run = $1";
-    let waits = sqlx::query_scalar(sql)
-        .bind(&id)
-        .fetch_all(&mut *connection)
-        .await
-        .doing(what)?;
-    let sql = "SELECT coalesce(max(place) + 1, 0) FROM adkw_log WHERE run = $1";
-    let end: i64 = sqlx::query_scalar(sql)
-        .bind(&id)
-        .fetch_one(&mut *connection)
-        .await
-        .doing(what)?;
-    let events = reader::events(
-        connection,
-        &key,
-        head.number,
-        record.begins..end.unsigned_abs(),
-    )
-    .await?;
-    let rows = RunRows {
-        temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
-            .await?,
-        steps: pairs(connection, "SELECT key, value FROM adkw_steps WHERE run = $1", &id).await?,
-        done: pairs(
-            connection,
-            "SELECT d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
-            WHERE l.run = $1 AND l.done IS NOT NULL UNION ALL SELECT path, done FROM adkw_done WHERE run = $1",
-            &id,
-        )
-        .await?,
-        waits,
-    };
-    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
-}
-
-/// Cancels a run that has not ended, and returns its status. Locks the row of the session, as a
-/// claim does: the current driver has either committed before the lock, or will find that its claim
-/// is outdated.
+/// Cancels a run that has not ended, and returns its status. Locks the row of the session like a
+/// claim: the current driver has either committed before the lock, or will find that its claim is
+/// outdated.
 pub(crate) async fn cancel(
     connection: &mut PgConnection,
     app: &str,
@@ -580,9 +441,8 @@ pub(crate) async fn cancel(
 ) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE r.id = $1 AND r.app = $2";
+    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1 AND r.app = $2";
     let row = sqlx::query(sql)
         .bind(&id)
         .bind(app)
@@ -637,9 +497,8 @@ pub(crate) async fn session_of(
     run: RunId,
 ) -> Result<Option<SessionKey>> {
     let what = "look for a run";
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE r.id = $1";
+    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
     let row = sqlx::query(sql)
         .bind(run.to_string())
         .fetch_optional(connection)
@@ -656,7 +515,8 @@ pub(crate) async fn driven(
 ) -> Result<Option<DrivenRun>> {
     let what = "read a run";
     let id = run.to_string();
-    let sql = "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r WHERE r.id = $1";
+    let sql = "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r
+        WHERE r.id = $1";
     let row = sqlx::query(sql)
         .bind(&id)
         .fetch_optional(&mut *connection)
@@ -703,13 +563,4 @@ pub(crate) async fn driven(
 /// and a cancellation adds 1. The first claim of a process has epoch 1.
 fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
-}
-
-/// Reads keys and JSON texts of a run.
-async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
-    let query = sqlx::query_as::<_, (String, String)>(sql).bind(run);
-    query
-        .fetch_all(connection)
-        .await
-        .doing("read the journal of a run")
 }

@@ -340,8 +340,8 @@ impl Renewal {
 }
 
 async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> Result<()> {
-    let sql =
-        "INSERT INTO adkw_owners (id, expires) VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
+    let sql = "INSERT INTO adkw_owners (id, expires)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
         ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
     let lease = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
     let renewed = sqlx::query(sql)

@@ -79,7 +79,8 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
 /// session does not exist.
 async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, latest)
-        SELECT app_name, user_id, id, update_time FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3
+        SELECT app_name, user_id, id, update_time FROM sessions
+        WHERE app_name = $1 AND user_id = $2 AND id = $3
         ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql)
         .bind(&key.app)
@@ -109,8 +110,9 @@ async fn adopt(
     // The subquery looks up each event: for a join, a generic plan would read the whole log for
     // each event.
     let fresh = "WITH fresh AS (
-            SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth FROM events e
-            WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND e.timestamp >= $5
+            SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth
+            FROM events e WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
+            AND e.timestamp >= $5
             AND (SELECT 1 FROM adkw_log l WHERE l.session = $1 AND l.event_id = e.id) IS NULL),
         added AS (INSERT INTO adkw_log (session, place, event_id, time)
             SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
@@ -300,16 +302,19 @@ const WRITE: &str = "WITH head AS (
         AND n.number = $1 AND n.seen = $21 AND n.len = $22 AND n.takes = $23 FOR NO KEY UPDATE),
     log AS (
         INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact, done)
-        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[],
-            $10::text[], $11::text[], $14::text[]) l),
+        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $14::text[]) l),
     data AS (
         INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
         SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
-        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
+        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[])
+            e (id, invocation, time, data)),
     own AS (
-        UPDATE sessions SET update_time = $15, state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
+        UPDATE sessions SET update_time = $15,
+            state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
         FROM head WHERE app_name = $2 AND user_id = $3 AND id = $4)
-    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18, exact = (exact - $19::text[]) || $20
+    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18,
+        exact = (exact - $19::text[]) || $20
     FROM head h WHERE n.number = h.number";
 
 fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
@@ -337,7 +342,8 @@ async fn share(
 ) -> sqlx::Result<()> {
     if !app.is_empty() {
         let sql = "INSERT INTO app_states AS a (app_name, state, update_time) VALUES ($1, $2, $3)
-            ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state, update_time = excluded.update_time";
+            ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state,
+                update_time = excluded.update_time";
         let row = sqlx::query(sql)
             .bind(&key.app)
             .bind(object(&app.shown))
@@ -346,8 +352,8 @@ async fn share(
         share_exact(connection, key, "app", "", app).await?;
     }
     if !user.is_empty() {
-        let sql =
-            "INSERT INTO user_states AS u (app_name, user_id, state, update_time) VALUES ($1, $2, $3, $4)
+        let sql = "INSERT INTO user_states AS u (app_name, user_id, state, update_time)
+            VALUES ($1, $2, $3, $4)
             ON CONFLICT (app_name, user_id) DO UPDATE SET state = u.state || excluded.state,
                 update_time = excluded.update_time";
         let row = sqlx::query(sql)
@@ -372,7 +378,8 @@ pub(crate) async fn hold(
     // there is nothing to lock.
     let sql = match scope {
         Scope::App => {
-            "INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
+            "INSERT INTO app_states (app_name, state, update_time)
+            VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
             ON CONFLICT (app_name) DO UPDATE SET state = excluded.state WHERE false"
         }
         _ => {
@@ -400,8 +407,10 @@ async fn share_exact(
     if !keys.is_exact() {
         return Ok(());
     }
-    let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (app_name, scope, user_id) DO UPDATE SET exact = (x.exact - $5::text[]) || excluded.exact";
+    let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (app_name, scope, user_id) DO UPDATE
+        SET exact = (x.exact - $5::text[]) || excluded.exact";
     let row = sqlx::query(sql)
         .bind(&key.app)
         .bind(scope)
@@ -420,7 +429,8 @@ pub(crate) async fn create(
     let what = "make a session";
     let mut rows = Rows::default();
     rows.share(state)?;
-    let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $5)
+    let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)
+        VALUES ($1, $2, $3, $4, $5, $5)
         ON CONFLICT DO NOTHING";
     let now = Micros(now);
     let query = sqlx::query(sql)
@@ -436,7 +446,8 @@ pub(crate) async fn create(
     if made.rows_affected() == 0 {
         return Ok(false);
     }
-    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact) VALUES ($1, $2, $3, $4, $4, $5)";
+    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact)
+        VALUES ($1, $2, $3, $4, $4, $5)";
     let query = sqlx::query(sql)
         .bind(&key.app)
         .bind(&key.user)
@@ -448,8 +459,10 @@ pub(crate) async fn create(
         .await
         .doing(what)?;
     // ADK requires the rows of user and app before it appends, even if they are empty.
-    let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
-        INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3) ON CONFLICT DO NOTHING";
+    let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time)
+            VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
+        INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3)
+        ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
     query.execute(&mut *connection).await.doing(what)?;
     share(connection, key, [&rows.app, &rows.user], now)

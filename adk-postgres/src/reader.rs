@@ -19,14 +19,17 @@ use std::sync::{Arc, Weak};
 macro_rules! rows {
     ($which:literal) => {
         concat!(
-            "SELECT s.user_id, s.id, n.number, n.len, s.update_time, s.state, n.exact, u.state, ux.exact, a.state, ax.exact,
-                n.seen IS NOT DISTINCT FROM s.update_time
+            "SELECT s.user_id, s.id, n.number, n.len, s.update_time, s.state, n.exact, u.state,
+                ux.exact, a.state, ax.exact, n.seen IS NOT DISTINCT FROM s.update_time
             FROM sessions s
-            LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+            LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id
+                AND n.id = s.id
             LEFT JOIN user_states u ON u.app_name = s.app_name AND u.user_id = s.user_id
             LEFT JOIN app_states a ON a.app_name = s.app_name
-            LEFT JOIN adkw_shared ux ON ux.app_name = s.app_name AND ux.scope = 'user' AND ux.user_id = s.user_id
-            LEFT JOIN adkw_shared ax ON ax.app_name = s.app_name AND ax.scope = 'app' AND ax.user_id = ''
+            LEFT JOIN adkw_shared ux ON ux.app_name = s.app_name AND ux.scope = 'user'
+                AND ux.user_id = s.user_id
+            LEFT JOIN adkw_shared ax ON ax.app_name = s.app_name AND ax.scope = 'app'
+                AND ax.user_id = ''
             WHERE s.app_name = $1 AND ",
             $which
         )
@@ -102,8 +105,8 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 
 pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
     let sql = "WITH RECURSIVE apps (name) AS (
             SELECT min(app_name)::text FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s WHERE s.app_name > a.name) FROM apps a
-                WHERE a.name IS NOT NULL)
+            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s
+                WHERE s.app_name > a.name) FROM apps a WHERE a.name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
     sqlx::query_scalar(sql)
         .fetch_all(connection)
@@ -127,7 +130,8 @@ pub(crate) async fn list(
         }
         None => {
             rows!(
-                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C",
+                s.id COLLATE "C""#
             )
         }
     };
@@ -229,10 +233,12 @@ async fn select(
     // The query starts at the end, because most readers want the newest events. `OFFSET 0` forces a
     // lookup of each event by its id: before the first `ANALYZE` the planner considers ADK's index
     // equally good, and would scan the whole session for each event.
-    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact FROM adkw_log l
+    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact
+        FROM adkw_log l
         CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
         WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
-        AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
+        AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7
+        ORDER BY l.place DESC LIMIT $8";
     let query = sqlx::query(sql)
         .bind(number)
         .bind(&key.app)
@@ -281,7 +287,8 @@ pub(crate) struct Filled {
 macro_rules! filled {
     ($which:literal) => {
         concat!(
-            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact, l.slot, l.temp FROM adkw_log l
+            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact, l.slot,
+                l.temp FROM adkw_log l
             CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
             WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND ",
             $which,

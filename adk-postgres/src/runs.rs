@@ -13,7 +13,8 @@ use sqlx::{Postgres, QueryBuilder, Row as _};
 macro_rules! is_alive {
     () => {
         "(r.owner = '@'
-            OR EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
+            OR EXISTS (SELECT 1 FROM adkw_owners o
+                WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
     };
 }
 
@@ -115,8 +116,8 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
     let sql = concat!(
         "WITH RECURSIVE owners (owner) AS (
             SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner) FROM owners o
-                WHERE o.owner IS NOT NULL)
+            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner)
+                FROM owners o WHERE o.owner IS NOT NULL)
         SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
         is_alive!()
     );
@@ -127,6 +128,20 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
         .doing("look for processes that have died")
 }
 
+/// Lists the parts that contain all runs without a living driver.
+async fn ready_parts(connection: &mut PgConnection, drives: &Drives) -> Result<Vec<Part>> {
+    // Read before the rows: a claim that has left the set is released in the table by then.
+    let given_up = drives.released_claims();
+    let mut parts = vec![Part::Free];
+    let dead = dead(connection, &drives.owner).await?;
+    parts.extend(dead.into_iter().map(Part::Of));
+    if !given_up.is_empty() {
+        let runs = given_up.into_iter().map(|claim| claim.run_id.to_string());
+        parts.push(Part::These(runs.collect()));
+    }
+    Ok(parts)
+}
+
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
@@ -135,35 +150,17 @@ pub(crate) async fn runs(
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
     let parts = match filter.state {
-        RunState::Ready => {
-            // The set of released claims is read before the rows. A claim that leaves the set
-            // between the two reads is released in the table by then.
-            let given_up = drives.released_claims();
-            let mut parts = vec![Part::Free];
-            parts.extend(
-                dead(connection, &drives.owner)
-                    .await?
-                    .into_iter()
-                    .map(Part::Of),
-            );
-            if !given_up.is_empty() {
-                parts.push(Part::These(
-                    given_up
-                        .into_iter()
-                        .map(|claim| claim.run_id.to_string())
-                        .collect(),
-                ));
-            }
-            parts
-        }
+        RunState::Ready => ready_parts(connection, drives).await?,
         _ => vec![Part::All],
     };
     let mut all = Vec::new();
     for part in parts {
         let columns = concat!(
-            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
+            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner,
+                r.epoch, ",
             is_alive!(),
-            ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
+            ", r.created, r.updated, r.usage FROM adkw_runs r
+                JOIN adkw_sessions s ON s.number = r.session WHERE "
         );
         let mut query = QueryBuilder::new(columns);
         match part {

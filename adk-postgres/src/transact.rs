@@ -15,6 +15,16 @@ pub(crate) struct Lost {
     pub(crate) is_sent: bool,
 }
 
+impl Lost {
+    /// Returns the error of a commit that was sent.
+    pub(crate) fn sent(error: Error) -> Self {
+        Self {
+            error,
+            is_sent: true,
+        }
+    }
+}
+
 impl From<Error> for Lost {
     fn from(error: Error) -> Self {
         Self {

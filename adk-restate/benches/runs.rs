@@ -2,7 +2,8 @@
 //! latency, runs per second, and CPU time per run of each process.
 //!
 //! ```sh
-//! tests/peers/run-restate.sh tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
+//! tests/peers/run-restate.sh tests/peers/run-postgres.sh \
+//!     cargo bench -p adk-workflow-restate --bench runs
 //! ```
 //!
 //! `-- restate+sqlite steps` measures only the rows whose text contains all of these words.
@@ -64,8 +65,14 @@ workflow! {
 workflow! {
     /// Five rounds of two agents that ask a model, which answers at once.
     pub Rounds(text: String) -> text: String {
-        agent critic -> criticism: String { include_contents: none, instruction: "Criticise {text}." }
-        agent refiner -> text: String { include_contents: none, instruction: "Apply {criticism} to {text}." }
+        agent critic -> criticism: String {
+            include_contents: none,
+            instruction: "Criticise {text}.",
+        }
+        agent refiner -> text: String {
+            include_contents: none,
+            instruction: "Apply {criticism} to {text}.",
+        }
 
         loop(max = 5) < critic; refiner >
     }

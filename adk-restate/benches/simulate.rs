@@ -196,7 +196,8 @@ fn bound(cluster: Cluster) -> (&'static str, f64) {
 
 fn main() {
     println!(
-        "| workers | nodes | partitions | databases | runs/s | open runs | full first | its load | p50 | p99 |"
+        "| workers | nodes | partitions | databases | runs/s | open runs | full first | its load | \
+         p50 | p99 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for &cluster in CLUSTERS {

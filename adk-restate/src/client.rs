@@ -214,7 +214,8 @@ impl Shared {
             (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
                 let message = format!("Restate at `{url}` has no workflow `{workflow}`: {said}");
                 Error::new(ErrorKind::Config, message).with_help(
-                    "start a worker that serves the workflow, and register it with `restate deployments register URL`",
+                    "start a worker that serves the workflow, and register it with `restate \
+                     deployments register URL`",
                 )
             }
             (ClientError::Status { status, .. }, Some(said)) if !passes(&error) => {
@@ -228,7 +229,8 @@ impl Shared {
                 let said = said.map(|said| format!(": {said}")).unwrap_or_default();
                 let message = format!("Restate at `{url}` cannot be reached: {error}{said}");
                 Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
-                    "start the server, or correct the URL of its ingress; the server continues runs that it has received",
+                    "start the server, or correct the URL of its ingress; the server continues \
+                     runs that it has received",
                 )
             }
         };

@@ -6,8 +6,9 @@
 //!
 //! | data | keeper |
 //! |---|---|
-//! | events, state, the registry of runs, open waits | the store: Postgres, or SQLite on one machine |
-//! | results of recorded calls, timers, answers, turns of sessions, the process that executes a run | Restate |
+//! | events, state, the registry of runs, open waits | the store: Postgres or SQLite |
+//! | results of recorded calls, timers, answers, turns of sessions | Restate |
+//! | the process that executes a run | Restate |
 
 mod batch;
 mod branch;

@@ -186,7 +186,8 @@ fn place_events(
     let there: HashSet<String> = there.collect::<rusqlite::Result<_>>().doing(what)?;
     let mut rows = connection
         .prepare_cached(
-            "SELECT id, timestamp FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3
+            "SELECT id, timestamp FROM events
+             WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3
              AND timestamp >= ?4 ORDER BY timestamp, id",
         )
         .doing(what)?;
@@ -263,7 +264,8 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     }
     let mut statement = connection
         .prepare_cached(
-            "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+            "INSERT INTO events
+                 (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
         .doing(what)?;
@@ -330,7 +332,8 @@ pub(crate) fn share(
     let what = "write the state of a user or an app";
     if !user.is_empty() {
         let old = user_state(connection, key)??;
-        let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
+        let sql = "INSERT INTO user_states (app_name, user_id, state, update_time)
+            VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
         statement

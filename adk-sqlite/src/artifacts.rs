@@ -135,7 +135,8 @@ fn save(connection: &Connection, file: &FileKey, part: &StoredPart) -> Result<u3
     }
     let sql = format!(
         "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
-        SELECT ?1, ?2, ?3, ?4, ifnull(max(version) + 1, 0), ?5, ?6 FROM adkw_artifacts WHERE {OF_FILE} RETURNING version"
+        SELECT ?1, ?2, ?3, ?4, ifnull(max(version) + 1, 0), ?5, ?6 FROM adkw_artifacts
+        WHERE {OF_FILE} RETURNING version"
     );
     let [app, user, owner, name] = file.row();
     let row = params![app, user, owner, name, part.json, part.data.as_deref()];

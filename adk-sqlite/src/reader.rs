@@ -157,7 +157,8 @@ fn placed_events(
 fn placed_sql(table: &str) -> String {
     format!(
         "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3
+            AND e.session_id = ?4
         WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
         ORDER BY l.place DESC LIMIT ?8"
     )
@@ -297,9 +298,11 @@ fn filled_sql(table: &str, from_a_place: bool) -> String {
         "l.run = ?1"
     };
     format!(
-        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp FROM {table} l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-             WHERE {condition}"
+        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp
+        FROM {table} l
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3
+            AND e.session_id = ?4
+        WHERE {condition}"
     )
 }
 
@@ -588,7 +591,8 @@ mod tests {
             .execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", [])
             .unwrap();
         let events = format!(
-            "{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
+            "{ids} INSERT INTO events
+                SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
         );
         connection
             .execute(&events, params![many, before, moved, time])

@@ -221,6 +221,7 @@ pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
 /// Query for owners, which searches the index once per owner, however many runs the owner drives.
 pub(crate) const DRIVERS: &str = "WITH RECURSIVE owners (owner) AS (
         SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-        UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r WHERE r.owner IS NOT NULL AND r.owner > owners.owner)
+        UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r
+                WHERE r.owner IS NOT NULL AND r.owner > owners.owner)
             FROM owners WHERE owners.owner IS NOT NULL)
     SELECT owner FROM owners WHERE owner IS NOT NULL";

@@ -151,9 +151,11 @@ impl SessionStore for SqliteStore {
 /// condition for both would scan all sessions of the app.
 fn list_sql(of_user: bool) -> &'static str {
     if of_user {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2 ORDER BY update_time, user_id, id"
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2
+            ORDER BY update_time, user_id, id"
     } else {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL ORDER BY update_time, user_id, id"
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL
+            ORDER BY update_time, user_id, id"
     }
 }
 
@@ -162,8 +164,8 @@ pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
     let what = "list the apps";
     let sql = "WITH RECURSIVE apps (name) AS (
             SELECT min(app_name) FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name) FROM apps
-                WHERE name IS NOT NULL)
+            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name)
+                FROM apps WHERE name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     statement
@@ -287,7 +289,8 @@ fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
     }
     let row = [&key.app, &key.user, &key.id];
     let artifacts = "DELETE FROM adkw_artifacts
-        WHERE app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ?3 AND session_id IS NOT NULL";
+        WHERE app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ?3
+        AND session_id IS NOT NULL";
     connection.execute(artifacts, row).doing(what)?;
     let events = "DELETE FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     connection.execute(events, row).doing(what)?;
@@ -310,7 +313,8 @@ fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
         )
         .and_then(|mut statement| {
-            statement.execute(params![key.app, key.user, key.id, Value::Object(own).to_string(), time])
+            let own = Value::Object(own).to_string();
+            statement.execute(params![key.app, key.user, key.id, own, time])
         });
     if made.doing(what)? == 0 {
         return Err(key.exists());

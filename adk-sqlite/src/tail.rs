@@ -79,7 +79,8 @@ impl Tail {
         // statement rollback.
         let sql = if straight {
             "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
         } else {
             "INSERT OR FAIL INTO adkw_tail (session, place, event_id, micros, run, slot, temp, done)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
@@ -136,10 +137,14 @@ impl Tail {
 pub(crate) fn merge(connection: &Connection) -> Result<()> {
     for sql in [
         "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-            SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail ORDER BY session, place",
+            SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail
+            ORDER BY session, place",
         "DELETE FROM adkw_tail",
     ] {
-        connection.prepare_cached(sql).and_then(|mut s| s.execute([])).doing("bring the log in order")?;
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut s| s.execute([]))
+            .doing("bring the log in order")?;
     }
     Ok(())
 }
@@ -278,7 +283,8 @@ mod tests {
             "SELECT 1 FROM adkw_log WHERE run = ?1 AND slot = ?2",
             "SELECT 1 FROM adkw_tail WHERE run = ?1 AND slot = ?2",
             "SELECT temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT ?2",
-            "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
+            "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2
+                ORDER BY place DESC LIMIT 1",
         ] {
             let mut statement = connection
                 .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))

@@ -176,8 +176,8 @@ impl Db {
             // their references first. Programs with foreign keys on, such as ADK, find the same
             // rules in the tables.
             connection.execute_batch(&format!(
-                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-{CACHE};
-                 PRAGMA temp_store=MEMORY;"
+                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF;
+                 PRAGMA cache_size=-{CACHE}; PRAGMA temp_store=MEMORY;"
             ))?;
             connection.query_row(
                 &format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"),

@@ -112,9 +112,18 @@ async fn card(State(shared): State<Arc<Shared>>) -> Response {
     // The card names a wrong scheme and no port, like the card of an agent at a proxy.
     let interfaces = json!([
         {"url": "https://127.0.0.1/agent", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
-        {"url": "https://127.0.0.1/agent", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"},
+        {
+            "url": "https://127.0.0.1/agent",
+            "protocolBinding": "JSONRPC",
+            "protocolVersion": "1.0",
+            "tenant": "t",
+        },
     ]);
-    let card = json!({"name": "agent", "supportedInterfaces": interfaces, "capabilities": {"streaming": shared.streams}});
+    let card = json!({
+        "name": "agent",
+        "supportedInterfaces": interfaces,
+        "capabilities": {"streaming": shared.streams},
+    });
     axum::Json(card).into_response()
 }
 
@@ -173,7 +182,8 @@ pub fn task(state: &str) -> Value {
 pub fn waiting() -> Value {
     let mut task = task("TASK_STATE_INPUT_REQUIRED");
     let schema = json!({"schema": {"type": "string", "minLength": 3}});
-    task["status"]["message"] = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which cat?"}, {"data": schema}]});
+    let parts = json!([{"text": "Which cat?"}, {"data": schema}]);
+    task["status"]["message"] = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": parts});
     task
 }
 

@@ -77,7 +77,8 @@ fn an_invalid_name_creates_no_files() {
 
 /// Uses the build settings and the target folder of this test, so that Cargo can reuse its crates.
 #[test]
-#[ignore = "building the project and its dependencies takes up to a minute; `.ci/run` includes this test"]
+#[ignore = "building the project and its dependencies takes up to a minute; `.ci/run` includes \
+    this test"]
 fn a_project_runs_at_once_and_its_test_passes() {
     let folder = Folder::new();
     new(&folder, &["desk", "--path", checkout()]).success_text();

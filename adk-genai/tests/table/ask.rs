@@ -62,7 +62,10 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     request.stream = case.stream;
     request.system_instruction = "Be brief.".into();
     request.contents = vec![Content::user(case.column.name.as_str())].into();
-    let object = |name: &str, kind: &str| json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
+    let object = |name: &str, kind: &str| {
+        let properties = json!({name: {"type": kind}});
+        json!({"type": "object", "properties": properties, "required": [name]})
+    };
     match case.column.name.as_str() {
         "parallel calls" | "cut in a call" | "two calls of one id" => {
             let schema = object("city", "string");

@@ -189,7 +189,8 @@ async fn an_error_inside_of_a_stream_has_its_kind() {
     let quota = json!({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}});
     let server_error = json!({"error": {"message": "trouble", "type": "server_error"}});
     let failed = json!({"type": "response.failed", "response": {
-        "id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": [],
+        "id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m",
+        "output": [],
         "error": {"code": "rate_limit_exceeded", "message": "too fast"},
     }});
     for (name, event, kind) in [

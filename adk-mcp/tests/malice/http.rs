@@ -63,7 +63,8 @@ async fn hear(stream: TcpStream, badly: &'static str, called: Arc<AtomicBool>) {
 fn sent(status: &str, kind: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nmcp-session-id: one\r\ncontent-length: {length}\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nmcp-session-id: one\r\ncontent-length: \
+         {length}\r\n\r\n{body}"
     )
 }
 
@@ -91,9 +92,10 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "malice", "version": "1"},
         })),
-        Some("tools/list") => ok(
-            json!({"tools": [{"name": "echo", "description": head, "inputSchema": {"type": "object"}}]}),
-        ),
+        Some("tools/list") => {
+            let schema = json!({"type": "object"});
+            ok(json!({"tools": [{"name": "echo", "description": head, "inputSchema": schema}]}))
+        }
         Some("tools/call") => {
             let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
             match badly {

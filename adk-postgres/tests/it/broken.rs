@@ -149,17 +149,20 @@ async fn foreign_tables_are_refused_and_not_changed() {
     for (tables, said) in [
         ("CREATE TABLE sessions (id TEXT)", "version 1"),
         (
-            "CREATE TABLE sessions (id TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+            "CREATE TABLE sessions (id TEXT);
+             CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
              INSERT INTO adk_internal_metadata VALUES ('schema_version', '2')",
             "version 2",
         ),
         (
-            "CREATE TABLE sessions (id TEXT, state TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+            "CREATE TABLE sessions (id TEXT, state TEXT);
+             CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
              INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')",
             "sessions.state",
         ),
         (
-            "CREATE TABLE adkw_meta (key TEXT, value TEXT); INSERT INTO adkw_meta VALUES ('version', '9')",
+            "CREATE TABLE adkw_meta (key TEXT, value TEXT);
+             INSERT INTO adkw_meta VALUES ('version', '9')",
             "another version of this crate (9)",
         ),
     ] {
@@ -168,9 +171,17 @@ async fn foreign_tables_are_refused_and_not_changed() {
         let error = connect_error(&database.url).await;
         assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains(said), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("search_path")), "{error}");
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("search_path")),
+            "{error}"
+        );
         let sql = "SELECT count(*) FROM pg_tables WHERE tablename = 'events'";
-        let made: i64 = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
+        let made: i64 = sqlx::query_scalar(sql)
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap();
         assert_eq!(made, 0);
     }
     // A schema of its own solves the conflict.

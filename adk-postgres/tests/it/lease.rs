@@ -169,7 +169,8 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
         .await;
     // The process does not drive the run any more, so its call of `close` does nothing.
     closed.unwrap();
-    let sql = "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status FROM adkw_runs";
+    let sql = "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status
+        FROM adkw_runs";
     let row: String = sqlx::query_scalar(sql)
         .fetch_one(&mut database.connect().await)
         .await

@@ -5,7 +5,7 @@ use crate::support::{Database, quick};
 use crate::trees::survival::kind;
 use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::{ErrorKind, Flow, Runner, StoreErrorKind};
+use adk_core::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use sqlx::PgConnection;
 use std::process::{Child, Command, Stdio};
@@ -216,7 +216,7 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
         .unwrap();
     let limited = |work| tokio::time::timeout(Duration::from_secs(60), work);
     let calls = [
-        limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as adk_core::BoxFuture<'_, _>),
+        limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as BoxFuture<'_, _>),
         limited(Box::pin(async { runner.answer(&wait.id, true).await })),
         limited(Box::pin(async {
             store.claim(id, Arc::new(|_| Ok(()))).await.map(drop)

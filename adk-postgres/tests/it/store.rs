@@ -131,7 +131,11 @@ async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
 async fn a_value_is_read_back_unchanged() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
-    let values = json!({"bb": {"z": 1, "a": [{"y": "x\u{0}", "b": -0.0}]}, "n": 1e16, "m": [1.0, 1e300, 5e-324]});
+    let values = json!({
+        "bb": {"z": 1, "a": [{"y": "x\u{0}", "b": -0.0}]},
+        "n": 1e16,
+        "m": [1.0, 1e300, 5e-324]
+    });
     let both = json!({"own": values, "user:v": values, "app:v": values});
     let postgres = open(&database).await;
     postgres.create(key.clone(), delta(both)).await.unwrap();

@@ -79,7 +79,8 @@ const FORMAT_5: &str = "
 /// which finished agents have rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
-        SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
+        SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
+        WHERE l.done IS NOT NULL;
     ALTER TABLE adkw_log DROP COLUMN done;
     ALTER TABLE adkw_waits DROP COLUMN session;
     DROP INDEX adkw_waits_open, adkw_runs_cancelled, adkw_runs_driven, adkw_runs_session;
@@ -89,7 +90,8 @@ const FORMAT_4: &str = "
 
 /// Turns a database of format 4 into format 3, without memory.
 const FORMAT_3: &str = "
-    DROP TABLE adkw_memory, adkw_memory_marks; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
+    DROP TABLE adkw_memory, adkw_memory_marks;
+    UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
 
 /// Turns a database of format 3 into format 2, without times and usage of runs.
 const FORMAT_2: &str = "
@@ -133,19 +135,22 @@ async fn queries_use_indexes() {
     let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
     database
         .execute(&format!(
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, tenant_of)
-                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow, 'lord'
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow,
+                    tenant_of)
+                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app,
+                    r.workflow, 'lord'
                 FROM adkw_runs r, {many} WHERE r.id = '{run}';
              INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000, r.session,
-                    'lord'
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app,
+                    4000000000000000, r.session, 'lord'
                 FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
              ANALYZE"
         ))
         .await;
     let read = async || -> i64 {
         let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
-            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions', 'sessions')";
+            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions',
+                'sessions')";
         sqlx::query_scalar(sql)
             .fetch_one(&mut database.connect().await)
             .await

@@ -103,7 +103,10 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) ->
                 if counts.is_gone.load(Relaxed) {
                     return Ok(());
                 }
-                if is_commit && counts.loses.load(Relaxed) && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2) {
+                if is_commit
+                    && counts.loses.load(Relaxed)
+                    && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2)
+                {
                     return server.read(&mut answered).await.map(drop);
                 } else if asked.is_empty() {
                     return Ok(());

@@ -268,10 +268,14 @@ workflow! {
 workflow! {
     /// Elements of a list, two at a time.
     pub EachTopic(topic: String) -> report: String {
-        let topics: Vec<String> = ["cats", "dogs", "owls", "eels", "newts"].map(String::from).to_vec();
+        let topics: Vec<String> =
+            ["cats", "dogs", "owls", "eels", "newts"].map(String::from).to_vec();
         agent researcher -> note: String { instruction: "Research {item} for {topic}" }
         agent checker -> check: String { instruction: "Check {note}" }
-        agent closer -> report: String { include_contents: none, instruction: "Sum up {topics} {check}" }
+        agent closer -> report: String {
+            include_contents: none,
+            instruction: "Sum up {topics} {check}",
+        }
 
         each(max = 8, max_concurrency = 2) item in topics < researcher; checker >
         closer
@@ -287,7 +291,11 @@ workflow! {
 
         rounds: loop(max = 3) <
             rater;
-            match severity < Severity::Low => calm, Severity::High => < pager; calm as calmer >, Severity::Odd => () >
+            match severity <
+                Severity::Low => calm,
+                Severity::High => < pager; calm as calmer >,
+                Severity::Odd => ()
+            >
         >
     }
 }
@@ -310,7 +318,11 @@ workflow! {
     /// Tools, several in one turn.
     pub Tooling(topic: String) -> told: String {
         let sum: u64 = 0;
-        agent clerk -> told: String { instruction: "Use tools for {topic}, {sum}", tools: [look, add], max_turns: 4 }
+        agent clerk -> told: String {
+            instruction: "Use tools for {topic}, {sum}",
+            tools: [look, add],
+            max_turns: 4,
+        }
 
         rounds: loop(max = 2) < clerk >
     }
@@ -320,7 +332,11 @@ workflow! {
     /// Tools that need the consent of a person.
     pub Confirming(topic: String) -> told: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
-        agent payer -> told: String { instruction: "Pay for {draft}", tools: [look, pay], max_turns: 4 }
+        agent payer -> told: String {
+            instruction: "Pay for {draft}",
+            tools: [look, pay],
+            max_turns: 4,
+        }
 
         writer; payer
     }
@@ -332,7 +348,10 @@ workflow! {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent side -> side: String { instruction: "Beside {draft}" }
         agent more -> more: String { instruction: "More, as {right} says" }
-        agent closer -> end: String { include_contents: none, instruction: "End {left} {more} {side}" }
+        agent closer -> end: String {
+            include_contents: none,
+            instruction: "End {left} {more} {side}",
+        }
 
         writer;
         /// Is this good? {draft}
@@ -356,10 +375,17 @@ workflow! {
     pub Mixed(topic: String) -> report: String {
         let topics: Vec<String> = ["cats", "dogs"].map(String::from).to_vec();
         let sum: u64 = 0;
-        agent clerk -> told: String { instruction: "Use tools for {topic}", tools: [look, add], max_turns: 4 }
+        agent clerk -> told: String {
+            instruction: "Use tools for {topic}",
+            tools: [look, add],
+            max_turns: 4,
+        }
         agent critic -> criticism: String { instruction: "Criticise {item}" }
         agent flaky -> answer: String { instruction: "Try {item}", retry: 0 }
-        agent closer -> report: String { include_contents: none, instruction: "Sum up {topic} {answer} {good} {report?}" }
+        agent closer -> report: String {
+            include_contents: none,
+            instruction: "Sum up {topic} {answer} {good} {report?}",
+        }
 
         rounds: loop(max = 2) <
             each(max = 4) item in topics <

@@ -472,7 +472,8 @@ async fn runs_of_a_session_take_turns() {
             .run(Arc::new(Entering::default()), "second")
             .into_future(),
     );
-    let queued = "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
+    let queued = "SELECT id FROM sys_invocation
+        WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
     until("the second waits", async || {
         world.server.query(queued).await.len() == 2
     })

@@ -398,7 +398,8 @@ async fn a_run_whose_end_cannot_be_written_is_not_driven_any_more() {
     let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
     // That the agent `says` has finished is recorded when the run pauses. Here, the record fails.
     let other = Connection::open(folder.file()).unwrap();
-    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done
+        BEGIN SELECT RAISE(ABORT, 'refused'); END";
     other.execute_batch(refuse).unwrap();
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
@@ -466,10 +467,12 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
                         "UPDATE sessions SET state = CAST(?1 AS TEXT) WHERE id = 'bad'"
                     }
                     Broken::Event => {
-                        "UPDATE events SET event_data = CAST(?1 AS TEXT) WHERE id LIKE '%2' AND session_id = 'bad'"
+                        "UPDATE events SET event_data = CAST(?1 AS TEXT)
+                         WHERE id LIKE '%2' AND session_id = 'bad'"
                     }
                     Broken::User => {
-                        "UPDATE user_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken' AND user_id = 'u'"
+                        "UPDATE user_states SET state = CAST(?1 AS TEXT)
+                         WHERE app_name = 'broken' AND user_id = 'u'"
                     }
                     Broken::App => {
                         "UPDATE app_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken'"

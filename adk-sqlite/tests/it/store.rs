@@ -122,7 +122,8 @@ async fn an_open_session_is_shared_and_loads_events_on_request() {
 fn move_rows(from: &str, to: &str, which: &str) -> String {
     let columns = "session, place, event_id, micros, run, slot, temp, done";
     format!(
-        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which}; DELETE FROM {from} WHERE {which};"
+        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which};
+         DELETE FROM {from} WHERE {which};"
     )
 }
 

@@ -97,9 +97,11 @@ const FORMAT_8: &str = "
 /// Turns a file of format 8 into format 7, whose indexes do not end a limited search.
 const FORMAT_7: &str = "
     DROP INDEX adkw_waits_session; ALTER TABLE adkw_waits DROP COLUMN session;
-    DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_session;
+    DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven;
+    DROP INDEX adkw_runs_session;
     CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
-    CREATE INDEX adkw_runs_session ON adkw_runs (session); UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
+    CREATE INDEX adkw_runs_session ON adkw_runs (session);
+    UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
 
 /// Turns a file of format 7 into format 6, without memory.
 const FORMAT_6: &str = "
@@ -109,14 +111,15 @@ const FORMAT_6: &str = "
 /// Turns a file of format 6 into format 5, without times and usage of runs.
 const FORMAT_5: &str = "
     ALTER TABLE adkw_runs DROP COLUMN created; ALTER TABLE adkw_runs DROP COLUMN updated;
-    ALTER TABLE adkw_runs DROP COLUMN usage; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+    ALTER TABLE adkw_runs DROP COLUMN usage;
+    UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
 /// Turns a file of format 5 into format 4, with fewer columns for runs and waits, and without
 /// artifacts.
 const FORMAT_4: &str = "
     DROP TABLE adkw_artifacts;
-    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
-    DROP INDEX adkw_waits_due;
+    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven;
+    DROP INDEX adkw_runs_failed; DROP INDEX adkw_waits_due;
     UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
     ALTER TABLE adkw_runs DROP COLUMN app; ALTER TABLE adkw_runs DROP COLUMN workflow;
     ALTER TABLE adkw_runs DROP COLUMN epoch;

@@ -46,7 +46,8 @@ impl<'a> Journal<'a> {
     /// Lists the unfinished invocations.
     pub async fn open(&self) -> Vec<Open> {
         let sql = format!(
-            "SELECT i.target_service_name, i.target_handler_name, i.status, i.journal_commands_size, i.last_start_at, i.last_failure
+            "SELECT i.target_service_name, i.target_handler_name, i.status, i.journal_commands_size,
+                i.last_start_at, i.last_failure
             FROM sys_invocation i WHERE i.status <> 'completed' AND ({})",
             self.services
         );
@@ -86,7 +87,8 @@ impl<'a> Journal<'a> {
     /// Lists the calls whose results are recorded, as `w/agent:model@0`.
     pub async fn recorded(&self) -> HashSet<String> {
         let sql = format!(
-            "SELECT j.id, j.name, j.entry_json FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
+            "SELECT j.id, j.name, j.entry_json FROM sys_journal j
+            JOIN sys_invocation i ON i.id = j.id
             WHERE j.entry_type IN ('Command: Run', 'Notification: Run') AND ({})",
             self.services
         );
