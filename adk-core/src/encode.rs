@@ -648,8 +648,8 @@ mod tests {
             ),
             (
                 to_json(&[u128::MAX]),
-                "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \
-                 -9223372036854775808 to 18446744073709551615",
+                "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept \
+                 from -9223372036854775808 to 18446744073709551615",
             ),
             (
                 to_json(&BTreeMap::from([("a", BTreeMap::from([(Some(1), 2)]))])),

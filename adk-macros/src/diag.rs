@@ -223,7 +223,8 @@ const SCHEMA: &str =
 const LIMIT: &str = "limit rounds where the agent is run, as in `loop(max = 5) < writer >`";
 const QUESTION: &str =
     "write the question as the doc comment of the `await`, as in `/// May it go?`";
-const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
+const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, \
+    `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
 
 /// Returns the remedy for a habit from another language or framework.
 pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
@@ -235,12 +236,14 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Step, "SequentialAgent") => "write steps in order as `a; b` or `sequence < a; b >`",
         (Step, "ParallelAgent") => "write branches as `parallel < a; b >`",
         (Step, "LlmAgent" | "llm_agent") => {
-            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
+            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review \
+             {draft}.\" }`"
         }
         (Step, "var") => LET,
         (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
         (Step, "async") => {
-            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
+            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and \
+             its name here"
         }
         (Step, "exit") => "write `break`, which ends a loop",
         (Step, "continue") => {
@@ -250,7 +253,8 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
             "remove it: a workflow ends after its last step; declare its outputs after `->`"
         }
         (Step, "else") => {
-            "write the arm for all other values as `_ => step`, and the `else` of a `try` after its `>`"
+            "write the arm for all other values as `_ => step`, and the `else` of a `try` after \
+             its `>`"
         }
         (Step, "retry") => "put steps that are retried into `try(attempts = 3) < step; step >`",
         (Operator, ">>" | ",") => "write a `;` between two steps",
@@ -266,7 +270,8 @@ pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
         (Operator, "!") => "call the macro in a function with `#[agent]`, and run that",
         (Operator, "[") => "write the keys of an instance in `( )`, as in `critic(draft = essay)`",
         (Field, "output_key" | "output" | "writes") => {
-            "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
+            "write the key and its type before the fields, as in `agent writer -> draft: String { \
+             ... }`"
         }
         (Field, "output_schema") => SCHEMA,
         (Field, "input" | "reads" | "input_schema") => {

@@ -29,7 +29,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
 /// Remedy for a misplaced `#[agent]`.
-const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
+const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on \
+    a type that is data";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::AgentAttribute);
@@ -260,7 +261,8 @@ fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     let before = read(&twin_attributes(function));
     let derived = read(
-        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, \
+         ::core::default::Default)]",
     );
     quote!(#before #derived #vis struct #name {})
 }

@@ -59,8 +59,12 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
             let (first, second) = (name(first), name(&member));
             report.refuse(
                 field.ty.span(),
-                format!("`{first}` and `{second}` are both a `{spelled}`, and a resource is taken by its type"),
-                "make one of them a type of its own, such as `struct Replica(PgPool);`, or put `#[resource(skip)]` on it",
+                format!(
+                    "`{first}` and `{second}` are both a `{spelled}`, and a resource is taken by \
+                     its type"
+                ),
+                "make one of them a type of its own, such as `struct Replica(PgPool);`, or put \
+                 `#[resource(skip)]` on it",
             );
             continue;
         }

@@ -99,8 +99,9 @@ async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
     assert_eq!(
         error.to_string(),
-        "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; help: raise it, or lower the \
-         `max_output_tokens` of its agents: the longest answer is reserved before each call"
+        "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; \
+         help: raise it, or lower the `max_output_tokens` of its agents: the longest answer is \
+         reserved before each call"
     );
     assert_eq!(
         asked.requests().len(),

@@ -492,7 +492,8 @@ mod typed {
     }
 }
 
-const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
+const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \
+    \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
 
 #[tokio::test]
 async fn a_typed_reply_is_sent_as_its_value() {

@@ -66,7 +66,8 @@ fn head(what: &str, seeds: &Range<u64>, accepted: u64, begin: Instant) -> String
     let (trees, time) = (seeds.end - seeds.start, begin.elapsed().as_secs_f64());
     let rejected = trees - accepted;
     format!(
-        "flow, {what}: ADK_SEED={} ADK_TREES={trees}: {accepted} accepted, {rejected} rejected, {time:.1} s\n",
+        "flow, {what}: ADK_SEED={} ADK_TREES={trees}: {accepted} accepted, {rejected} rejected, \
+         {time:.1} s\n",
         seeds.start
     )
 }
@@ -272,7 +273,8 @@ fn accepted_workflows_run() {
     let mut text = head("runtime", &seeds, accepted, begin);
     writeln!(
         text,
-        "  {executions} executions with {turns} turns of agents; {whole} trees ran all their executions"
+        "  {executions} executions with {turns} turns of agents; {whole} trees ran all their \
+         executions"
     )
     .unwrap();
     writeln!(
@@ -282,7 +284,8 @@ fn accepted_workflows_run() {
     .unwrap();
     writeln!(
         text,
-        "  {by_elements} loops continued because their exits are in an empty `each` or an unused `else`"
+        "  {by_elements} loops continued because their exits are in an empty `each` or an unused \
+         `else`"
     )
     .unwrap();
     // With many such loops, exits inside an `each` or an `else` would have no effect.

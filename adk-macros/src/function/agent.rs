@@ -121,7 +121,8 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
             returns(function),
             &quote!(!#unit),
             format!("`{name}` returns a value, but names no key to write"),
-            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a function that a model calls",
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a \
+             function that a model calls",
         ),
     }
     if let Some(exits) = &args.exits {
@@ -320,7 +321,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     let head =
         read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read(
-        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain as _};",
+        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain \
+         as _};",
     );
     quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

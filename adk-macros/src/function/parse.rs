@@ -134,7 +134,8 @@ pub(super) fn function(
             report.refuse(
                 attr.path().span(),
                 "one function is one agent or one tool",
-                "remove one of the two attributes; for the other write a function that calls this one",
+                "remove one of the two attributes; for the other write a function that calls this \
+                 one",
             );
         }
         !is_second
@@ -147,7 +148,9 @@ pub(super) fn function(
         report.refuse(
             span,
             "a method is neither an agent nor a tool",
-            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in `#[resource] db: &Pool`",
+            "write a function outside of the `impl`; for an `impl Agent` put the attribute before \
+             it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in \
+             `#[resource] db: &Pool`",
         );
     }
     let has_attributes = |input: &FnArg| match input {
@@ -356,7 +359,9 @@ fn take_own_attributes(
             report.refuse(
                 span,
                 "a parameter is not a field, so no derive reads its attributes",
-                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in a tool; otherwise take a type with `#[data]`, whose fields may have such attributes",
+                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in \
+                 a tool; otherwise take a type with `#[data]`, whose fields may have such \
+                 attributes",
             );
         } else if path.is_ident("cfg") {
             report.refuse(

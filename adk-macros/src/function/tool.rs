@@ -345,7 +345,8 @@ fn context_check(
             keys.join(" and ")
         ),
         &format!(
-            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
+            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take \
+             `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
             first.text
         ),
     );

@@ -93,7 +93,8 @@ const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
         let is_limited = matches!(cost, Cost::Time) && spec.limits.time.is_some();
         // An unlimited step may be limited by a `try` around it.
         if !is_limited && costs.get(*cost).is_none() && causes.count > 0 {
-            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
+            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow \
+                ends: "]);
             describe_unbounded(&mut m, &causes, *cost);
             return Some(m);
         }

@@ -45,8 +45,8 @@ fn message(block: &Step<'_>, inside: Option<&str>) -> String {
     let (word, name) = (unsupported_word(&block.kind).unwrap_or("block"), block.name);
     let inside = inside.map_or(String::new(), |inside| format!(" in `{inside}`"));
     format!(
-        "live-loop: {word} `{name}`{inside} cannot run live: a live run is one conversation, which its agents take \
-         over one after the other"
+        "live-loop: {word} `{name}`{inside} cannot run live: a live run is one conversation, which \
+         its agents take over one after the other"
     )
 }
 

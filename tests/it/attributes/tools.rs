@@ -66,7 +66,8 @@ fn everything(
     note: Option<&str>,
 ) -> String {
     format!(
-        "{place:?} {other:?} {unit:?} {plain:?} {shape:?} {any:?} {tree:?} {mixed:?} {table:?} {pair:?} {tags:?} {letter} {raw} {at:?} {note:?}"
+        "{place:?} {other:?} {unit:?} {plain:?} {shape:?} {any:?} {tree:?} {mixed:?} {table:?} \
+         {pair:?} {tags:?} {letter} {raw} {at:?} {note:?}"
     )
 }
 

@@ -442,7 +442,8 @@ fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
 
 fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
-        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
+        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of \
+         `Retry::max_delay`)",
         error.message()
     );
     error.with_message(message)

@@ -138,7 +138,8 @@ impl fmt::Debug for Instruction {
 /// Return type of an instruction function: text, a `Result` of text, or a future of either. `M`
 /// distinguishes these types, and the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a future of either",
+    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a \
+        future of either",
     label = "an instruction function returns text, a `Result` of text, or a future of either"
 )]
 pub trait Instructs<M>: Send {

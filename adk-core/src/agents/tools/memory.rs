@@ -23,8 +23,8 @@ use std::sync::LazyLock;
 pub struct load_memory {}
 
 /// ADK's instruction, like the other texts for models in this file.
-const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questions. If any questions need\n\
-    you to look up the memory, you should call load_memory function with a query.";
+const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questions. If any \
+    questions need\nyou to look up the memory, you should call load_memory function with a query.";
 
 impl Tool for load_memory {
     const META: ToolMeta<'static> =

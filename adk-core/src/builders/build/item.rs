@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be placed in a tree",
-    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
+    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements \
+        `Agent` or `DynAgent`"
 )]
 pub trait IntoAgent {
     /// Converts the value to a part of a tree.

@@ -317,7 +317,8 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
 
 fn single_agent_fault(name: &str, word: &str) -> Diagnostic {
     let fact = format!(
-        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of them"
+        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of \
+         them"
     );
     Diagnostic::new(Check::FieldUnknown, name, fact)
 }

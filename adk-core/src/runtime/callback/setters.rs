@@ -10,13 +10,15 @@ macro_rules! setters {
     (@BeforeAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks before $to
-            "Adds a callback before the agent or block runs. Content that it returns replaces the execution."
+            "Adds a callback before the agent or block runs. Content that it returns replaces the \
+             execution."
         }
     };
     (@AfterAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks after $to
-            "Adds a callback after the agent or block, also when the block was left. Content that it returns is one more event."
+            "Adds a callback after the agent or block, also when the block was left. Content that \
+             it returns is one more event."
         }
     };
     (@BeforeModel $to:tt) => {

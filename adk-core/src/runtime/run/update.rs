@@ -682,8 +682,8 @@ fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
 fn diverged_error(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, where its journal holds another event");
     Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
-         change"
+        "the code that updates `{key}` has changed, or its order: resume the run with the program \
+         that recorded it, or undo the change"
     ))
 }
 

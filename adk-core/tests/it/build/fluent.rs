@@ -120,7 +120,8 @@ fn a_name_that_cannot_be_repaired_is_a_fault() {
         assert_eq!(
             faults(&error),
             format!(
-                "name-invalid: `{mended}` is no name; help: use letters, digits and `_`, not beginning with a digit"
+                "name-invalid: `{mended}` is no name; help: use letters, digits and `_`, not \
+                 beginning with a digit"
             )
         );
     }
@@ -136,7 +137,8 @@ fn settings_that_a_block_lacks_are_refused() {
         .as_sequential([says("a")]);
     assert_eq!(
         faults(&app.build().unwrap_err()),
-        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; help: set it on one of them"
+        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; \
+         help: set it on one of them"
     );
     let error = Builder::create("app")
         .as_sequential([says("a")])

@@ -132,9 +132,9 @@ async fn tool_errors_are_returned_to_the_model() {
             json!({"fails": {"error": "no such city"}}),
             json!({"panics": {"error": "the tool panicked: boom"}}),
             json!({"argument": {"error": "`city` is missing"}}),
-            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is available. The tools \
-                you can call are: fails, panics, argument. You could retry, but it is IMPORTANT that you only call a \
-                tool from that list."}}),
+            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is \
+                available. The tools you can call are: fails, panics, argument. You could retry, \
+                but it is IMPORTANT that you only call a tool from that list."}}),
         ]
     );
     assert_eq!(
@@ -293,9 +293,9 @@ async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
     assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
     assert_eq!(
         error.to_string(),
-        "agent `out` (at w/out): it ended without having written its key `o`: its tool `f` set `skip_summarization`, which \
-         ends the turn before the model answers; help: do not set it for this agent, let the tool write the key, or take the \
-         key off the agent"
+        "agent `out` (at w/out): it ended without having written its key `o`: its tool `f` set \
+         `skip_summarization`, which ends the turn before the model answers; help: do not set it \
+         for this agent, let the tool write the key, or take the key off the agent"
     );
     // The error names the tool that skipped the summary, not its neighbour.
     let mut agent = llm::<Out>();
@@ -409,8 +409,9 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
     agent.add_tool(gives("search", json!(1)));
     assert_eq!(
         refused(run(agent)).await,
-        "agent `closed` (at w/closed): `add_tool` gave tool `search` to agent `closed`, but its declaration does not allow \
-         more tools; help: list it in `tools`, or write `tools: [..]` there"
+        "agent `closed` (at w/closed): `add_tool` gave tool `search` to agent `closed`, but its \
+         declaration does not allow more tools; help: list it in `tools`, or write `tools: [..]` \
+         there"
     );
     let mut agent = llm::<Open>();
     agent.add_tool(adk_core::tools::exit_loop::default());
@@ -566,8 +567,8 @@ async fn a_tool_that_never_returns_is_an_error_for_the_model_or_for_the_run() {
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!(
         error.to_string(),
-        "agent `a` (at w/a): tool `hangs` gave no result in 20s, its `timeout`; help: give it a longer `timeout` or a \
-         `retry`, or look for what it waits for"
+        "agent `a` (at w/a): tool `hangs` gave no result in 20s, its `timeout`; help: give it a \
+         longer `timeout` or a `retry`, or look for what it waits for"
     );
 }
 

@@ -14,7 +14,8 @@ impl Expansion<'_> {
     fn key(&self, at: usize) -> String {
         let holder = self.holder_of(&format!("__block({at}, 0)"));
         format!(
-            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ __block({at}, 2) }}>"
+            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ \
+             __block({at}, 2) }}>"
         )
     }
 

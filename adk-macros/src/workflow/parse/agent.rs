@@ -92,10 +92,12 @@ impl DeclKind {
                 input,
                 match (&reads, &output) {
                     (Some(_), _) => {
-                        "`as` and the type of the agent: an agent with `( )` is one that the caller supplies"
+                        "`as` and the type of the agent: an agent with `( )` is one that the \
+                         caller supplies"
                     }
                     (None, None) => {
-                        "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies"
+                        "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the \
+                         caller supplies"
                     }
                     (None, Some(_)) => "the fields of the agent in `{ }`",
                 },
@@ -124,11 +126,14 @@ impl DeclKind {
         {
             let type_text = type_text(&ty);
             return Err(expected_error(input, "`;`").help(format!(
-                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and an agent whose type does not declare its keys as `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
+                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and \
+                 an agent whose type does not declare its keys as \
+                 `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
             )));
         }
         let dynamic = format!(
-            "write the type itself; for an agent that is known only at run time write `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+            "write the type itself; for an agent that is known only at run time write \
+             `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
         );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;

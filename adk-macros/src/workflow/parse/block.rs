@@ -237,8 +237,14 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
     let start = input.span();
     let no_key = || {
-        Diagnostic::syntax(start, "`each` takes a key that holds a list, and no expression")
-            .help(format!("let an agent write the key, {example}; arguments follow the word, as in `each(max_concurrency = 4) item in items`"))
+        Diagnostic::syntax(
+            start,
+            "`each` takes a key that holds a list, and no expression",
+        )
+        .help(format!(
+            "let an agent write the key, {example}; arguments follow the word, as in \
+             `each(max_concurrency = 4) item in items`"
+        ))
     };
     if input.peek(Lit)
         || input.peek(token::Bracket)
@@ -356,7 +362,8 @@ impl BlockArguments {
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
-                let help = "remove `on` to retry only after errors that may pass, such as a model that is overloaded";
+                let help = "remove `on` to retry only after errors that may pass, such as a model \
+                    that is overloaded";
                 only_word(list, "all", "`all`, as in `on = all`")
                     .map_err(|error| error.help(help))?;
                 self.all = true;

@@ -355,11 +355,14 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
         Some(_) => Ok(text),
-        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
-            .help(
-                "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
-            )
-            .with_known_flow()),
+        None => Err(
+            Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
+                .help(
+                    "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, \
+                     `\"20_000 tokens\"`",
+                )
+                .with_known_flow(),
+        ),
     }
 }
 
@@ -398,7 +401,9 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     let fact =
         "an instruction is known when the workflow is compiled, and this makes a text at run time";
     Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(
-        "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: `{topic}` in it is filled in from the key `topic`; or write a function that makes it, `|cx: ReadonlyContext| format!(...)`",
+        "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: \
+         `{topic}` in it is filled in from the key `topic`; or write a function that makes it, \
+         `|cx: ReadonlyContext| format!(...)`",
     ))
 }
 

@@ -29,9 +29,10 @@ pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: Str
     sequence < < a > >; Drafting
 }"#;
 
-const POOL: &str = "loop max parallel sequence match each await agent let state as break in until if else : :: ; , = < > >> => -> \
-    .. ..= | @ && == >= _ transfer bounds 5 0 -1 \"s\" 'a () {} [] {x} (a = b) (a) r#fn self Self super crate ! # #[x] \
-    4294967296 async fn user model dyn & if x > 3 match k < A => b , _ => () >";
+const POOL: &str = "loop max parallel sequence match each await agent let state as break in until \
+    if else : :: ; , = < > >> => -> .. ..= | @ && == >= _ transfer bounds 5 0 -1 \"s\" 'a () {} [] \
+    {x} (a = b) (a) r#fn self Self super crate ! # #[x] 4294967296 async fn user model dyn & if x \
+    > 3 match k < A => b , _ => () >";
 
 #[test]
 fn mutants_of_a_workflow() {
@@ -48,7 +49,8 @@ fn mutants_of_a_workflow() {
 
 #[test]
 fn mutants_of_an_agent() {
-    let good = "/// Docs.\n pub critic -> user:x: Vec<u8> { instruction: X, name: \"y\" } pub agent b { model: M, tools: [t], max_turns: 2 }";
+    let good = "/// Docs.\n pub critic -> user:x: Vec<u8> { instruction: X, name: \"y\" } pub \
+        agent b { model: M, tools: [t], max_turns: 2 }";
     run(rounds() / 4, &[&[good]], POOL, |input| {
         vec![super::super::llm_agent(input[0].clone())]
     });

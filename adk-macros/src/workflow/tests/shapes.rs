@@ -204,15 +204,19 @@ fn arms_have_the_patterns_of_rust() {
     // `>` in patterns and guards closes no block.
     assert_eq!(
         body(
-            "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break, _ => c > d"
+            "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => \
+             break, _ => c > d"
         ),
-        "match(user:n)[n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break , _ => c], d"
+        "match(user:n)[n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break , \
+         _ => c], d"
     );
     assert_eq!(
         body(
-            "triage: match a < Some(b) => match b < true => x::y as z -> w, _ => () >, None => each c in d < e >> f"
+            "triage: match a < Some(b) => match b < true => x::y as z -> w, _ => () >, None => \
+             each c in d < e >> f"
         ),
-        "triage:match(a)[Some(b) => match(b)[true => z=x::y->w, _ => ()], None => each(c|d|0)[e]], f"
+        "triage:match(a)[Some(b) => match(b)[true => z=x::y->w, _ => ()], None => each(c|d|0)[e]], \
+         f"
     );
     assert_eq!(
         body("match a < x if (|y| y > x)(3) => b, \"s\" => inner: loop(max = 2) < c > >"),
@@ -224,13 +228,15 @@ fn arms_have_the_patterns_of_rust() {
 fn lists_and_instances() {
     assert_eq!(
         body(
-            "each item in items < worker > each(max_concurrency = 4) x in user:xs { a; b } all: each y in ys < c >"
+            "each item in items < worker > each(max_concurrency = 4) x in user:xs { a; b } all: \
+             each y in ys < c >"
         ),
         "each(item|items|0)[worker], each(x|user:xs|4)[a, b], all:each(y|ys|0)[c]"
     );
     assert_eq!(
         body(
-            "a(draft = essay, user:tone = tone,) as b -> c; x::y(k = app:k); z -> (p, user:q); each as w; each"
+            "a(draft = essay, user:tone = tone,) as b -> c; x::y(k = app:k); z -> (p, user:q); \
+             each as w; each"
         ),
         "b=a(draft=essay, user:tone=tone)->c, x::y(k=app:k), z->p+user:q, w=each, each"
     );
@@ -252,7 +258,8 @@ fn bounds() {
 #[test]
 fn heads() {
     let (tree, errors) = read(
-        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, app:d: Option<D>,) { a }",
+        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, \
+         app:d: Option<D>,) { a }",
     );
     assert_eq!(errors, Vec::<String>::new());
     let inputs: Vec<_> = tree

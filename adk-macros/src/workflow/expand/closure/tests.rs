@@ -47,7 +47,8 @@ fn closures_return_answers() {
         (
             "|_, c| { a(); async { c } }",
             format!(
-                "|_,c|{{a();box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"
+                "|_,\
+                 c|{{a();box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"
             ),
         ),
         (
@@ -57,7 +58,8 @@ fn closures_return_answers() {
         (
             "|_, c: &mut C| c",
             format!(
-                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,).0);{{let__returned=c;{read}}}}}"
+                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,\
+                 ).0);{{let__returned=c;{read}}}}}"
             ),
         ),
     ] {

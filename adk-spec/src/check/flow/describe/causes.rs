@@ -103,7 +103,8 @@ pub(super) const fn push_cause(
             m.push("nothing in ");
             push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
-                " is certain to have run to its end, since it continues when a branch fails, nor is "
+                " is certain to have run to its end, since it continues when a branch fails, nor \
+                 is "
             } else {
                 " runs where its `before_agent` answers, nor "
             });

@@ -24,7 +24,11 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
         diagnostic.key,
         "}`, which would be sent as text, since a placeholder names a whole key; help: write `{",
     ]);
-    m.all(&[key_of_part(diagnostic.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
+    m.all(&[
+        key_of_part(diagnostic.key),
+        "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or \
+         write `\\\\{",
+    ]);
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
@@ -54,7 +58,10 @@ pub(super) const fn describe_unwritten(
     if contains(spec.states, key) {
         m.begin(Check::KeyMaybeMissing);
         subject(m, spec, diagnostic, reader);
-        m.push(", but the session need not hold that `state`; help: let a step before it write the key");
+        m.push(
+            ", but the session need not hold that `state`; help: let a step before it write the \
+             key",
+        );
         return if_absent(m, spec, diagnostic, reader);
     }
     m.begin(Check::KeyMissing);

@@ -206,7 +206,8 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
     if !ty.is_empty() && have_same_spelling(ty, writer.spec.ty, writer.depth) {
         // Only its type shows that an alias is an `Option`. A function writes the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
-            ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
+            ", which is another type of the same name, or the `Option` around what is written; \
+             help: use the type that is written in both places"
         } else {
             ", which is another type of the same name; help: use one of the two in both places"
         });
@@ -294,7 +295,11 @@ pub(super) const fn describe_mixed(
 ) {
     m.begin(Check::KeyType);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
-    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
+    m.push(
+        "`, which is written inside of an `each`, where it becomes a list, and outside of one; \
+         help: write another key in one of the two places, or make the steps of an element a \
+         workflow of its own, which has keys of its own",
+    );
 }
 
 /// Adds the type of a key for a borrowed type: a key owns its value.
