@@ -36,7 +36,8 @@ fn measure(text: &str) -> usize {
 }
 
 workflow! {
-    /// Polishes a text. It knows neither articles nor posts: whoever runs it says which of its keys is the text.
+    /// Polishes a text. It knows neither articles nor posts: whoever runs it says which of its keys
+    /// is the text.
     pub Polishing(text: String, longest: usize) -> text: String {
         /// Finds the weakest sentence.
         agent reader -> weakest: String {

@@ -32,19 +32,22 @@ impl fmt::Display for Lint {
 impl Spec<'_> {
     /// Returns the lints of a workflow: inputs first, then keys, blocks and agents.
     ///
-    /// | lint | finds |
-    /// |---|---|
-    /// | `input-unread` | an input that is never read |
-    /// | `key-unread` | a key that is written, or given by `each`, and never read |
-    /// | `key-unwritten` | a key that is only read where it may be absent, as by `{note?}` or an `Option`, and never written |
-    /// | `until-constant` | a loop that only `until` ends, and whose key no step inside writes |
-    /// | `parallel-single` | a parallel of one branch |
-    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that also sees the conversation: it is sent again for each element |
-    /// | `rounds-shown` | an agent with `include_contents: none` as the only step of a loop: by ADK's rule all its rounds are one turn, so it sees them |
-    /// | `step-unreachable` | steps after a `break` |
-    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a prompt, which is text to ADK and to this crate |
-    /// | `prompt-uncached` | a key before a long constant text in a prompt: providers cache only the text before the key |
-    /// | `agent-unplaced` | an agent that is declared and never placed |
+    /// - `input-unread`: an input that is never read
+    /// - `key-unread`: a key that is written, or given by `each`, and never read
+    /// - `key-unwritten`: a key that is only read where it may be absent, as by `{note?}` or an
+    ///   `Option`, and never written
+    /// - `until-constant`: a loop that only `until` ends, and whose key no step inside writes
+    /// - `parallel-single`: a parallel of one branch
+    /// - `conversation-repeated`: an agent in an `each` whose prompt names keys, and that also sees
+    ///   the conversation: it is sent again for each element
+    /// - `rounds-shown`: an agent with `include_contents: none` as the only step of a loop: by
+    ///   ADK's rule all its rounds are one turn, so it sees them
+    /// - `step-unreachable`: steps after a `break`
+    /// - `placeholder-text`: `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a
+    ///   prompt, which is text to ADK and to this crate
+    /// - `prompt-uncached`: a key before a long constant text in a prompt: providers cache only the
+    ///   text before the key
+    /// - `agent-unplaced`: an agent that is declared and never placed
     ///
     /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
     /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested

@@ -443,7 +443,12 @@ The end, after 6 words.
     let folder = std::env::temp_dir().join(format!("adk-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let config = folder.join("bad.json");
-    let text = r#"{"agent_class": "LoopAgent", "name": "lp", "max_iterations": -3, "sub_agents": ["critic", {"nam": "x"}]}"#;
+    let text = r#"{
+        "agent_class": "LoopAgent",
+        "name": "lp",
+        "max_iterations": -3,
+        "sub_agents": ["critic", {"nam": "x"}]
+    }"#;
     std::fs::write(&config, text).expect("a file");
     let bad = example(
         "tree_from_config",

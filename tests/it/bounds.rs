@@ -50,7 +50,11 @@ workflow! {
     /// Answers a question with tools of the caller.
     #[bounds(model_calls = 3)]
     pub OpenDesk(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [..], max_turns: 3 }
+        agent clerk -> answer: String {
+            instruction: "Answer {question}.",
+            tools: [..],
+            max_turns: 3,
+        }
 
         clerk
     }
@@ -121,7 +125,11 @@ workflow! {
     /// Answers a question, in rounds.
     #[bounds(model_calls = 2, tool_calls = 4, rounds = 6)]
     pub Limited(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [search], max_turns: 2 }
+        agent clerk -> answer: String {
+            instruction: "Answer {question}.",
+            tools: [search],
+            max_turns: 2,
+        }
 
         clerk
     }

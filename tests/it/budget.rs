@@ -36,7 +36,10 @@ fn budget(text: &str) -> Budget {
 workflow! {
     /// Writes a text and reviews it.
     pub Writing(topic: String) -> (draft: String, review: String) {
-        agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 100 }
+        agent writer -> draft: String {
+            instruction: "Write about {topic}.",
+            max_output_tokens: 100,
+        }
         agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
 
         writer; critic
@@ -175,7 +178,11 @@ async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
 workflow! {
     /// Runs an agent with a budget.
     pub Asking(topic: String) -> draft: String {
-        agent writer -> draft: String { instruction: "{topic}", max_output_tokens: 100, budget: "0.05 USD" }
+        agent writer -> draft: String {
+            instruction: "{topic}",
+            max_output_tokens: 100,
+            budget: "0.05 USD",
+        }
 
         try(on = all) < writer > else < otherwise >
     }
@@ -244,7 +251,12 @@ workflow! {
     /// Pays a bill.
     pub Paying(bill: String) -> answer: String {
         agent reader -> sum: String { instruction: "How much is {bill}?", max_output_tokens: 10 }
-        agent payer -> answer: String { instruction: "Pay {sum}.", tools: [pay], max_turns: 3, max_output_tokens: 10 }
+        agent payer -> answer: String {
+            instruction: "Pay {sum}.",
+            tools: [pay],
+            max_turns: 3,
+            max_output_tokens: 10,
+        }
 
         reader; payer
     }

@@ -25,7 +25,11 @@ struct Plan {
 workflow! {
     /// Answers.
     Desk(question: String) -> reply: String {
-        agent clerk -> reply: String { instruction: "Answer {question}", tools: [finish], max_turns: 3 }
+        agent clerk -> reply: String {
+            instruction: "Answer {question}",
+            tools: [finish],
+            max_turns: 3,
+        }
         clerk
     }
 }
@@ -325,7 +329,11 @@ fn say(long: Option<bool>, completed: Option<bool>) -> String {
 workflow! {
     /// Has parameters that are keys.
     Closing(draft: String) -> (length: usize, said: String) {
-        agent closer -> reply: String { instruction: "Close it.", tools: [close, close_blocking], max_turns: 3 }
+        agent closer -> reply: String {
+            instruction: "Close it.",
+            tools: [close, close_blocking],
+            max_turns: 3,
+        }
         closer; measure; say
     }
 }

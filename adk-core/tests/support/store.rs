@@ -58,7 +58,14 @@ async fn read(store: &dyn SessionStore, key: &SessionKey, filter: EventFilter) -
 /// Initial state is split by prefix and shared by scope. Null is kept, `temp:` is not.
 pub async fn scopes(store: &dyn SessionStore) {
     let key = |user: &str, id: &str| SessionKey::new("scopes", user, id);
-    let initial = json!({"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4, "none": null, "deep": {"b": 1, "a": [null]}});
+    let initial = json!({
+        "k": 1,
+        "user:k": 2,
+        "app:k": 3,
+        "temp:k": 4,
+        "none": null,
+        "deep": {"b": 1, "a": [null]},
+    });
     let session = store.create(key("u", "s1"), delta(initial)).await.unwrap();
     assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
     assert_eq!(session.get("user:k").as_deref(), Some(&json!(2)));

@@ -526,7 +526,9 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     }
     let mut longest = 0;
     each!(tool in meta.tools => {
-        let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else { return None };
+        let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else {
+            return None;
+        };
         let attempts = tool.retry as u64;
         let time = millis(timeout).saturating_mul(attempts.saturating_add(1));
         let time = time.saturating_add(attempts.saturating_mul(WAIT));

@@ -68,7 +68,9 @@ const fn unsupported_word(kind: &StepKind<'_>) -> Option<&'static str> {
 const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<UnsupportedBlock<'a>> {
     first!(step in steps => match step.kind {
         StepKind::Agent { meta, .. } => find_in_agent(meta),
-        _ if unsupported_word(&step.kind).is_some() => Some(UnsupportedBlock { block: step, inside }),
+        _ if unsupported_word(&step.kind).is_some() => {
+            Some(UnsupportedBlock { block: step, inside })
+        }
         _ => None,
     })
 }

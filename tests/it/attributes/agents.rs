@@ -136,7 +136,10 @@ fn wants_text(score: &str) {
 #[derive(Default)]
 struct Folder<T, const N: usize>(std::marker::PhantomData<T>);
 
-#[agent(reads(topic: String, many: Option<[T; N]>, raw: Value), writes(user:fold: Option<Vec<T>>, count: usize))]
+#[agent(
+    reads(topic: String, many: Option<[T; N]>, raw: Value),
+    writes(user:fold: Option<Vec<T>>, count: usize)
+)]
 impl<T: Send + Sync + 'static, const N: usize> Agent for Folder<T, N> {
     const META: AgentMeta<'static> = AgentMeta::custom("folder")
         .description("Folds.")

@@ -348,7 +348,11 @@ impl<'a> ModelAttempts<'a> {
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let metadata = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata = json!({
+                        "attempt": self.attempt,
+                        "waitMs": millis,
+                        "error": error.to_string(),
+                    });
                     self.attempt += 1;
                     return Ok(NextAttempt {
                         key: RETRY_KEY,

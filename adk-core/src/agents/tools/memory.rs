@@ -32,7 +32,11 @@ impl Tool for load_memory {
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
-            let query = json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]});
+            let query = json!({
+                "type": "object",
+                "properties": {"query": {"type": "string"}},
+                "required": ["query"],
+            });
             ToolDeclaration::new(load_memory::META.name, load_memory::META.description, query)
         });
         &DECLARATION

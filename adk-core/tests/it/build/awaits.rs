@@ -137,7 +137,12 @@ async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
         (json!("Publish"), Ok("Publish")),
         (Value::Null, Err(ErrorKind::Expired)),
     ] {
-        let fields = json!({"name": "board", "output_schema": "Decision", "timeout": "1.5h", "default": default});
+        let fields = json!({
+            "name": "board",
+            "output_schema": "Decision",
+            "timeout": "1.5h",
+            "default": default,
+        });
         let (world, tree) = (World::new(), tree(wait(fields)));
         let waiting = world.asks(&tree).await;
         assert_eq!(waiting.path.to_string(), "publishing/board");
@@ -193,10 +198,32 @@ fn all_faults_are_reported_at_once_with_their_places() {
             {"agent_class": "AwaitAgent"},
             {"agent_class": "AwaitAgent", "name": "keyless", "qestion": "What?"},
             {"agent_class": "AwaitAgent", "output_key": "late", "timeout": "3 days", "default": 7},
-            {"agent_class": "AwaitAgent", "output_key": "never", "timeout": "0s", "output_schema": "Decison"},
-            {"agent_class": "AwaitAgent", "output_key": "ever", "default": "Publish", "output_schema": "Decision"},
-            {"agent_class": "AwaitAgent", "output_key": "kind", "timeout": "2h", "default": "Burn", "output_schema": "Decision"},
-            {"agent_class": "AwaitAgent", "output_key": 5, "question": [], "timeout": 30, "sub_agents": []},
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "never",
+                "timeout": "0s",
+                "output_schema": "Decison",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "ever",
+                "default": "Publish",
+                "output_schema": "Decision",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "kind",
+                "timeout": "2h",
+                "default": "Burn",
+                "output_schema": "Decision",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": 5,
+                "question": [],
+                "timeout": 30,
+                "sub_agents": [],
+            },
             {"agent_class": "AwaitAgent", "output_key": "user:late", "question": "{nothing}"},
         ],
     });

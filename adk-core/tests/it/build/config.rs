@@ -35,7 +35,11 @@ async fn a_tree_from_a_config_runs() {
                         "instruction": "Write about {topic}: {draft?}",
                         "output_key": "draft",
                         "include_contents": "none",
-                        "generate_content_config": {"temperature": 1, "max_output_tokens": 99, "stop_sequences": ["END"]},
+                        "generate_content_config": {
+                            "temperature": 1,
+                            "max_output_tokens": 99,
+                            "stop_sequences": ["END"],
+                        },
                     },
                     {"config_path": "critic.json"},
                 ],
@@ -98,7 +102,12 @@ async fn the_root_may_be_a_name() {
             .unwrap(),
         ["a"]
     );
-    let par = json!({"agent_class": "ParallelAgent", "name": "p", "max_concurrency": 1, "sub_agents": [{"code": "a"}]});
+    let par = json!({
+        "agent_class": "ParallelAgent",
+        "name": "p",
+        "max_concurrency": 1,
+        "sub_agents": [{"code": "a"}],
+    });
     assert_eq!(
         run_lines(&Tree::from_config(&par, &registry).unwrap())
             .await
@@ -115,13 +124,41 @@ fn all_faults_are_reported_at_once_with_their_places() {
         "max_iterations": 3,
         "flow_checks": "no",
         "sub_agents": [
-            {"agent_class": "LoopAgnet", "name": "typo", "sub_agents": [{"name": "inner", "instrution": "x"}]},
+            {
+                "agent_class": "LoopAgnet",
+                "name": "typo",
+                "sub_agents": [{"name": "inner", "instrution": "x"}],
+            },
             {"agent_class": "LoopAgent", "name": "again", "max_iterations": -1, "sub_agents": []},
-            {"agent_class": "LoopAgent", "name": "many", "max_iterations": 4294967296_u64, "sub_agents": ["nobody"]},
-            {"agent_class": "ParallelAgent", "name": "fast", "max_concurrency": 2.5, "sub_agents": ["resercher"]},
+            {
+                "agent_class": "LoopAgent",
+                "name": "many",
+                "max_iterations": 4294967296_u64,
+                "sub_agents": ["nobody"],
+            },
+            {
+                "agent_class": "ParallelAgent",
+                "name": "fast",
+                "max_concurrency": 2.5,
+                "sub_agents": ["resercher"],
+            },
             {"agent_class": 7, "name": 8},
-            {"name": "writer", "tools": ["exit_lop", 5, {"nme": "exit_loop"}], "include_contents": "all", "output_key": ["k"]},
-            {"name": "writer", "instruction": "{missing}", "generate_content_config": {"temprature": 1, "seed": -1, "temperature": -0.5, "top_p": 1.5}},
+            {
+                "name": "writer",
+                "tools": ["exit_lop", 5, {"nme": "exit_loop"}],
+                "include_contents": "all",
+                "output_key": ["k"],
+            },
+            {
+                "name": "writer",
+                "instruction": "{missing}",
+                "generate_content_config": {
+                    "temprature": 1,
+                    "seed": -1,
+                    "temperature": -0.5,
+                    "top_p": 1.5,
+                },
+            },
             {"instruction": "no name"},
             {"name": "my agent", "max_turns": 0},
             {"code": "resercher", "name": "x"},
@@ -193,11 +230,23 @@ sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `e
 #[test]
 fn cycles_are_reported_with_their_path() {
     let registry = Registry::new()
-        .document("a.json", json!({"agent_class": "SequentialAgent", "name": "a", "sub_agents": ["b.json"]}))
+        .document(
+            "a.json",
+            json!({
+                "agent_class": "SequentialAgent",
+                "name": "a",
+                "sub_agents": ["b.json"],
+            }),
+        )
         .document(
             "b.json",
             json!({"agent_class": "SequentialAgent", "name": "b", "sub_agents": [
-                {"agent_class": "LoopAgent", "name": "c", "max_iterations": 0, "sub_agents": [{"config_path": "a.json"}]},
+                {
+                    "agent_class": "LoopAgent",
+                    "name": "c",
+                    "max_iterations": 0,
+                    "sub_agents": [{"config_path": "a.json"}],
+                },
             ]}),
         );
     assert_eq!(
@@ -216,7 +265,11 @@ fn duplicate_agents_and_documents_are_refused() {
     let registry = Registry::new()
         .agent(says("a"))
         .document("w.json", json!({"name": "w"}));
-    let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
+    let config = json!({
+        "agent_class": "SequentialAgent",
+        "name": "root",
+        "sub_agents": ["a", "w.json", "a", "w.json"],
+    });
     assert_eq!(
         error_of(config, &registry),
         "\
@@ -319,7 +372,15 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
         .model("scripted", scripted.clone())
         .output_type::<Vec<String>>("Titles")
         .output_schema("Draft", json!({"type": "object"}));
-    let agent = |output: Value| json!({"name": "a", "model": "scripted", "global_instruction": "For all.", "output_key": "titles", "output_schema": output});
+    let agent = |output: Value| {
+        json!({
+            "name": "a",
+            "model": "scripted",
+            "global_instruction": "For all.",
+            "output_key": "titles",
+            "output_schema": output,
+        })
+    };
     assert!(Tree::from_config(&agent(json!({"name": "Titles"})), &registry).is_ok());
     let tree = Tree::from_config(&agent(json!("Titles")), &registry).unwrap();
     let runner: Runner = Runner::builder().build().unwrap();
@@ -353,9 +414,19 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
 #[test]
 fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_others() {
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
-        {"agent_class": "LoopAgent", "name": "lp", "max_iterations": 1.5, "sub_agents": [{"name": "a"}]},
+        {
+            "agent_class": "LoopAgent",
+            "name": "lp",
+            "max_iterations": 1.5,
+            "sub_agents": [{"name": "a"}],
+        },
         {"name": "reader", "instruction": "{nobody}"},
-        {"agent_class": "LoopAgent", "name": "lq", "max_iterations": "many", "sub_agents": "critic"},
+        {
+            "agent_class": "LoopAgent",
+            "name": "lq",
+            "max_iterations": "many",
+            "sub_agents": "critic",
+        },
         {"agent_class": "ParallelAgent", "name": "par", "sub_agents": {"name": "b"}},
     ]});
     assert_eq!(

@@ -475,9 +475,15 @@ async fn a_tool_knows_its_call_and_place() {
     let events = events(&model, &tree).await;
     assert_eq!(
         responses(&events[1]),
-        [
-            json!({"whoami": {"agent": "a", "path": "w/l#1/a", "round": 0, "id": "m1", "args": {"a": 1}}})
-        ]
+        [json!({
+            "whoami": {
+                "agent": "a",
+                "path": "w/l#1/a",
+                "round": 0,
+                "id": "m1",
+                "args": {"a": 1},
+            },
+        })]
     );
 }
 

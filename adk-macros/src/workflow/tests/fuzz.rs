@@ -10,10 +10,20 @@ pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: Str
     let done: bool = false;
     state app:limit: u32;
     /// Writes.
-    agent writer -> draft: String { instruction: concat!("Write about ", "{topic}"), tools: [exit, a::b], timeout: "30s", retry: 3 }
+    agent writer -> draft: String {
+        instruction: concat!("Write about ", "{topic}"),
+        tools: [exit, a::b],
+        timeout: "30s",
+        retry: 3,
+    }
     agent critic { include_contents: none, stop: ["a", "b"], model: "m", max_turns: 3 }
-    agent triage -> kind: Kind { transfer: [billing, support], disallow_transfer_to_peers: true, instruction: PROMPT }
-    agent billing {} agent support { transfer: [third], disallow_transfer_to_parent: false } agent third { name: "t" }
+    agent triage -> kind: Kind {
+        transfer: [billing, support],
+        disallow_transfer_to_peers: true,
+        instruction: PROMPT,
+    }
+    agent billing {} agent support { transfer: [third], disallow_transfer_to_parent: false }
+    agent third { name: "t" }
     agent given: x::Given;
     agent told(draft: String) -> score: f64 as Box<dyn DynAgent>;
     writer; given; told as second;

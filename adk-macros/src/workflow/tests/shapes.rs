@@ -290,7 +290,12 @@ fn items() {
         r#"W() {
             let user:x: Map<String, u8> = Map::<String, u8>::new();
             state app:limit: u32;
-            agent a -> user:plan: Plan { timeout: "1.5s", tools: [x, y::z,], stop: ["a"], include_contents: none }
+            agent a -> user:plan: Plan {
+                timeout: "1.5s",
+                tools: [x, y::z,],
+                stop: ["a"],
+                include_contents: none,
+            }
             agent b { timeout: Duration::ZERO, }
             agent c: crate::C;
             agent d(x: String, y: u8) -> z: f64 as Arc<dyn DynAgent>;

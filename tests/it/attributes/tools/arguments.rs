@@ -74,7 +74,8 @@ async fn an_invalid_argument_is_named() {
         (
             "unit",
             json!("warm"),
-            r#"argument `unit`: expected one of "kelvin", "celsius", "fahrenheit", got the string "warm""#,
+            "argument `unit`: expected one of \"kelvin\", \"celsius\", \"fahrenheit\", got the \
+             string \"warm\"",
         ),
         (
             "plain",
@@ -120,7 +121,8 @@ async fn an_invalid_argument_is_named() {
         (
             "letter",
             json!("xy"),
-            r#"argument `letter`: expected a string: invalid value: string "xy", expected a character"#,
+            "argument `letter`: expected a string: invalid value: string \"xy\", expected a \
+             character",
         ),
         (
             "place",

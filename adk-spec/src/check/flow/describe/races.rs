@@ -19,7 +19,9 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
         spec.steps.len()
     };
     let found = find!(i in outer, end => match spec.steps[i].kind {
-        StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
+        StepKind::Parallel { .. } => {
+            holds(spec, i, at) && sibling(spec, i, at, key, true).is_some()
+        }
         StepKind::Each { .. } => {
             holds(spec, i, at) && find!(j in i, spec.steps[i].end => writes(spec, j, key)).is_some()
         }
@@ -39,7 +41,9 @@ const fn sibling(
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
-        let found = find!(i in branch, end => if written { writes(spec, i, key) } else { reads(spec, i, key) });
+        let found = find!(i in branch, end => {
+            if written { writes(spec, i, key) } else { reads(spec, i, key) }
+        });
         if !holds(spec, branch, at) && found.is_some() {
             return found;
         }
