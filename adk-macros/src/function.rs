@@ -209,7 +209,8 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
         impl __adk::resources::DeclaresNeeds for #name {}
-        impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*> __adk::resources::Needs<__R> for #name {}
+        impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*>
+            __adk::resources::Needs<__R> for #name {}
     };
     Some((described, needs))
 }
@@ -287,7 +288,13 @@ fn twin_attributes(function: &Function) -> String {
 }
 
 /// Allowed lints of the type of the same name. Attributes for clippy cost nothing in other builds.
-const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
+const ALLOW: &str = "#[allow(
+        dead_code,
+        missing_copy_implementations,
+        missing_debug_implementations,
+        missing_docs,
+        non_camel_case_types
+    )]
     #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
 
 /// Returns the `#[cfg(...)]` attributes of the function as text.
@@ -323,8 +330,10 @@ fn output_types(function: &Function) -> TokenStream {
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {
-        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
-        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
+        "type __AdkPlain =
+            <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue =
+            <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
     };
     let inside = read(inside);
     quote!(type __AdkOutput = #output; #inside)

@@ -111,7 +111,9 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
     });
     // The bound has the span of the field's type, where rustc reports a type that threads cannot
     // share.
-    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|ProvidedField { ty, .. }| {
+    let is_generic = !input.generics.params.is_empty();
+    let shared = fields.iter().filter(|_| is_generic);
+    let shared = shared.map(|ProvidedField { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });
     let conditions = quote!(where #predicates #(#shared)*);
@@ -145,7 +147,9 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
                 fn get(
                     &self,
                     __of: ::core::any::TypeId,
-                ) -> ::core::option::Option<&(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)> {
+                ) -> ::core::option::Option<
+                    &(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)
+                > {
                     #(#found)*
                     ::core::option::Option::None
                 }

@@ -49,8 +49,14 @@ fn above<S: SessionStore + Engine + Clone>(store: &S, tree: Tree, other: Option<
 fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
     let topology = Topology::of(tree.as_agent().meta());
     serde_json::from_value(json!({
-        "run_id": run, "session": SessionKey::new("app", "u", session), "takes_turn": true, "workflow": "w",
-        "topology": topology, "message": Content::from("go"), "delta": {}, "config": null,
+        "run_id": run,
+        "session": SessionKey::new("app", "u", session),
+        "takes_turn": true,
+        "workflow": "w",
+        "topology": topology,
+        "message": Content::from("go"),
+        "delta": {},
+        "config": null,
     }))
     .expect("a task")
 }

@@ -312,7 +312,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::FunctionOutcome::new");
-    let call = quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
+    let done = quote!(::core::result::Result::Ok(#done(#value, __adk_flow) #set));
+    let call = quote!(#called #result <#error #failed #done);
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),

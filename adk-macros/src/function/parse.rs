@@ -433,13 +433,19 @@ fn is_braced(token: &TokenTree) -> bool {
 impl ByHand {
     pub(super) fn constant(&self, name: &str) -> Option<Constant> {
         let tokens: Vec<TokenTree> = self.body.stream().into_iter().collect();
-        let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        let is = |token: &TokenTree, word: &str| match token {
+            TokenTree::Ident(ident) => ident == word,
+            _ => false,
+        };
         let start = tokens.windows(2).position(|two| match two {
             [word, found] => is(word, "const") && is(found, name),
             _ => false,
         })?;
         let from = |at: usize, c: char| {
-            let is_it = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == c);
+            let is_it = |token: &TokenTree| match token {
+                TokenTree::Punct(punct) => punct.as_char() == c,
+                _ => false,
+            };
             tokens.iter().skip(at).position(is_it).map(|n| at + n)
         };
         let value = from(start, '=')? + 1;

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// // The placeholders of a prompt are replaced.
 /// let prompt = Instruction::from("Write about {topic}.");
 /// // The text of a function is not changed.
-/// let function = Instruction::function(|cx: ReadonlyContext| format!("You are {}.", cx.agent_name()));
+/// let name = |cx: ReadonlyContext| format!("You are {}.", cx.agent_name());
+/// let function = Instruction::function(name);
 /// # assert!(format!("{prompt:?} {function:?}").contains("{topic}"));
 /// ```
 #[derive(Clone)]

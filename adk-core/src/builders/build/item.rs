@@ -244,7 +244,8 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
 /// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
 /// let agent = |name: &'static str| LlmAgent::builder(name);
 /// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
-/// let tree = SequentialAgent::builder("all").sub_agents((agent("first"), both, agent("last").build()));
+/// let tree = SequentialAgent::builder("all")
+///     .sub_agents((agent("first"), both, agent("last").build()));
 /// assert_eq!(tree.build()?.spec().nodes().len(), 7);
 /// # Ok::<(), adk::BuildError>(())
 /// ```

@@ -207,7 +207,9 @@ macro_rules! hooks {
             type Given = R;
         }
 
-        #[doc = concat!("Function or closure that can be a `", stringify!($hook), "` callback: ", $expected, ".")]
+        #[doc = concat!(
+            "Function or closure that can be a `", stringify!($hook), "` callback: ", $expected, "."
+        )]
         #[diagnostic::on_unimplemented(message = $message, label = $expected, note = $note)]
         pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
@@ -252,7 +254,10 @@ hooks! {
         "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `Content` or text, or a `Result` of these";
 
-    BeforeModel<BeforeModelForm, BeforeModelAnswer>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
+    BeforeModel<BeforeModelForm, BeforeModelAnswer>(
+        &'a mut CallbackContext,
+        &'a mut ModelRequest
+    ) -> ModelResponse:
         "syntax: `{Self}` is not a `before_model` callback; help: write the name of a function of \
          the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure \
          `|cx, request| ...`",
@@ -262,7 +267,10 @@ hooks! {
         "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    AfterModel<AfterModelForm, AfterModelAnswer>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
+    AfterModel<AfterModelForm, AfterModelAnswer>(
+        &'a mut CallbackContext,
+        &'a mut ModelResponse
+    ) -> ModelResponse:
         "syntax: `{Self}` is not an `after_model` callback; help: write the name of a function of \
          the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure \
          `|cx, response| ...`",
@@ -272,7 +280,11 @@ hooks! {
         "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
+    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(
+        &'a mut CallbackContext,
+        &'a ModelRequest,
+        &'a Error
+    ) -> ModelResponse:
         "syntax: `{Self}` is not an `on_model_error` callback; help: write the name of a function \
          of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure \
          `|cx, request, error| ...`",
@@ -282,7 +294,10 @@ hooks! {
         "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    BeforeTool<BeforeToolForm, BeforeToolAnswer>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
+    BeforeTool<BeforeToolForm, BeforeToolAnswer>(
+        &'a mut CallbackContext,
+        &'a mut FunctionCall
+    ) -> Value:
         "syntax: `{Self}` is not a `before_tool` callback; help: write the name of a function of \
          the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure \
          `|cx, call| ...`",
@@ -292,7 +307,11 @@ hooks! {
         "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    AfterTool<AfterToolForm, AfterToolAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
+    AfterTool<AfterToolForm, AfterToolAnswer>(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a mut Value
+    ) -> Value:
         "syntax: `{Self}` is not an `after_tool` callback; help: write the name of a function of \
          the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure \
          `|cx, call, result| ...`",
@@ -302,7 +321,11 @@ hooks! {
         "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, \
          `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
+    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a Error
+    ) -> Value:
         "syntax: `{Self}` is not an `on_tool_error` callback; help: write the name of a function \
          of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure \
          `|cx, call, error| ...`",

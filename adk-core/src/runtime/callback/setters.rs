@@ -4,8 +4,13 @@
 /// METHOD(impl HOOK<M>), ...)`. The place begins with `self` and has the lists that the hooks need:
 /// `callbacks`, `model_callbacks` and `tool_callbacks`.
 macro_rules! setters {
-    ($attrs:tt $receiver:tt -> $result:ty, $place:tt; $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?) => {
-        $($crate::runtime::callback::setters!(@$hook [$attrs $receiver $result, $place; $method $hook $($m)+]);)+
+    (
+        $attrs:tt $receiver:tt -> $result:ty, $place:tt;
+        $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?
+    ) => {
+        $($crate::runtime::callback::setters!(
+            @$hook [$attrs $receiver $result, $place; $method $hook $($m)+]
+        );)+
     };
     (@BeforeAgent $to:tt) => {
         $crate::runtime::callback::setters! {
@@ -59,7 +64,10 @@ macro_rules! setters {
     };
     (
         @one $list:ident $add:ident
-        [[$(#[$attr:meta])*] ($($this:tt)+) $result:ty, ($owner:ident $($place:tt)*); $method:ident $($bound:tt)+]
+        [
+            [$(#[$attr:meta])*] ($($this:tt)+) $result:ty, ($owner:ident $($place:tt)*);
+            $method:ident $($bound:tt)+
+        ]
         $docs:literal
     ) => {
         #[doc = $docs]

@@ -201,7 +201,12 @@ impl MissingArtifactStore {
 macro_rules! refuses {
     ($($store:ty),*) => {
         $(impl ArtifactStore for $store {
-            fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+            fn save<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+                _: Part,
+            ) -> BoxFuture<'a, Result<u32>> {
                 Box::pin(ready(Err(Self::error("save", name))))
             }
 
@@ -218,7 +223,11 @@ macro_rules! refuses {
                 Box::pin(ready(Ok(Vec::new())))
             }
 
-            fn versions<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+            fn versions<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+            ) -> BoxFuture<'a, Result<Vec<u32>>> {
                 Box::pin(ready(Err(Self::error("list the versions of", name))))
             }
 

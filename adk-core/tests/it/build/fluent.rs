@@ -125,9 +125,18 @@ fn a_name_that_cannot_be_repaired_is_a_fault() {
             )
         );
     }
-    assert_eq!(faults(&Builder::create("model").as_loop([says("a")], 0).build().unwrap_err()), "\
-name-reserved: `model` cannot be the name of a step: events of the user and of models carry it; help: choose another name
-loop-max: `max_iterations` of block `model` is 0; help: it is the largest number of rounds, 1 or more");
+    assert_eq!(
+        faults(
+            &Builder::create("model")
+                .as_loop([says("a")], 0)
+                .build()
+                .unwrap_err()
+        ),
+        "name-reserved: `model` cannot be the name of a step: events of the user and of models \
+         carry it; help: choose another name\n\
+         loop-max: `max_iterations` of block `model` is 0; help: it is the largest number of \
+         rounds, 1 or more"
+    );
 }
 
 #[test]

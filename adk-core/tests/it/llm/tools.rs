@@ -219,9 +219,10 @@ async fn exit_loop_ends_the_loop_without_a_summary_and_keeps_the_old_value() {
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
     assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("v1"));
     assert_eq!((outcome.loops[0].rounds, model.requests().len()), (2, 2));
-    assert!(
-        matches!(&outcome.loops[0].reason, LoopEndReason::Escalated { by } if by.to_string() == "w/l#2/out")
-    );
+    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else {
+        panic!("{:?}", outcome.loops[0].reason);
+    };
+    assert_eq!(by.to_string(), "w/l#2/out");
     let last = outcome.session().events().next_back().unwrap();
     assert_eq!(
         (last.actions.escalate, last.actions.skip_summarization),
@@ -461,8 +462,13 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
 #[tokio::test]
 async fn a_tool_knows_its_call_and_place() {
     let whoami = tool("whoami", |args, cx| {
-        let place = json!({"agent": cx.agent_name(), "path": cx.path().to_string(), "round": cx.iteration(),
-            "id": cx.call_id(), "args": args});
+        let place = json!({
+            "agent": cx.agent_name(),
+            "path": cx.path().to_string(),
+            "round": cx.iteration(),
+            "id": cx.call_id(),
+            "args": args,
+        });
         Box::pin(async move { Ok(place) })
     });
     let model = ScriptedModel::new()

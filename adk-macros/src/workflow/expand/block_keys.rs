@@ -55,7 +55,9 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
+            let value =
+                quote!(<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value);
+            (ty, quote!(__typed::Is<#value>))
         });
         let writes = self
             .tree

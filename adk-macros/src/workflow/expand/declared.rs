@@ -117,11 +117,12 @@ impl Expansion<'_> {
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
-            const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
-                .defined(#id)
-                .description(#description)
-                .reads(&[#(#reads),*])
-                .writes(&[#(#writes),*]);
+            const #meta: __adk::AgentMeta<'static> =
+                __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
+                    .defined(#id)
+                    .description(#description)
+                    .reads(&[#(#reads),*])
+                    .writes(&[#(#writes),*]);
         }
     }
 }

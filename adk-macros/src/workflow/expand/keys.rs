@@ -159,13 +159,20 @@ impl Expansion<'_> {
                 type Input = #bracketed;
                 type Output = #output_ty;
                 #[allow(unused_variables)]
-                fn begin(&self, __input: #input_ty, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
+                fn begin(
+                    &self,
+                    __input: #input_ty,
+                    __keys: &mut __adk::workflow::Keys,
+                ) -> __adk::Result<()> {
                     #(#begin)*
                     __adk::workflow::StepTable::lets(self, __keys)
                 }
                 #form
                 #[allow(unused_variables)]
-                fn finish(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
+                fn finish(
+                    &self,
+                    __values: &__adk::workflow::Values<'_>,
+                ) -> __adk::Result<#output_ty> {
                     #finish
                 }
             }
@@ -242,9 +249,15 @@ impl Expansion<'_> {
                 None => quote!(#field: #bound),
             }
         });
-        let default = required.is_empty().then(
-            || quote!(impl ::core::default::Default for #name { fn default() -> Self { Self::new() } }),
-        );
+        let default = required.is_empty().then(|| {
+            quote! {
+                impl ::core::default::Default for #name {
+                    fn default() -> Self {
+                        Self::new()
+                    }
+                }
+            }
+        });
         // The only required value converts into the input struct.
         let from = match (required.as_slice(), inputs.as_slice()) {
             ([one], _) => Some((*one, false)),

@@ -9,7 +9,10 @@ use crate::diag::Diagnostic;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
+use syn::{
+    Attribute, GenericArgument, Ident, PathArguments, Token, Type, TypeParamBound, Visibility,
+    token,
+};
 
 /// Parses the input of `llm::agent!`.
 pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
@@ -159,15 +162,36 @@ fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<KeyDecl>> {
     Ok(Box::new(KeyDecl::parse(input, sink)?))
 }
 
+/// Returns whether a generic argument is a `dyn Agent`.
+fn is_dyn_agent(argument: &GenericArgument) -> bool {
+    let GenericArgument::Type(Type::TraitObject(object)) = argument else {
+        return false;
+    };
+    object.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|last| last.ident == "Agent")
+        }
+        _ => false,
+    })
+}
+
 /// Rejects a type that is certainly not an agent.
 fn check_type(ty: &Type, help: &str) -> Result<()> {
-    let is_dyn_agent = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(of) if of.path.segments.last().is_some_and(|last| last.ident == "Agent"));
     let is_open = match ty {
-        Type::Slice(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Infer(_) | Type::Reference(_) => true,
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
-            PathArguments::AngleBracketed(list) => list.args.iter().any(|one| matches!(one, syn::GenericArgument::Type(Type::TraitObject(of)) if of.bounds.iter().any(is_dyn_agent))),
-            _ => last.ident == "str",
-        }),
+        Type::Slice(_)
+        | Type::TraitObject(_)
+        | Type::ImplTrait(_)
+        | Type::Infer(_)
+        | Type::Reference(_) => true,
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| match &last.arguments {
+                PathArguments::AngleBracketed(list) => list.args.iter().any(is_dyn_agent),
+                _ => last.ident == "str",
+            }),
         _ => false,
     };
     if !is_open {

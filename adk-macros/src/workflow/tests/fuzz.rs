@@ -27,11 +27,18 @@ pub Writing(topic: String, tone: String = "plain", user:lang: u8) -> (draft: Str
     agent given: x::Given;
     agent told(draft: String) -> score: f64 as Box<dyn DynAgent>;
     writer; given; told as second;
-    refinement: loop(max = 5, until = done) < critic; parallel(max_concurrency = 2) < x::y; { z as w; break refinement } >>
+    refinement: loop(max = 5, until = done) <
+        critic; parallel(max_concurrency = 2) < x::y; { z as w; break refinement } >>
     triage;
-    choice: match kind < Kind::High | Kind::Low if topic.len() > 3 => page, n @ 1..=5 => < log; digest >, Some(Ok(_)) => (),
-        Kind::Odd { a, .. } => match user:lang { 0 => break, _ => each x in xs { x::y } } &[first, ..] => inner: loop < break inner >; _ => () >
-    each item in items < worker > all: each(max_concurrency = 4) part in user:parts { critic(draft = part, tone = user:tone) as third_critic -> note }
+    choice: match kind <
+        Kind::High | Kind::Low if topic.len() > 3 => page, n @ 1..=5 => < log; digest >,
+        Some(Ok(_)) => (),
+        Kind::Odd { a, .. } => match user:lang { 0 => break, _ => each x in xs { x::y } }
+        &[first, ..] => inner: loop < break inner >; _ => () >
+    each item in items < worker >
+    all: each(max_concurrency = 4) part in user:parts {
+        critic(draft = part, tone = user:tone) as third_critic -> note
+    }
     told(draft = topic) as fourth -> app:score; x::multi -> (a, user:b);
     /// May {draft} go?
     await(by = "staff", timeout = "72h", default = Decision::Go { by: 1 }) decision: Decision;

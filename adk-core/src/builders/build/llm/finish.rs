@@ -153,8 +153,11 @@ impl LlmAgentBuilder {
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         parts.more_tools = !self.settings.toolsets.0.is_empty();
         let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
-        let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
-            && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
+        let is_text = match &self.output {
+            Some(OutputType::Schema(_)) => false,
+            Some(OutputType::Type { output, .. }) => output.schema.is_none(),
+            _ => true,
+        };
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
         parts.max_turns =
             self.settings
