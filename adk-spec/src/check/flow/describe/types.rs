@@ -23,21 +23,7 @@ pub(super) const fn describe_read(
     let key = diagnostic.key;
     m.begin(Check::KeyType);
     if diagnostic.at >= spec.steps.len() {
-        m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        push_writer(m, spec, key, writer);
-        help(m, declared_type(ty, writer), writer, "declare it", "");
-        if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
-            m.all(&[
-                ", or, if it may be nothing, add `let ",
-                key,
-                ": ",
-                ty,
-                " = None;` and return `Option<",
-                ty,
-                ">`",
-            ]);
-        }
-        return;
+        return describe_output(m, spec, key, ty, writer);
     }
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
@@ -99,6 +85,30 @@ pub(super) const fn describe_read(
             };
             help(m, ty, writer, "read it", ", or read another key");
         }
+    }
+}
+
+/// Describes an output that is declared as another type than the written one.
+const fn describe_output(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    key: &str,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
+    push_writer(m, spec, key, writer);
+    help(m, declared_type(ty, writer), writer, "declare it", "");
+    if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
+        m.all(&[
+            ", or, if it may be nothing, add `let ",
+            key,
+            ": ",
+            ty,
+            " = None;` and return `Option<",
+            ty,
+            ">`",
+        ]);
     }
 }
 
