@@ -119,6 +119,10 @@ fn the_largest_part_is_named() {
          for each agent that asks a model; help: place fewer agents that ask a model, or write \
          `#[bounds(model_calls = 2)]`"
     );
+}
+
+#[test]
+fn a_part_without_limits_of_its_own_is_named() {
     // A workflow or a block in which no step has a `max` or `max_turns`.
     let reviewing = workflow("reviewing", ["a", "b", "c"].map(|name| run(llm(name))));
     assert_eq!(
@@ -155,6 +159,10 @@ fn the_largest_part_is_named() {
          `a` makes up to 2 of them; help: lower its `max_turns` to 1, or write \
          `#[bounds(model_calls = 3)]`"
     );
+}
+
+#[test]
+fn a_repeated_part_is_named() {
     // The count saturates.
     let deep = (0..5).fold(run(llm("a")), |inside, i| {
         repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside])
