@@ -116,9 +116,9 @@ async fn the_root_may_be_a_name() {
     );
 }
 
-#[test]
-fn all_faults_are_reported_at_once_with_their_places() {
-    let config = json!({
+/// Returns a config with a fault of each kind.
+fn faulty_config() -> Value {
+    json!({
         "agent_class": "SequentialAgent",
         "name": "root",
         "max_iterations": 3,
@@ -166,10 +166,14 @@ fn all_faults_are_reported_at_once_with_their_places() {
             null,
             {"name": "tools", "tools": ["exit_loop", "exit_loop"]},
         ],
-    });
+    })
+}
+
+#[test]
+fn all_faults_are_reported_at_once_with_their_places() {
     let registry = Registry::new().agent(says("researcher"));
     assert_eq!(
-        error_of(config, &registry),
+        error_of(faulty_config(), &registry),
         "\
 flow_checks: syntax: `flow_checks` is the string \"no\"; help: write true or false
 sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean \

@@ -156,7 +156,6 @@ impl Expansion<'_> {
                         .outputs(&[#(#outputs),*])
                         #unplaced
                         #limits;
-                    #limits;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
