@@ -90,14 +90,13 @@ fn node(shape: &Shape, seed: u64) -> Node {
             max,
             until,
             inside,
-        } => Node::Block(
-            name,
-            StepKind::Loop {
+        } => {
+            let kind = StepKind::Loop {
                 max: *max,
                 until: *until,
-            },
-            nodes(inside, seed),
-        ),
+            };
+            Node::Block(name, kind, nodes(inside, seed))
+        }
         Shape::Parallel {
             name,
             limit,
