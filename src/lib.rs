@@ -37,12 +37,15 @@
 //! | topic | items |
 //! |---|---|
 //! | the language | [`workflow!`], [`llm::agent!`](macro@llm::agent) |
-//! | agents and tools | [`#[agent]`](macro@agent), [`#[tool]`](macro@tool), [`Agent`], [`Context`], [`ToolContext`], [`tools`] |
-//! | trees that are built at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
+//! | agents | [`#[agent]`](macro@agent), [`Agent`], [`Context`] |
+//! | tools | [`#[tool]`](macro@tool), [`ToolContext`], [`tools`] |
+//! | trees that are built at run time | [`build`], [`AgentBuilder`], [`llm::LlmAgent`] |
+//! | their blocks | [`SequentialAgent`], [`LoopAgent`], [`ParallelAgent`] |
+//! | their tools | [`tool::FunctionTool`](struct@tool::FunctionTool) |
 //! | runs | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
 //! | events | [`Event`], [`Content`], [`Part`], [`Actions`] |
 //! | stores | [`session`], [`ArtifactStore`], [`memory`], [`engine`] |
-//! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
+//! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`]; all providers by `genai` |
 //! | a workflow as data | [`spec`], [`check`] |
 //! | compile errors | [`checks`], with a page for each |
 //! | run-time errors | [`Error`], [`ErrorKind`] |

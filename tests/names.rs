@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 const ALLOWED: &[(&str, &str, &str)] = &[(
     "adk-core",
     "Reply",
-    "both are public: `testing::Reply` is the reply of a scripted model, `engine::Reply` the future of an engine",
+    "both are public: `testing::Reply` is the reply of a scripted model, `engine::Reply` the \
+     future of an engine",
 )];
 
 /// Returns the workspace crates by folder: the facade, and each folder next to it that has sources.

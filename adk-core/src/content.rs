@@ -24,7 +24,8 @@ pub enum Role {
 /// ```
 /// # use adk_core as adk;
 /// use adk::{Content, Part};
-/// let content = Content::user("What is this?").with(Part::inline_data("image/png", vec![1, 2, 3]));
+/// let image = Part::inline_data("image/png", vec![1, 2, 3]);
+/// let content = Content::user("What is this?").with(image);
 /// assert_eq!(content.text(), "What is this?");
 /// assert_eq!(
 ///     serde_json::to_string(&Content::model("Hi")).unwrap(),

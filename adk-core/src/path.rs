@@ -244,7 +244,8 @@ impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is not a path; help: write segments such as `writing/refinement#2/each_1[0]/critic`",
+            "`{}` is not a path; help: write segments such as \
+             `writing/refinement#2/each_1[0]/critic`",
             self.0
         )
     }

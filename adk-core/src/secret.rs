@@ -27,7 +27,8 @@ const PREFIX: &str = "secret:";
 /// # use adk_core as adk;
 /// use adk::Secret;
 /// let token: Secret<String> = "ghp_1234".into();
-/// assert_eq!((format!("{token:?}"), serde_json::to_string(&token)?), ("Secret".into(), r#""[secret]""#.into()));
+/// assert_eq!(format!("{token:?}"), "Secret");
+/// assert_eq!(serde_json::to_string(&token)?, r#""[secret]""#);
 /// assert_eq!(token.expose(), "ghp_1234");
 /// # Ok::<(), serde_json::Error>(())
 /// ```

@@ -192,7 +192,8 @@ fn no_room_uses_a_room_above_it() {
 #[test]
 fn paths_are_resolved_to_rooms() {
     let module = ["runtime", "run", "context"].map(str::to_owned);
-    let code = "use super::{Run, state::{State, decode}}; use crate::{Name, store::event::Event}; super::super::live::f(); crate::Agent::x";
+    let code = "use super::{Run, state::{State, decode}}; use crate::{Name, store::event::Event}; \
+        super::super::live::f(); crate::Agent::x";
     let found: Vec<_> = paths(code, &module)
         .iter()
         .map(|path| path.join("::"))

@@ -110,12 +110,17 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
         const _: () = {
             use #private::{schemars as __schemars, serde as __serde};
             impl #bounded __serde::Serialize for #name #arguments #wheres {
-                fn serialize<__S: __serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                fn serialize<__S: __serde::Serializer>(
+                    &self,
+                    _: __S,
+                ) -> ::core::result::Result<__S::Ok, __S::Error> {
                     ::core::unreachable!()
                 }
             }
             impl #reading __serde::Deserialize<'__de> for #name #arguments #wheres {
-                fn deserialize<__D: __serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                fn deserialize<__D: __serde::Deserializer<'__de>>(
+                    _: __D,
+                ) -> ::core::result::Result<Self, __D::Error> {
                     ::core::unreachable!()
                 }
             }
@@ -209,7 +214,10 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
                 const NUMBER: ::core::primitive::u64 = {
                     #field_checks
                     let __number = #number;
-                    #(let __number = __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);)*
+                    #(
+                        let __number =
+                            __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);
+                    )*
                     __number
                 };
             }

@@ -116,7 +116,11 @@ pub fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
 ///     #[default(3)]
 ///     days: u8,
 /// ) -> Result<Vec<f64>, String> {
-///     if city == "Bern" { Ok(vec![21.5; days.into()]) } else { Err(format!("no forecast for {city}")) }
+///     if city == "Bern" {
+///         Ok(vec![21.5; days.into()])
+///     } else {
+///         Err(format!("no forecast for {city}"))
+///     }
 /// }
 /// ```
 ///

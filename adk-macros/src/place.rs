@@ -50,7 +50,8 @@ pub(crate) fn type_number(name: &str) -> TokenStream {
     code!(
         "__typed::number_of(
             ::core::concat!(
-                ::core::module_path!(), \"::{name} \", ::core::file!(), ' ', ::core::line!(), ' ', ::core::column!()
+                ::core::module_path!(), \"::{name} \",
+                ::core::file!(), ' ', ::core::line!(), ' ', ::core::column!()
             ),
             {PACKAGE},
         )"

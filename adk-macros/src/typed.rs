@@ -136,7 +136,10 @@ fn plain_path(ty: &Type) -> Option<&Path> {
     let is_plain = match &segment.arguments {
         PathArguments::None => PLAIN.iter().any(|name| segment.ident == name),
         PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
-            matches!(list.args.first(), Some(GenericArgument::Type(inner @ Type::Path(_))) if is_plain(inner))
+            match list.args.first() {
+                Some(GenericArgument::Type(inner @ Type::Path(_))) => is_plain(inner),
+                _ => false,
+            }
         }
         _ => false,
     };

@@ -115,7 +115,10 @@ pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {
-    (@one [$($const:ident)?] $(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr) => {
+    (
+        @one [$($const:ident)?]
+        $(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr
+    ) => {
         $(#[$doc])*
         #[must_use]
         pub $($const)? fn $name(mut self, $parameter: $type) -> Self {

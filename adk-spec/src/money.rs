@@ -276,7 +276,10 @@ pub struct BudgetError;
 
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
+        f.write_str(
+            "this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number \
+             of tokens, \"20_000 tokens\"",
+        )
     }
 }
 

@@ -123,7 +123,8 @@ macro_rules! version {
             /// Makes a plan.
             #[agent(writes = plan)]
             fn planner(topic: $topic) -> Result<$plan> {
-                serde_json::from_value(serde_json::json!({"aim": topic.to_string(), "steps": 3})).map_err(Error::other)
+                let value = serde_json::json!({"aim": topic.to_string(), "steps": 3});
+                serde_json::from_value(value).map_err(Error::other)
             }
             /// Reports the result.
             #[agent(writes = line)]

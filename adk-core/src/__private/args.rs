@@ -27,9 +27,12 @@ use serde_json::{Map, Value};
 
 /// A type that a model can fill in.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
+    message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` \
+        on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
     label = "a model cannot fill in a `{Self}`",
-    note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
+    note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come \
+        with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: \
+        `#[resource] db: &Pool`"
 )]
 pub trait ToolArg: Sized {
     /// `true`; a path to this constant requires the trait.
@@ -42,7 +45,8 @@ pub trait ToolArg: Sized {
 
 /// A type that a tool borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; \
+        help: take it by value or by `&`, and return what it becomes",
     label = "a model cannot fill in a `{Self}`",
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
@@ -60,7 +64,9 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
 
 /// A type that a model can fill in, for a parameter that is named like a context.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the \
+        call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, \
+        and put `#[adk::data]` on it",
     label = "a model cannot fill in a `{Self}`"
 )]
 pub trait ContextLike: Sized {
@@ -89,7 +95,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
 
 /// A type whose value a model can read as a default.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: the default of a `{Self}` cannot be shown to a model; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "tool-argument: the default of a `{Self}` cannot be shown to a model; help: put \
+        `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait ToolDefault: Serialize {}

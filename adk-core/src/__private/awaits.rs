@@ -66,7 +66,8 @@ impl AwaitDecl {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be awaited",
     label = "has no JSON schema",
-    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and \
+        `JsonSchema`"
 )]
 pub trait Awaitable {
     /// `true`; a path to this constant requires the trait.

@@ -34,9 +34,12 @@ use std::time::Duration;
 
 /// A type that a function reads from a state key.
 #[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
+    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, \
+        or derive `serde::Deserialize`",
     label = "no parameter of an agent",
-    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
+    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, \
+        where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the \
+        program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait StateRead: Sized {
     /// Reads a parameter. Only this path requires the trait, so a wrong type is reported once.
@@ -63,7 +66,8 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {
 
 /// A type that a function borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; \
+        help: take it by value or by `&`, and return what it becomes",
     label = "no parameter of an agent",
     note = "what an agent writes is what it returns, as `#[agent(writes = KEY)]` says"
 )]
@@ -89,7 +93,10 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
 
 /// A type that a function reads or borrows as `&mut`, for a parameter that is named like a context.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of \
+        the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
+        `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` \
+        on it",
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {
@@ -114,7 +121,8 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
 
 /// A type that a function writes to a state key.
 #[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on \
+        it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
@@ -136,7 +144,9 @@ impl<T: Serialize> StateWrite for T {
 
 /// A type that an agent may fail with.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`",
+    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement \
+        `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write \
+        `Box<dyn Error + Send + Sync>`",
     label = "is no error"
 )]
 pub trait AgentFailure: Sized {

@@ -60,7 +60,10 @@ impl KnownType for UnknownType {
 
 /// A type that can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same; a `Secret` is a key of its own",
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or \
+        derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and \
+        `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the \
+        same; a `Secret` is a key of its own",
     label = "no model knows what this is"
 )]
 pub trait DataField {
@@ -143,7 +146,10 @@ places! {
     2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
     10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
 }
-places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
+places! {
+    Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15,
+    16 16,
+}
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
 /// The keys of a handwritten agent, from `#[agent(reads(...), writes(...))]`.

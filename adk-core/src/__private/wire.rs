@@ -124,7 +124,8 @@ impl ItemFacts<String> {
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement \
+        `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
 )]
 pub trait IsAgent {
     /// The unit value; a path to this constant requires the trait.
@@ -145,7 +146,8 @@ impl<T: Agent> IsAgent for T {
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` is not a tool",
     label = "cannot be in `tools`",
-    note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
+    note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written \
+        `agent(NAME)`"
 )]
 pub trait IsTool {
     /// The unit value; a path to this constant requires the trait.
@@ -230,7 +232,8 @@ impl<T> Tooling<false> for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "cannot be in `tools`",
-    note = "write `tools: [..]` and add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+    note = "write `tools: [..]` and add it as a value: \
+        `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]
 pub trait AgentTooling<const AGENT: bool> {
     /// Creates the tool.
@@ -327,7 +330,8 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the answer of a model",
     label = "has no JSON schema",
-    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`; a `Secret` is written by functions and tools"
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and \
+        `JsonSchema`; a `Secret` is written by functions and tools"
 )]
 pub trait AnswerType {
     /// `true`; a path to this constant requires the trait.

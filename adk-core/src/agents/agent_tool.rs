@@ -63,7 +63,8 @@ impl AgentTool {
             let meta = agent.meta();
             let parameters = json!({
                 "type": "object",
-                "properties": {"request": {"type": "string", "description": "What the agent is to do, with all that it has to know."}},
+                "properties": {"request": {"type": "string", "description": "What the agent is to \
+                    do, with all that it has to know."}},
                 "required": ["request"],
             });
             ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)

@@ -130,7 +130,10 @@ mod tests {
         let parts = json!([
             {"text": "hello"},
             {"text": "hm", "thought": true, "thoughtSignature": "s1"},
-            {"functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}}, "thoughtSignature": "s2"},
+            {
+                "functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}},
+                "thoughtSignature": "s2",
+            },
             {"functionCall": {"id": "c2", "name": "search", "args": {}, "malformed": "{\"q\": ca"}},
             {"functionResponse": {"id": "c1", "name": "search", "response": {"result": null}}},
             {"inlineData": {"mimeType": "image/png", "data": "AQID_w=="}},

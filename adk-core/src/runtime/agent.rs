@@ -42,7 +42,8 @@ use std::any::Any;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement \
+        `Agent`"
 )]
 pub trait Agent: Send + Sync {
     /// The name of the agent, the keys that it reads and writes, and whether it may end a loop.

@@ -36,7 +36,9 @@ pub(crate) use root::{prepare_root, run_branch, run_root};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a workflow, so it cannot be run by itself",
     label = "not a workflow",
-    note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes first, its input second"
+    note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where \
+        `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes \
+        first, its input second"
 )]
 pub trait Workflow: Send + Sync {
     /// The input of a run.
@@ -106,7 +108,9 @@ impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I,
 /// also in its nested workflows. By hand, write an empty `impl`; steps that are known only at run
 /// time are then checked when the run begins.
 #[diagnostic::on_unimplemented(
-    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds only agents and sequences",
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow \
+        with one inside, which cannot run live; help: run it with `run(...)`, or run live a \
+        workflow that holds only agents and sequences",
     label = "cannot run live",
     note = "a live run is one conversation, which its agents take over one after the other"
 )]

@@ -113,7 +113,8 @@ impl Topology {
     /// # const CRITIC: AgentMeta<'static> = AgentMeta::custom("critic");
     /// let steps = |name| [Step::new(name, StepKind::Agent { meta: &CRITIC, instance: false }, 0)];
     /// let (then, now) = (steps("critic"), steps("judge"));
-    /// let shape = |steps| Topology::of(&AgentMeta::new(AgentKind::Workflow, "writing").steps(steps));
+    /// let meta = |steps| AgentMeta::new(AgentKind::Workflow, "writing").steps(steps);
+    /// let shape = |steps| Topology::of(&meta(steps));
     /// assert_eq!(shape(&then).diff(&shape(&now)), "- custom critic\n+ custom judge");
     /// ```
     pub fn diff(&self, now: &Self) -> String {

@@ -17,9 +17,13 @@
 //!
 //! | call | key | record |
 //! |---|---|---|
-//! | [`commit`](Journal::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
-//! | [`step`](Journal::step) | (run, path with rounds, kind, name, number): a [`StepKey`] | the result of the work |
-//! | [`answer`](Journal::answer) | a [`StepKey`] | the value given from outside |
+//! | [`commit`] | (run, path with rounds, nth) of a [`Slot`] | the event and its place in the log |
+//! | [`step`] | (run, path with rounds, kind, name, number): a [`StepKey`] | the work's result |
+//! | [`answer`] | a [`StepKey`] | the value given from outside |
+//!
+//! [`commit`]: Journal::commit
+//! [`step`]: Journal::step
+//! [`answer`]: Journal::answer
 //!
 //! The mark of a finished agent has the agent's path as its key. Marks are stored with the next
 //! commit, in [`Slot::done`], so they cost no commit; [`RunRegistry::finished`] stores the last
@@ -463,8 +467,12 @@ impl dyn Engine {
 }
 
 fn role_missing(action: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
-        .with_help(
-            "give the runner a store that does, such as `Runner::builder().store(InMemoryStore::new())`",
-        )
+    Error::new(
+        ErrorKind::Config,
+        format!("cannot {action}: the engine of this runner keeps no runs"),
+    )
+    .with_help(
+        "give the runner a store that does, such as \
+         `Runner::builder().store(InMemoryStore::new())`",
+    )
 }

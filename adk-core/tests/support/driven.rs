@@ -49,8 +49,14 @@ fn above<S: SessionStore + Engine + Clone>(store: &S, tree: Tree, other: Option<
 fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
     let topology = Topology::of(tree.as_agent().meta());
     serde_json::from_value(json!({
-        "run_id": run, "session": SessionKey::new("app", "u", session), "takes_turn": true, "workflow": "w",
-        "topology": topology, "message": Content::from("go"), "delta": {}, "config": null,
+        "run_id": run,
+        "session": SessionKey::new("app", "u", session),
+        "takes_turn": true,
+        "workflow": "w",
+        "topology": topology,
+        "message": Content::from("go"),
+        "delta": {},
+        "config": null,
     }))
     .expect("a task")
 }
@@ -499,16 +505,9 @@ pub async fn closes(place: &impl Place) {
             .close(claim, end.clone(), usage(9))
             .await
             .unwrap();
-        is_fenced(
-            registry(&two)
-                .close(claim, RunStatus::Running, usage(10))
-                .await,
-        );
-        is_fenced(
-            registry(&two)
-                .close(claim, RunStatus::Paused, usage(10))
-                .await,
-        );
+        for status in [RunStatus::Running, RunStatus::Paused] {
+            is_fenced(registry(&two).close(claim, status, usage(10)).await);
+        }
         is_fenced(registry(&one).finished(claim, vec![done]).await);
         is_fenced(waits(&two).withdraw(claim, vec![open[0].id.clone()]).await);
         is_fenced(again(&here, run).await);
@@ -533,28 +532,32 @@ pub async fn closes(place: &impl Place) {
             "the results of its steps are not in this store"
         );
     }
-    // A run that a process drives itself is not such a run.
+    refuses_plain_runs(&one, &two).await;
+}
+
+/// A run that a process drives itself is not driven by an engine.
+async fn refuses_plain_runs<S: SessionStore + Engine + Clone>(one: &S, two: &S) {
     let tree = Tree::new("w", vec![run(say("a"))]);
-    let own = runner(&one)
+    let own = runner(one)
         .session("u", "own")
         .run(&tree, "go")
         .await
         .unwrap()
         .run_id;
     assert_eq!(
-        registry(&two).driven(own, 0).await.unwrap_err().kind(),
+        registry(two).driven(own, 0).await.unwrap_err().kind(),
         ErrorKind::RunBusy
     );
     is_fenced(
         begin(
-            &above(&two, tree, None),
+            &above(two, tree, None),
             &Tree::new("w", vec![run(say("a"))]),
             own,
             "own",
         )
         .await,
     );
-    assert_eq!(log(&two, "own").await.len, 2);
+    assert_eq!(log(two, "own").await.len, 2);
 }
 
 /// A run that any process cancelled writes nothing more, and neither does a run whose session is

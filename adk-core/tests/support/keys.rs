@@ -193,7 +193,11 @@ pub async fn begins_once(place: &impl Opens) {
             is_refused(begin(second, session).await);
             // A run without a reader is dropped in the middle, or before it starts.
             let mut dropped = begin(second, session).stream();
-            tokio::select! { biased; event = dropped.next() => is_refused(event.unwrap()), () = async {} => {} }
+            tokio::select! {
+                biased;
+                event = dropped.next() => is_refused(event.unwrap()),
+                () = async {} => {}
+            }
             drop(dropped);
             drop(begin(second, session).stream());
             // This list is read after the posts of the dropped runs.

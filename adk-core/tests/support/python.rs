@@ -123,9 +123,13 @@ fn everything() -> Tree {
             event.actions.escalate = Some(false);
             event.actions.skip_summarization = Some(true);
             event.actions.artifact_delta.push(("a.png".into(), 2));
-            event.actions.state_delta = delta(
-                json!({"own": {"b": 1, "a": null}, "none": null, "user:n": "Bob", "app:v": [1], "temp:t": 1}),
-            );
+            event.actions.state_delta = delta(json!({
+                "own": {"b": 1, "a": null},
+                "none": null,
+                "user:n": "Bob",
+                "app:v": [1],
+                "temp:t": 1,
+            }));
             event.details_mut().long_running_tool_ids = vec!["c".into(), "d".into()];
             event.details_mut().error_code = Some("X".into());
             event.details_mut().error_message = Some("words".into());

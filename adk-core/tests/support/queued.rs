@@ -289,7 +289,11 @@ pub async fn takes_an_id_once(place: &impl Opens) {
     refused(queued).await;
     assert_eq!(texts(&there).await, ["first saw ", "a saw first;"]);
     assert_eq!(there.runs(&RunFilter::any()).await.unwrap().len(), 2);
-    // Concurrent requests in a free session.
+    asks_at_once(&here, &there, &tree).await;
+}
+
+/// Makes concurrent requests with one id in two free sessions.
+async fn asks_at_once(here: &Runner, there: &Runner, tree: &Arc<Tree>) {
     for n in 0..8 {
         let id = RunId::new();
         let ask = |runner: &Runner, session: &str| {
@@ -300,10 +304,10 @@ pub async fn takes_an_id_once(place: &impl Opens) {
                 .into_future()
         };
         let ended = tokio::join!(
-            ask(&here, "one"),
-            ask(&here, "two"),
-            ask(&there, "one"),
-            ask(&there, "two")
+            ask(here, "one"),
+            ask(here, "two"),
+            ask(there, "one"),
+            ask(there, "two")
         );
         let ended = [ended.0, ended.1, ended.2, ended.3];
         let failed: Vec<_> = ended

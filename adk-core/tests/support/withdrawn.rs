@@ -124,7 +124,9 @@ impl Stage {
             Box::pin(async move {
                 tokio::select! {
                     biased;
-                    yes = cx.wait::<bool>("lost") => drop(answered.fetch_add(usize::from(yes?), SeqCst)),
+                    yes = cx.wait::<bool>("lost") => {
+                        answered.fetch_add(usize::from(yes?), SeqCst);
+                    }
                     ended = call => ended?,
                 }
                 cx.emit(Event::new().with_text("dropped")).await?;
@@ -278,7 +280,9 @@ async fn unless_ended<T>(
 ) -> T {
     tokio::select! {
         ended = begun => panic!("the run has ended: {ended:?}"),
-        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => wanted.expect("the event happens in time"),
+        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => {
+            wanted.expect("the event happens in time")
+        }
     }
 }
 

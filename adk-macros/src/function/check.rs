@@ -164,7 +164,8 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         );
     } else if !is_tool_name(&name) {
         let help = format!(
-            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at most {LONGEST} characters"
+            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at \
+             most {LONGEST} characters"
         );
         report.refuse(
             span,

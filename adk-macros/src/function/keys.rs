@@ -40,8 +40,12 @@ impl KeyTypes {
             }
             // A returned `&'static str` has the key type of any text.
             aliases.extend(read(
-                "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::TypeFacts::<__AdkValue>::OPTIONAL }>>::Value;
-                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::KeyFacts::<__AdkGiven>::REF }>>::Value;",
+                "type __AdkGiven = <__AdkValue as __typed::OfOption<{
+                    __adk::TypeFacts::<__AdkValue>::OPTIONAL
+                }>>::Value;
+                type __AdkWritten = <__AdkGiven as __typed::OfRef<{
+                    __typed::KeyFacts::<__AdkGiven>::REF
+                }>>::Value;",
             ));
             quote!(__AdkWritten)
         });
@@ -116,11 +120,14 @@ impl KeyType {
         aliases.extend(quote!(type #written = #ty;));
         let (written, borrowed) = (alias(0), alias(4));
         aliases.extend(code!(
-            "type {parameter} =
-                <{written} as __typed::OfOption<{{ __adk::TypeFacts::<{written}>::OPTIONAL }}>>::Parameter;
+            "type {parameter} = <{written} as __typed::OfOption<{{
+                __adk::TypeFacts::<{written}>::OPTIONAL
+            }}>>::Parameter;
             type {borrowed} = <{parameter} as __typed::Parameter>::Value;
-            type {owned} = <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
-            type {key} = <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
+            type {owned} =
+                <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
+            type {key} =
+                <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
         ));
         Self {
             read: code!("<{parameter} as __typed::Parameter>::Read<{key}>"),

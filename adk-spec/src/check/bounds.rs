@@ -95,7 +95,8 @@ const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
         // A `try` with a timeout may limit a step that is among the causes, so the total cost
         // decides.
         if !is_limited && costs.get(*cost).is_none() && causes.count > 0 {
-            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
+            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow \
+                ends: "]);
             describe_unbounded(&mut m, &causes, *cost);
             return Some(m);
         }

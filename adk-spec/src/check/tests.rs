@@ -125,9 +125,9 @@ fn names_inside_of_nested_workflows() {
         .message;
     assert_eq!(
         message,
-        "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; help: write \
-         `as second_drafting` after it, which makes it an instance with a name of its own; its steps are then \
-         called `second_drafting::critic` and so on"
+        "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; \
+         help: write `as second_drafting` after it, which makes it an instance with a name of its \
+         own; its steps are then called `second_drafting::critic` and so on"
     );
 }
 
@@ -280,7 +280,8 @@ fn waits_in_agents_that_are_tools() {
     let says = |text: &str| Some(format!("wait-in-tool: agent `boss` calls {text}"));
     let step = |used: &str, wait: &str| {
         format!(
-            "`{used}` as a tool, and in it {wait}; a call of a tool cannot wait; help: make `{used}` a step"
+            "`{used}` as a tool, and in it {wait}; a call of a tool cannot wait; help: make \
+             `{used}` a step"
         )
     };
     let agrees = "tool `pay` of `payer` waits until a person agrees (`confirm`)";

@@ -51,7 +51,9 @@ impl<'a> KeyScope<'a> {
         deepest: usize,
     ) -> bool {
         each!(target in meta.transfer => {
-            let writes = any!(own in target.writes => !own.optional && same(self.written_key(own.name), key));
+            let writes = any!(own in target.writes => {
+                !own.optional && same(self.written_key(own.name), key)
+            });
             if !writes || deepest == 0 || !self.targets_write(target, key, deepest - 1) {
                 return false;
             }

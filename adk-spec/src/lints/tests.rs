@@ -75,7 +75,8 @@ fn inputs() {
     let message = &spec([]).inputs(inputs).outputs(keys(["topic"])).lints()[0].message;
     assert_eq!(
         message,
-        "input-unread: input `tone` is never read; help: read it, as in `{tone}` in a prompt, or remove it"
+        "input-unread: input `tone` is never read; help: read it, as in `{tone}` in a prompt, or \
+         remove it"
     );
 }
 
@@ -105,8 +106,9 @@ fn keys_that_no_step_writes() {
     );
     assert_eq!(
         spec_of(vec![writer(), reads("{darft?}")]).lints()[0].message,
-        "key-unwritten: `critic` reads `darft` if it exists, but no step writes it; help: did you mean `draft`? Otherwise \
-         declare `state darft: TYPE` if the session holds it already, or remove it"
+        "key-unwritten: `critic` reads `darft` if it exists, but no step writes it; help: did you \
+         mean `draft`? Otherwise declare `state darft: TYPE` if the session holds it already, or \
+         remove it"
     );
     assert_eq!(
         lints(&spec_of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))),
@@ -186,8 +188,8 @@ fn keys_of_steps() {
     let message = &spec([writes("note")]).lints()[0].message;
     assert_eq!(
         message,
-        "key-unread: `writer` writes `note`, but no step reads it; help: read it, make it an output of the workflow, or do \
-         not write it"
+        "key-unread: `writer` writes `note`, but no step reads it; help: read it, make it an \
+         output of the workflow, or do not write it"
     );
 }
 
@@ -414,8 +416,8 @@ fn keys_before_a_long_text() {
     assert_eq!(
         lints,
         [
-            "prompt-uncached: `{topic}` in the prompt of `a` is before 4102 bytes that never change, so no provider caches \
-          them; help: put it after them"
+            "prompt-uncached: `{topic}` in the prompt of `a` is before 4102 bytes that never \
+             change, so no provider caches them; help: put it after them"
         ]
     );
     for good in [

@@ -113,7 +113,9 @@ impl<'a> Spec<'a> {
 
     /// Returns whether a step is a stub for an agent that was rejected.
     pub(crate) const fn has_stub(&self) -> bool {
-        any!(step in self.steps => matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub()))
+        any!(step in self.steps => {
+            matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub())
+        })
     }
 
     /// Returns a declared key: the inputs come first, then the keys with an initial value, then the

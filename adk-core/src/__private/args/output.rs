@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 /// A type that a tool may return.
 #[diagnostic::on_unimplemented(
-    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` \
+        on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait ToolOutput {
@@ -35,7 +36,8 @@ impl<T: Serialize> ToolOutput for T {
 
 /// A type that a tool may fail with.
 #[diagnostic::on_unimplemented(
-    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` for it: the model reads its text",
+    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` \
+        for it: the model reads its text",
     label = "has no text"
 )]
 pub trait ToolFailure: Sized {

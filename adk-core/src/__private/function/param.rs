@@ -333,7 +333,8 @@ fn missing_key_error(state: &mut State<'_>, key: &str) -> Error {
         format!("the parameter `{key}` reads the state key `{around}`, which holds no value")
     };
     let error = Error::new(ErrorKind::KeyMissing, message).with_help(format!(
-        "let an earlier step write `{around}`, pass it as an input, or make the parameter an `Option`"
+        "let an earlier step write `{around}`, pass it as an input, or make the parameter an \
+         `Option`"
     ));
     state.refuse(error.at(state.writer.path))
 }

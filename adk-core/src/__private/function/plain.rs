@@ -154,7 +154,11 @@ impl Param for BorrowedText {
 macro_rules! plain {
     ($($ty:ident)*) => {$(
         plain!(@one $ty, stringify!($ty), concat!("&", stringify!($ty)));
-        plain!(@one Vec<$ty>, concat!("Vec<", stringify!($ty), ">"), concat!("&Vec<", stringify!($ty), ">"));
+        plain!(
+            @one Vec<$ty>,
+            concat!("Vec<", stringify!($ty), ">"),
+            concat!("&Vec<", stringify!($ty), ">")
+        );
     )*};
     (@one $ty:ty, $spelled:expr, $borrowed:expr) => {
         impl PlainType for $ty {

@@ -34,17 +34,20 @@ pub fn check_supplied(
                 }
             };
             let message = format!(
-                "the agent given for `{}` {what} {}, but the workflow was checked with one that {what} {}",
+                "the agent given for `{}` {what} {}, but the workflow was checked with one that \
+                 {what} {}",
                 declared.name,
                 list(&has),
                 list(&checked),
             );
             let help = match what {
                 ENDS => {
-                    "supply one that may end loops by its own type, `agent NAME: TYPE;`, which says what it ends"
+                    "supply one that may end loops by its own type, `agent NAME: TYPE;`, which \
+                     says what it ends"
                 }
                 _ => {
-                    "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`"
+                    "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as \
+                     TYPE;`"
                 }
             };
             return Err(Error::new(ErrorKind::Config, message).with_help(help));

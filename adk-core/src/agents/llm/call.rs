@@ -350,7 +350,11 @@ impl<'a> ModelAttempts<'a> {
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let metadata = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata = json!({
+                        "attempt": self.attempt,
+                        "waitMs": millis,
+                        "error": error.to_string(),
+                    });
                     self.attempt += 1;
                     return Ok(NextAttempt {
                         key: RETRY_KEY,
@@ -445,7 +449,8 @@ fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
 
 fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
-        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
+        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of \
+         `Retry::max_delay`)",
         error.message()
     );
     error.with_message(message)

@@ -339,8 +339,8 @@ fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool
     match &call.malformed {
         None => Ok(tool.clone()),
         Some(text) => Err(format!(
-            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
-             {text}",
+            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again \
+             with one; this came: {text}",
             call.name
         )),
     }
@@ -516,7 +516,8 @@ fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
         )));
     }
     if secret::has_secret(&value) {
-        let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
+        let why = "holds a secret, which no model may see: a parameter \
+            `#[key] KEY: Out<Secret<T>>` gives it to a key";
         return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
     }
     Ok(value)
@@ -590,8 +591,8 @@ fn unknown_tool(tools: &Toolbox<'_>, name: &str) -> String {
         format!("{failed} There are no tools that you can call.")
     } else {
         format!(
-            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that you only call a tool \
-         from that list.",
+            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that \
+             you only call a tool from that list.",
             tools.join(", ")
         )
     }

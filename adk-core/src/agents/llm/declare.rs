@@ -342,11 +342,13 @@ impl IncludeContents {
     pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
             (Self::Last(0), _) => Some(
-                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in `last(8)`",
+                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in \
+                 `last(8)`",
             ),
             (Self::Default, Some(compact)) => compact.fault(),
             (_, Some(_)) => Some(
-                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows only the newest turns; help: remove one of them",
+                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows \
+                 only the newest turns; help: remove one of them",
             ),
             (_, None) => None,
         }

@@ -63,7 +63,8 @@ impl ResultLimit {
             ""
         };
         let note = format!(
-            "These are the first {shown} of {len} bytes. All of the result is in the artifact `{name}`{how}."
+            "These are the first {shown} of {len} bytes. All of the result is in the artifact \
+             `{name}`{how}."
         );
         let cut = match result {
             Ok(_) => Ok(json!({"result": head, "truncated": note})),

@@ -198,7 +198,8 @@ impl Misfit {
     pub(super) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(
-            "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this schema and nothing else: {schema}"
+            "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this \
+             schema and nothing else: {schema}"
         )
     }
 
@@ -217,7 +218,8 @@ impl Misfit {
         };
         let (text, schema) = (excerpt(&text), excerpt(&schema.to_string()));
         let message = format!(
-            "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
+            "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; \
+             the schema is: {schema}"
         );
         let (message, help) = match no_answer::ended_early(finish) {
             Some((reason, help)) => (format!("{message}; {reason}"), help),

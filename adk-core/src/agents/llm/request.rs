@@ -96,7 +96,8 @@ fn identity(name: &str, description: &str) -> String {
         format!("You are an agent. Your internal name is \"{name}\".")
     } else {
         format!(
-            "You are an agent. Your internal name is \"{name}\". The description about you is \"{description}\"."
+            "You are an agent. Your internal name is \"{name}\". The description about you is \
+             \"{description}\"."
         )
     }
 }

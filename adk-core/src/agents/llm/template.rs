@@ -115,7 +115,8 @@ fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error 
     let message =
         format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
-        "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
+        "pass `{around}` as an input, write it before this agent runs, or read it optionally as \
+         `{{{key}?}}`"
     );
     Error::new(ErrorKind::KeyMissing, message).with_help(help)
 }

@@ -245,7 +245,8 @@ impl<'a> LlmTurn<'a> {
             && !(cx.run.has_record() && compact::is_recorded(cx))
         {
             let message = format!(
-                "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
+                "it has made {max} model calls in one turn, its `max_turns`, and the model still \
+                 calls tools"
             );
             return Err(Error::new(ErrorKind::TurnsExceeded, message).with_help(
                 "raise `max_turns`, or say in the instruction when to stop calling tools",

@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be placed in a tree",
-    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
+    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements \
+        `Agent` or `DynAgent`"
 )]
 pub trait IntoAgent {
     /// Converts the value to a part of a tree.
@@ -243,7 +244,8 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
 /// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
 /// let agent = |name: &'static str| LlmAgent::builder(name);
 /// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
-/// let tree = SequentialAgent::builder("all").sub_agents((agent("first"), both, agent("last").build()));
+/// let tree = SequentialAgent::builder("all")
+///     .sub_agents((agent("first"), both, agent("last").build()));
 /// assert_eq!(tree.build()?.spec().nodes().len(), 7);
 /// # Ok::<(), adk::BuildError>(())
 /// ```

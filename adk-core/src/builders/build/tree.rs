@@ -198,7 +198,8 @@ impl Tree {
                 let inside = at..=flat.end(at);
                 faults.retain(|fault| fault.step.is_none_or(|step| !inside.contains(&step)));
                 let fact = format!(
-                    "`{}` is the same block as one before it; help: build a second one, with a name of its own",
+                    "`{}` is the same block as one before it; help: build a second one, with a \
+                     name of its own",
                     block.name
                 );
                 let mut fault = Diagnostic::new(Check::AgentReused, &*block.name, fact);

@@ -187,8 +187,8 @@ pub(crate) struct MissingArtifactStore;
 impl MissingArtifactStore {
     fn error(what: &str, name: &str) -> Error {
         let message = format!(
-            "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store for artifacts, which would \
-            be lost with the process"
+            "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store \
+             for artifacts, which would be lost with the process"
         );
         Error::new(ErrorKind::NoArtifactStore, message).with_help(
             "give it one that lasts: `.store(store)` with the store of the runs, or \
@@ -201,7 +201,12 @@ impl MissingArtifactStore {
 macro_rules! refuses {
     ($($store:ty),*) => {
         $(impl ArtifactStore for $store {
-            fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+            fn save<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+                _: Part,
+            ) -> BoxFuture<'a, Result<u32>> {
                 Box::pin(ready(Err(Self::error("save", name))))
             }
 
@@ -218,7 +223,11 @@ macro_rules! refuses {
                 Box::pin(ready(Ok(Vec::new())))
             }
 
-            fn versions<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+            fn versions<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+            ) -> BoxFuture<'a, Result<Vec<u32>>> {
                 Box::pin(ready(Err(Self::error("list the versions of", name))))
             }
 
@@ -380,7 +389,8 @@ fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of `max_artifact_bytes`"
+        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of \
+         `max_artifact_bytes`"
     );
     Err(
         Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)

@@ -68,7 +68,8 @@ impl BudgetAccount {
         let message = format!("{owner} would use more than its budget of {budget}");
         let help = match self.budget {
             Budget::Money(..) => {
-                "raise it, or lower the `max_output_tokens` of its agents: the longest answer is reserved before each call"
+                "raise it, or lower the `max_output_tokens` of its agents: the longest answer is \
+                 reserved before each call"
             }
             Budget::Tokens(_) => "raise it, or ask for less",
         };
@@ -231,7 +232,8 @@ fn check_prices(
                     && price.longest_answer().is_none() =>
             {
                 let message = format!(
-                    "there is a budget of {budget}, and it is not known how long an answer of `{name}` may be"
+                    "there is a budget of {budget}, and it is not known how long an answer of \
+                     `{name}` may be"
                 );
                 return error(
                     message,

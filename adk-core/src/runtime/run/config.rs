@@ -201,7 +201,9 @@ impl RunConfig {
         ///
         /// ```
         /// # use adk_core as adk;
-        /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+        /// # async fn show<T: Send + 'static>(
+        /// #     mut stream: adk::RunStream<'_, T>,
+        /// # ) -> adk::Result<()> {
         /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
         /// while let Some(event) = stream.next().await {
         ///     let event = event?;

@@ -221,8 +221,14 @@ pub fn words(text: &str) -> BTreeSet<String> {
 /// Returns whether a character is an ideograph or a syllable of a script without spaces between
 /// words.
 fn is_own_word(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
+    matches!(
+        c,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{2e80}'..='\u{a4cf}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Formats microseconds since 1970 as a time in UTC by ISO 8601, to the second:
@@ -330,7 +336,8 @@ impl Services {
         self.memory.as_ref().ok_or_else(|| {
             let message = "memory is requested, but this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
-                "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
+                "give it one: `Runner::builder().store(store)`, or \
+                 `.memory_service(InMemoryMemoryService::new())`",
             )
         })
     }

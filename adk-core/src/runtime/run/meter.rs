@@ -115,13 +115,15 @@ impl Meter {
         let (workflow, word) = (&self.workflow, cost.word());
         let message = match (cost, self.limits.time, cost.allowed(&self.limits)) {
             (Cost::Time, Some(time), _) => format!(
-                "workflow `{workflow}` takes longer than {time:?}, the `time` of its `#[bounds(...)]`"
+                "workflow `{workflow}` takes longer than {time:?}, the `time` of its \
+                 `#[bounds(...)]`"
             ),
             (_, _, most) => {
                 let most = most.unwrap_or_default();
                 let s = if most == 1 { "" } else { "s" };
                 format!(
-                    "workflow `{workflow}` has used up the {most} {}{s} of its `#[bounds({word} = {most})]`",
+                    "workflow `{workflow}` has used up the {most} {}{s} of its \
+                     `#[bounds({word} = {most})]`",
                     cost.unit()
                 )
             }

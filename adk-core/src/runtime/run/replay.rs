@@ -676,14 +676,16 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
         part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()))
     };
     let message = format!(
-        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
+        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the \
+         journal",
         show(now.get(*first)),
         show(then.get(*first))
     );
     let changed: Vec<_> = changed.into_iter().map(String::as_str).collect();
     Err(Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "nothing was called; the code that decides {} at `{path}` has changed, or reads something that is not in the journal \
-         (wrap that in `cx.step(...)`): resume the run with the program that recorded it, or undo the change",
+        "nothing was called; the code that decides {} at `{path}` has changed, or reads something \
+         that is not in the journal (wrap that in `cx.step(...)`): resume the run with the program \
+         that recorded it, or undo the change",
         changed.join(" and ")
     )))
 }

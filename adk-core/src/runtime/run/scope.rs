@@ -290,7 +290,10 @@ impl KeyScope {
 
     /// Returns false if the stored key belongs to an element that has not written it in this run.
     fn is_current(&self, key: &str) -> bool {
-        let is_in = |scope: &&Self| matches!(&scope.kind, ScopeKind::Element(prefix) if key.starts_with(scope.text(prefix)));
+        let is_in = |scope: &&Self| match &scope.kind {
+            ScopeKind::Element(prefix) => key.starts_with(scope.text(prefix)),
+            _ => false,
+        };
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }

@@ -167,7 +167,8 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
         let wanted = std::any::type_name::<T>();
         let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
         let help =
-            "read the key as the type that it is written as; a session keeps what older programs wrote";
+            "read the key as the type that it is written as; a session keeps what older programs \
+             wrote";
         Error::new(ErrorKind::KeyType, message).with_help(help).with_source(error)
     })
 }

@@ -397,41 +397,50 @@ impl AgentUpdate<'_> {
             )
             .await
         {
-            Ok(stored) => {
-                let keys = stored
-                    .event
-                    .actions
-                    .state_delta
-                    .iter()
-                    .chain(stored.temp.iter());
-                keys.for_each(|(key, _)| written.add(key));
-                let value = updated_value(&stored, &key);
-                if let Some(ticket) = stored.ticket {
-                    run.outbox().until_taken(ticket).await;
-                }
-                value
-            }
+            Ok(stored) => finish_update(run, &stored, &key, written).await,
             Err(error) => {
                 // Nothing was stored, so the set keys stay pending.
                 if !is_in_call {
                     *overlay = before;
                 }
-                match error.kind() {
-                    ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
-                    // The error is recorded like that of a step: the update is tried again, or the
-                    // error is the result once the agent has continued.
-                    _ => perform(
-                        run.clone(),
-                        step,
-                        CallInputs::default(),
-                        depth::check,
-                        ready(Err::<Value, _>(error)),
-                    )
-                    .await
-                    .map(Arc::new),
-                }
+                record_failure(run, step, error).await
             }
         }
+    }
+}
+
+/// Adds the written keys of a stored update, and waits until the consumer has taken its event.
+/// Returns the new value.
+async fn finish_update(
+    run: &Run,
+    stored: &Stored,
+    key: &Name,
+    written: &mut UpdatedKeys<'_>,
+) -> Result<Arc<Value>> {
+    let delta = &stored.event.actions.state_delta;
+    let keys = delta.iter().chain(stored.temp.iter());
+    keys.for_each(|(key, _)| written.add(key));
+    let value = updated_value(stored, key);
+    if let Some(ticket) = stored.ticket {
+        run.outbox().until_taken(ticket).await;
+    }
+    value
+}
+
+/// Records the error of an update like that of a step: the update is tried again, or the error is
+/// the result once the agent has continued. Returns the error.
+async fn record_failure(run: &Arc<Run>, step: StepKey, error: Error) -> Result<Arc<Value>> {
+    match error.kind() {
+        ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
+        _ => perform(
+            run.clone(),
+            step,
+            CallInputs::default(),
+            depth::check,
+            ready(Err::<Value, _>(error)),
+        )
+        .await
+        .map(Arc::new),
     }
 }
 
@@ -684,8 +693,8 @@ fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
 fn diverged_error(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, where its journal holds another event");
     Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
-         change"
+        "the code that updates `{key}` has changed, or its order: resume the run with the program \
+         that recorded it, or undo the change"
     ))
 }
 

@@ -99,8 +99,8 @@ pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topolog
         then.diff(now)
     );
     Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
-        "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
-         tools and limits may change",
+        "resume it with the program that began it; steps may be added at the end of the body, and \
+         prompts, models, tools and limits may change",
     ))
 }
 
@@ -269,7 +269,8 @@ fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) ->
     let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {
         SessionTurns::Queue => {
-            "give the inner run a session of its own, because a run that waits for a run inside it never ends"
+            "give the inner run a session of its own, because a run that waits for a run inside it \
+             never ends"
         }
         _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
     };

@@ -189,7 +189,8 @@ fn output_error(error: Error) -> Error {
     let (fact, help) = match error.kind() {
         ErrorKind::KeyMissing => (
             "the run ended without the workflow's output",
-            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
+            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or \
+             `writes = KEY`",
         ),
         _ => (
             "the workflow's output cannot be read",

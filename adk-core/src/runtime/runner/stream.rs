@@ -446,14 +446,16 @@ impl Run {
             self.id
         );
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
-            "resume the run with the program that recorded it, or undo the change: `{path}` or a step before it has changed"
+            "resume the run with the program that recorded it, or undo the change: `{path}` or a \
+             step before it has changed"
         )))
     }
 
     /// Returns the error of a run whose only remaining waits are for withdrawn questions.
     fn withdrawn_questions(&self) -> Error {
         let message = format!(
-            "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
+            "run `{}` waits for questions that were withdrawn, since the block around them had \
+             ended before the run was resumed",
             self.id
         );
         Error::new(ErrorKind::Diverged, message).with_help(

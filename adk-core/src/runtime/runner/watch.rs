@@ -56,7 +56,8 @@ impl<P, R> Runner<P, R> {
     /// ```no_run
     /// # use adk_core as adk;
     /// # async fn run(runner: adk::Runner) {
-    /// let watch = runner.watch().inspect(|run| println!("{} continued: {:?}", run.run_id, run.result));
+    /// let watch = runner.watch();
+    /// let watch = watch.inspect(|run| println!("{} continued: {:?}", run.run_id, run.result));
     /// let error = watch.await;
     /// eprintln!("the store has failed: {error}");
     /// # }

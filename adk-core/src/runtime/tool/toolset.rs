@@ -30,11 +30,15 @@ use std::sync::Arc;
 ///         "paid"
 ///     }
 ///
-///     fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+///     fn tools<'a>(
+///         &'a self,
+///         cx: &'a ReadonlyContext,
+///     ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
 ///         Box::pin(async move {
 ///             let mut tools: Vec<Arc<dyn DynTool>> = Vec::new();
 ///             if cx.get("user:paid")?.unwrap_or(false) {
-///                 tools.push(Arc::new(FunctionTool::new("quote", "Quotes a price.", |_: (), _| 7)));
+///                 let quote = FunctionTool::new("quote", "Quotes a price.", |_: (), _| 7);
+///                 tools.push(Arc::new(quote));
 ///             }
 ///             Ok(tools)
 ///         })

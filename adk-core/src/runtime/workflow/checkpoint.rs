@@ -32,7 +32,10 @@ impl Walk<'_> {
             Some(block) => match self.steps[block.at].kind {
                 StepKind::Sequence => json!({"current_sub_agent": name}),
                 StepKind::Loop { .. } => {
-                    json!({"current_sub_agent": name, "times_looped": block.round.saturating_sub(1)})
+                    json!({
+                        "current_sub_agent": name,
+                        "times_looped": block.round.saturating_sub(1),
+                    })
                 }
                 _ => return Ok(()),
             },

@@ -165,7 +165,8 @@ pub(super) fn check_announced(
     let Some(meta) = meta else {
         let message = "a callback of this block ended a loop, but nothing had announced this exit";
         return Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(
-            "let the callback set a key, and a step after it end the loop: a function that returns `Flow`, or `until`",
+            "let the callback set a key, and a step after it end the loop: a function that returns \
+             `Flow`, or `until`",
         ));
     };
     let (known, help) = match flow {
@@ -175,7 +176,8 @@ pub(super) fn check_announced(
         ),
         _ => (
             meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in its `META`"
+            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in \
+             its `META`"
                 .into(),
         ),
     };

@@ -181,7 +181,10 @@ impl Walk<'_> {
     ) -> Result<Walked> {
         if let Some(discards) = discards {
             let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
-            let is_discarded = move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
+            let is_discarded = move |part: &BlockPart| match part {
+                BlockPart::Element(at) => !kept.contains(at),
+                _ => true,
+            };
             outcome.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = outcome.walked {

@@ -35,7 +35,8 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
     agent.run_dyn(&mut cx).await?;
     cx.take_branch_end().ok_or_else(|| {
         let message = format!(
-            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another process",
+            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another \
+             process",
             agent.meta().name
         );
         Error::new(ErrorKind::Config, message)

@@ -271,7 +271,8 @@ fn unchecked_skip(block: &str) -> Error {
     let message =
         format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
     Error::new(ErrorKind::Unchecked, message).with_help(format!(
-        "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
+        "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... \
+         >`, or let it return `()`"
     ))
 }
 

@@ -10,11 +10,9 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, run_plain, run_turn};
-use crate::runtime::run::{
-    Context, Frame, LifecycleOutcome, LifecycleReporter, LoopEndReason, Meter,
-};
+use crate::runtime::run::{Context, Frame, LifecycleOutcome, LifecycleReporter, Meter};
 use crate::spec::{NodeKind, Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
+use crate::{At, BoxFuture, Error, ErrorKind, Result};
 use adk_spec::__private::Cost;
 use std::future::ready;
 use std::ops::Range;
@@ -108,23 +106,9 @@ impl<'a> Walk<'a> {
                     } else {
                         boxed(|| run_turn(self, at, agent, outer, cx)).await?
                     };
-                    (
-                        at + 1,
-                        ended.and_then(|(flow, by)| {
-                            Exit::new(flow, LoopEndReason::Escalated { by })
-                        }),
-                    )
+                    (at + 1, ended.and_then(Exit::from_turn))
                 }
-                StepKind::Break { target } => {
-                    let target = target.map(Name::shared);
-                    (
-                        at + 1,
-                        Some(Exit {
-                            target,
-                            ..Exit::innermost(LoopEndReason::Break)
-                        }),
-                    )
-                }
+                StepKind::Break { target } => (at + 1, Some(Exit::from_break(target))),
                 StepKind::Sequence
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }

@@ -88,14 +88,14 @@ pub(crate) fn check_inputs(record: &Value, key: &StepKey, inputs: &CallInputs) -
     }
     let (name, number) = (&key.name, key.index + 1);
     let message = format!(
-        "call {number} of tool `{name}` in this turn has other arguments than the call that the journal of run `{}` \
-         holds as `{key}`",
+        "call {number} of tool `{name}` in this turn has other arguments than the call that the \
+         journal of run `{}` holds as `{key}`",
         key.run_id
     );
     Err(Error::new(ErrorKind::Diverged, message)
         .with_help(format!(
-            "`{name}` was not called again; what decides the arguments has changed in or before `{}`: undo that change, \
-             or resume the run with the program that recorded the call",
+            "`{name}` was not called again; what decides the arguments has changed in or before \
+             `{}`: undo that change, or resume the run with the program that recorded the call",
             key.path
         ))
         .at(&key.path))
@@ -194,13 +194,13 @@ impl RecordSubject<'_> {
         let (what, help) = match self {
             Self::Step(name) => (
                 format!("the recorded result of step `{name}`"),
-                "resume the run with the program that recorded it, or give the step another name, so that it is done \
-                 again; its type has to read what it writes",
+                "resume the run with the program that recorded it, or give the step another name, \
+                 so that it is done again; its type has to read what it writes",
             ),
             Self::Wait(name) => (
                 format!("the answer to wait `{name}`"),
-                "resume the run with a program that reads it; an `await` has its type held against each answer before it \
-                 is taken",
+                "resume the run with a program that reads it; an `await` has its type held against \
+                 each answer before it is taken",
             ),
             Self::Branch => (
                 "the recorded end of a branch".to_owned(),

@@ -6,7 +6,8 @@ use crate::{Error, ErrorKind, RunId, StoreErrorKind};
 /// Returns the error for a run that does not exist, of kind [`ErrorKind::UnknownRun`].
 pub fn unknown_run(run: RunId) -> Error {
     Error::new(ErrorKind::UnknownRun, format!("run `{run}` does not exist")).with_help(
-        "take the id from `Outcome::run_id` or from the `invocation_id` of an event; was its session deleted?",
+        "take the id from `Outcome::run_id` or from the `invocation_id` of an event; was its \
+         session deleted?",
     )
 }
 

@@ -280,7 +280,11 @@ mod tests {
         );
         assert_eq!(
             wire["actions"],
-            json!({"stateDelta": {"k": {"b": 1, "a": null}}, "artifactDelta": {"a.png": 3}, "escalate": true})
+            json!({
+                "stateDelta": {"k": {"b": 1, "a": null}},
+                "artifactDelta": {"a.png": 3},
+                "escalate": true,
+            })
         );
         assert_eq!(wire["nodeInfo"]["path"], "writing/refinement#2/critic");
         assert_eq!(wire["customMetadata"], json!({"loop_iteration": 1}));

@@ -43,7 +43,8 @@ impl Event {
     /// use adk::Event;
     /// let event = Event::new().with_text("Hi").with_state("draftKey", 1);
     /// let stored = event.to_stored()?;
-    /// assert!(stored.contains(r#""actions":{"state_delta":{"draftKey":1},"artifact_delta":{}}"#), "{stored}");
+    /// let actions = r#""actions":{"state_delta":{"draftKey":1},"artifact_delta":{}}"#;
+    /// assert!(stored.contains(actions), "{stored}");
     /// assert_eq!(Event::from_stored(&stored)?, event);
     /// # Ok::<(), adk::Error>(())
     /// ```

@@ -21,7 +21,8 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
         if let Some(key) = run.writes.iter().find(is_agent) {
             let (name, first) = (unraw(&key.name), path_text(&run.path));
             report.add(Check::Syntax, key.name.span(), format!(
-                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: write a `;` between two steps, as in `{first}; {name}`"
+                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: \
+                 write a `;` between two steps, as in `{first}; {name}`"
             ));
             run.writes.clear();
         }

@@ -14,7 +14,8 @@ impl Expansion<'_> {
     fn key(&self, at: usize) -> String {
         let holder = self.holder_of(&format!("__block({at}, 0)"));
         format!(
-            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ __block({at}, 2) }}>"
+            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ \
+             __block({at}, 2) }}>"
         )
     }
 
@@ -54,7 +55,9 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
+            let value =
+                quote!(<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value);
+            (ty, quote!(__typed::Is<#value>))
         });
         let writes = self
             .tree

@@ -63,7 +63,8 @@ impl Expansion<'_> {
             #new
             impl ::core::fmt::Debug for #name {
                 fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
+                    let mut __shown =
+                        ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
                     ::core::fmt::DebugStruct::finish_non_exhaustive(&mut __shown)
                 }
             }
@@ -93,9 +94,10 @@ impl Expansion<'_> {
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
-                parts.agree.extend(
-                    quote!(__wire::check_supplied(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
-                );
+                let described = quote!(<#alias as #held>::meta(&#parameter));
+                parts
+                    .agree
+                    .extend(quote!(__wire::check_supplied(&Self::SPEC, &#meta, #described)?;));
             }
             _ => {
                 let value = match kind {

@@ -161,7 +161,10 @@ fn may_return_early(body: TokenStream) -> bool {
     tokens.iter().enumerate().any(|(i, token)| match token {
         TokenTree::Ident(word) if word == "return" => true,
         TokenTree::Ident(word) => {
-            let is_macro = matches!(tokens.get(i + 1..i + 3), Some([TokenTree::Punct(mark), TokenTree::Group(_)]) if mark.as_char() == '!');
+            let is_macro = match tokens.get(i + 1..i + 3) {
+                Some([TokenTree::Punct(mark), TokenTree::Group(_)]) => mark.as_char() == '!',
+                _ => false,
+            };
             is_macro && !KNOWN.iter().any(|known| word == known)
         }
         TokenTree::Punct(mark) => mark.as_char() == '?',
@@ -195,7 +198,14 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
 
 /// Returns whether the call is `Box::pin(async { ... })`.
 fn is_box(call: &syn::ExprCall) -> bool {
-    let pins = matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "pin"));
+    let pins = match &*call.func {
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "pin"),
+        _ => false,
+    };
     pins && call.args.len() == 1 && matches!(call.args.first(), Some(Expr::Async(_)))
 }
 

@@ -81,7 +81,9 @@ pub(super) fn tools(
         let (meta, make) = if *is_agent {
             (
                 quote!(__adk::ToolMeta::of_agent(__wire::ItemFacts::<#alias>::AGENT_META_REF)),
-                quote!(<#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()),
+                quote!(
+                    <#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()
+                ),
             )
         } else {
             (
@@ -109,7 +111,8 @@ pub(super) fn tools(
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
-        quote!(__wire::with_file_tools::<{ #own #(+ __wire::count_tools(#files))* }>(&[#(#described),*], &[#(#files),*]))
+        let count = quote!({ #own #(+ __wire::count_tools(#files))* });
+        quote!(__wire::with_file_tools::<#count>(&[#(#described),*], &[#(#files),*]))
     };
     let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));

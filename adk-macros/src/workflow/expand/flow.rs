@@ -168,7 +168,10 @@ impl Expansion<'_> {
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
     fn block_count(&self) -> usize {
-        let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
+        let has_key = |step: &Step<'_>| match step.kind {
+            StepKind::Block(block) => block.kind.key().is_some(),
+            _ => false,
+        };
         if self.plan.steps.iter().any(has_key) {
             self.plan.steps.len()
         } else {
@@ -288,7 +291,8 @@ impl Expansion<'_> {
         let at = self.number_impl(i + 1, quote!(__typed::DeclaredTypes<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
+            type #item_alias =
+                <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
             #at
         }
     }

@@ -21,7 +21,10 @@ impl Expansion<'_> {
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::TypeKind<{{
-                        __typed::kind(__wire::ItemFacts::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
+                        __typed::kind(
+                            __wire::ItemFacts::<__Agent_{i}>::AGENT,
+                            __typed::KeyFacts::<__Agent_{i}>::TYPED,
+                        )
                     }}>;"
                 )
             };
@@ -145,13 +148,14 @@ impl Expansion<'_> {
             static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
                 /// The description of the whole workflow, as data.
-                pub const SPEC: __adk::Spec<'static> = __adk::Spec::new(#label, #description, &__STEPS)
-                    .inputs(&[#(#inputs),*])
-                    .lets(&[#(#lets),*])
-                    .states(&[#(#states),*])
-                    .outputs(&[#(#outputs),*])
-                    #unplaced
-                    #limits;
+                pub const SPEC: __adk::Spec<'static> =
+                    __adk::Spec::new(#label, #description, &__STEPS)
+                        .inputs(&[#(#inputs),*])
+                        .lets(&[#(#lets),*])
+                        .states(&[#(#states),*])
+                        .outputs(&[#(#outputs),*])
+                        #unplaced
+                        #limits;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
@@ -164,7 +168,10 @@ impl Expansion<'_> {
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {
         let (name, end) = (&step.name, index(step.end));
-        let of_kind = |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
+        let of_kind = |kind: TokenStream| {
+            let kind = quote!(__adk::spec::StepKind::#kind);
+            quote!(__adk::spec::Step::new(#name, #kind, #end))
+        };
         let of_agent = |instance: bool| {
             let meta = self.meta_text(i, step);
             code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
@@ -186,7 +193,8 @@ impl Expansion<'_> {
                     .skip
                     .then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
                 let budget = block.budget.iter();
-                quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
+                let budget = quote!(#(.budget(__adk::spec::Budget::of(#budget)))*);
+                quote!(#made #description #skippable #own_code #skip #budget)
             }
             StepKind::Branch => of_kind(quote!(Branch)),
             StepKind::Arm(arm) => {

@@ -294,7 +294,9 @@ const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     rfind!(i below if a < b { a } else { b } => {
         let again = match spec.steps[i].kind {
             StepKind::Loop { .. } => true,
-            StepKind::Try(Attempts { most: 2.., .. }) => !in_else(spec, i, a) && !in_else(spec, i, b),
+            StepKind::Try(Attempts { most: 2.., .. }) => {
+                !in_else(spec, i, a) && !in_else(spec, i, b)
+            }
             _ => false,
         };
         again && holds(spec, i, a) && holds(spec, i, b)
@@ -303,7 +305,9 @@ const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
 
 const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     let found = find!(i in block, at => {
-        matches!(spec.steps[i].kind, StepKind::Else) && holds(spec, i, at) && parent(spec, i) == block
+        matches!(spec.steps[i].kind, StepKind::Else)
+            && holds(spec, i, at)
+            && parent(spec, i) == block
     });
     found.is_some()
 }

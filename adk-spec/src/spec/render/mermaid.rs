@@ -7,7 +7,10 @@ use crate::spec::Spec;
 use std::fmt::Write;
 
 /// Settings that leave room for the title of a frame, and for long names on one line.
-const SETTINGS: &str = r#"%%{init: {"flowchart": {"wrappingWidth": 600, "subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#;
+const SETTINGS: &str = concat!(
+    r#"%%{init: {"flowchart": {"wrappingWidth": 600, "#,
+    r#""subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#
+);
 
 /// Colours that are readable on white and on black.
 const CLASSES: &[(&str, &str)] = &[

@@ -9,7 +9,12 @@ fn the_schema_of_plain_arguments() {
         "type": "object",
         "properties": {
             "city": { "type": "string", "description": "The city,\nin words." },
-            "days": { "type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255 },
+            "days": {
+                "type": ["integer", "null"],
+                "format": "uint8",
+                "minimum": 0,
+                "maximum": 255,
+            },
             "unit": {
                 "description": "A unit.",
                 "oneOf": [
@@ -45,10 +50,20 @@ fn the_schema_of_all_kinds_of_types() {
         "type": "object",
         "description": "The position.",
         "properties": {
-            "lat": { "type": "number", "format": "double", "description": "Degrees north,\nas a decimal." },
+            "lat": {
+                "type": "number",
+                "format": "double",
+                "description": "Degrees north,\nas a decimal.",
+            },
             "lon": { "type": "number", "format": "double" },
             "name": { "type": ["string", "null"] },
-            "height": { "type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535, "default": 0 },
+            "height": {
+                "type": "integer",
+                "format": "uint16",
+                "minimum": 0,
+                "maximum": 65535,
+                "default": 0,
+            },
         },
         "required": ["lat", "lon"],
     });
@@ -56,12 +71,18 @@ fn the_schema_of_all_kinds_of_types() {
     perhaps["type"] = json!(["object", "null"]);
     let circle = json!({
         "type": "object",
-        "properties": { "kind": { "type": "string", "const": "Circle" }, "r": { "type": "number", "format": "double" } },
+        "properties": {
+            "kind": { "type": "string", "const": "Circle" },
+            "r": { "type": "number", "format": "double" },
+        },
         "required": ["kind", "r"],
     });
     let square = json!({
         "type": "object",
-        "properties": { "kind": { "type": "string", "const": "Square" }, "a": { "type": "number", "format": "double" } },
+        "properties": {
+            "kind": { "type": "string", "const": "Square" },
+            "a": { "type": "number", "format": "double" },
+        },
         "required": ["kind", "a"],
     });
     let byte = json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 });
@@ -85,7 +106,10 @@ fn the_schema_of_all_kinds_of_types() {
                 "value": byte,
                 "children": {
                     "type": "array",
-                    "items": { "type": "object", "description": "Another Tree, of the same shape." },
+                    "items": {
+                        "type": "object",
+                        "description": "Another Tree, of the same shape.",
+                    },
                 },
             },
             "required": ["value", "children"],
@@ -103,8 +127,16 @@ fn the_schema_of_all_kinds_of_types() {
                 { "type": "string", "const": "All", "description": "All of them." },
             ],
         },
-        "table": { "type": "object", "additionalProperties": { "type": "integer", "format": "int32" } },
-        "pair": { "type": "array", "prefixItems": [byte, { "type": "string" }], "minItems": 2, "maxItems": 2 },
+        "table": {
+            "type": "object",
+            "additionalProperties": { "type": "integer", "format": "int32" },
+        },
+        "pair": {
+            "type": "array",
+            "prefixItems": [byte, { "type": "string" }],
+            "minItems": 2,
+            "maxItems": 2,
+        },
         "tags": { "type": "array", "items": { "type": "string" } },
         "letter": { "type": "string", "minLength": 1, "maxLength": 1 },
         "raw": true,

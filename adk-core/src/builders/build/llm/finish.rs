@@ -62,7 +62,8 @@ impl LlmAgentBuilder {
                 .is_none_or(|kind| kind != "object")
             {
                 let fact = format!(
-                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
+                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a \
+                     struct, whose fields the model fills in",
                     declaration.name, self.name
                 );
                 faults.push(Diagnostic::new(Check::ToolArgument, &*self.name, fact));
@@ -70,7 +71,8 @@ impl LlmAgentBuilder {
         }
         if self.settings.max_turns == Some(0) {
             let fact = format!(
-                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at least one model call",
+                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at \
+                 least one model call",
                 self.name
             );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
@@ -129,8 +131,9 @@ impl LlmAgentBuilder {
             "draft"
         };
         let fact = format!(
-            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
-             beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
+            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, \
+             digits and `_`, not beginning with a digit, perhaps after `user:`, `app:` or `temp:`, \
+             as in `{example}`",
             self.name
         );
         Diagnostic::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
@@ -150,8 +153,11 @@ impl LlmAgentBuilder {
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         parts.more_tools = !self.settings.toolsets.0.is_empty();
         let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
-        let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
-            && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
+        let is_text = match &self.output {
+            Some(OutputType::Schema(_)) => false,
+            Some(OutputType::Type { output, .. }) => output.schema.is_none(),
+            _ => true,
+        };
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
         parts.max_turns =
             self.settings
@@ -198,7 +204,8 @@ impl LlmAgentBuilder {
 
 pub(in crate::builders::build) fn depth_fault(name: &str) -> Diagnostic {
     let fact = format!(
-        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
+        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the \
+         tree flatter"
     );
     Diagnostic::new(Check::Syntax, name, fact)
 }

@@ -50,11 +50,24 @@ impl Exit {
         }
     }
 
-    pub(super) fn innermost(reason: LoopEndReason) -> Self {
+    fn innermost(reason: LoopEndReason) -> Self {
         Self {
             target: None,
             reason,
             is_direct: false,
+        }
+    }
+
+    /// Makes the exit of a turn that has ended with this flow.
+    pub(super) fn from_turn((flow, by): (Flow, Path)) -> Option<Self> {
+        Self::new(flow, LoopEndReason::Escalated { by })
+    }
+
+    /// Makes the exit of a `break`.
+    pub(super) fn from_break(target: Option<&str>) -> Self {
+        Self {
+            target: target.map(Name::shared),
+            ..Self::innermost(LoopEndReason::Break)
         }
     }
 

@@ -168,7 +168,9 @@ const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usiz
     if silent_arm(spec, block, key).is_some() {
         return None;
     }
-    find!(i in block + 1, spec.steps[block].end => writes(spec, i, key) && !writes_surely(spec, i, key))
+    find!(i in block + 1, spec.steps[block].end => {
+        writes(spec, i, key) && !writes_surely(spec, i, key)
+    })
 }
 
 /// Describes why an agent may end without writing one of its keys.

@@ -24,7 +24,11 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
         diagnostic.key,
         "}`, which would be sent as text, since a placeholder names a whole key; help: write `{",
     ]);
-    m.all(&[key_of_part(diagnostic.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
+    m.all(&[
+        key_of_part(diagnostic.key),
+        "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or \
+         write `\\\\{",
+    ]);
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
@@ -54,7 +58,10 @@ pub(super) const fn describe_unwritten(
     if contains(spec.states, key) {
         m.begin(Check::KeyMaybeMissing);
         subject(m, spec, diagnostic, reader);
-        m.push(", but the session need not hold that `state`; help: let a step before it write the key");
+        m.push(
+            ", but the session need not hold that `state`; help: let a step before it write the \
+             key",
+        );
         return if_absent(m, spec, diagnostic, reader);
     }
     m.begin(Check::KeyMissing);
@@ -76,6 +83,19 @@ pub(super) const fn describe_unwritten(
     if suggest_output(m, spec, key) {
         return push_known_keys(m, spec, at);
     }
+    suggest_source(m, spec, diagnostic, reader, at);
+    push_known_keys(m, spec, at);
+}
+
+/// Adds the remedy for a key that no step writes.
+const fn suggest_source(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+    at: usize,
+) {
+    let key = diagnostic.key;
     let near = nearest(spec, at, key);
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
@@ -103,28 +123,39 @@ pub(super) const fn describe_unwritten(
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, diagnostic, reader);
     } else {
+        suggest_input(m, spec, diagnostic, reader, at);
+    }
+}
+
+/// Adds the remedy to declare a key as an input or a `let`.
+const fn suggest_input(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+    at: usize,
+) {
+    let key = diagnostic.key;
+    m.all(&[
+        "; help: declare it as an input, `",
+        key,
+        ": TYPE`, or as a `let`",
+    ]);
+    if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
         m.all(&[
-            "; help: declare it as an input, `",
+            ", let it read another key by `(",
             key,
-            ": TYPE`, or as a `let`",
+            " = KEY)` after its name",
         ]);
-        if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
-            m.all(&[
-                ", let it read another key by `(",
-                key,
-                " = KEY)` after its name",
-            ]);
-            if let Some(AgentKind::Function) = kind(spec, at) {
-                m.push(", mark the parameter `#[resource]` if the program gives it");
-            }
-        }
-        match diagnostic.part {
-            // A renaming claims that the key exists, so an optional read is no remedy.
-            StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
-            _ => if_absent_or_text(m, spec, diagnostic, reader),
+        if let Some(AgentKind::Function) = kind(spec, at) {
+            m.push(", mark the parameter `#[resource]` if the program gives it");
         }
     }
-    push_known_keys(m, spec, at);
+    match diagnostic.part {
+        // A renaming claims that the key exists, so an optional read is no remedy.
+        StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
+        _ => if_absent_or_text(m, spec, diagnostic, reader),
+    }
 }
 
 /// Describes an output that is not certain to be written when the workflow ends.

@@ -23,21 +23,7 @@ pub(super) const fn describe_read(
     let key = diagnostic.key;
     m.begin(Check::KeyType);
     if diagnostic.at >= spec.steps.len() {
-        m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        push_writer(m, spec, key, writer);
-        help(m, declared_type(ty, writer), writer, "declare it", "");
-        if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
-            m.all(&[
-                ", or, if it may be nothing, add `let ",
-                key,
-                ": ",
-                ty,
-                " = None;` and return `Option<",
-                ty,
-                ">`",
-            ]);
-        }
-        return;
+        return describe_output(m, spec, key, ty, writer);
     }
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
@@ -99,6 +85,30 @@ pub(super) const fn describe_read(
             };
             help(m, ty, writer, "read it", ", or read another key");
         }
+    }
+}
+
+/// Describes an output that is declared as another type than the written one.
+const fn describe_output(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    key: &str,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
+    push_writer(m, spec, key, writer);
+    help(m, declared_type(ty, writer), writer, "declare it", "");
+    if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
+        m.all(&[
+            ", or, if it may be nothing, add `let ",
+            key,
+            ": ",
+            ty,
+            " = None;` and return `Option<",
+            ty,
+            ">`",
+        ]);
     }
 }
 
@@ -207,7 +217,8 @@ const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &s
         // The two types have the same spelling. An alias of `Option` hides that a function writes
         // the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
-            ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
+            ", which is another type of the same name, or the `Option` around what is written; \
+             help: use the type that is written in both places"
         } else {
             ", which is another type of the same name; help: use one of the two in both places"
         });
@@ -297,7 +308,11 @@ pub(super) const fn describe_mixed(
 ) {
     m.begin(Check::KeyType);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
-    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
+    m.push(
+        "`, which is written inside of an `each`, where it becomes a list, and outside of one; \
+         help: write another key in one of the two places, or make the steps of an element a \
+         workflow of its own, which has keys of its own",
+    );
 }
 
 /// Adds the owned type for a borrowed type, because a key owns its value.

@@ -47,7 +47,10 @@ pub(in crate::check::flow) const fn is_reported(
     diagnostic: &FlowDiagnostic<'_>,
 ) -> bool {
     any!(other in diagnostics => {
-        let elsewhere = other.at != diagnostic.at || other.part.number() != diagnostic.part.number();
-        other.kind.is_of_key() && same(other.key, diagnostic.key) && !(other.kind.is_of_types() && elsewhere)
+        let elsewhere =
+            other.at != diagnostic.at || other.part.number() != diagnostic.part.number();
+        other.kind.is_of_key()
+            && same(other.key, diagnostic.key)
+            && !(other.kind.is_of_types() && elsewhere)
     })
 }
