@@ -132,7 +132,7 @@ impl<T: Into<ModelRef>> IntoModel for T {
     note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
 )]
 pub trait Supplied {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
@@ -146,7 +146,7 @@ impl<T: Agent> Supplied for T {}
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
 pub trait IsDynAgent {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
