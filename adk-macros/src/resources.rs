@@ -105,8 +105,8 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
         let predicates = &conditions.predicates;
         quote!(#predicates,)
     });
-    // The bound has the span of the field's type, where rustc reports a type that threads cannot
-    // share.
+    // rustc reports here that a field cannot be shared between threads, so the bound has the span
+    // of the field's type.
     let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|ProvidedField { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });
