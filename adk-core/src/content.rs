@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub enum Role {
     /// The model.
     Model,
-    /// The user, the answers of functions, and any other speaker of a foreign program.
+    /// The user. Answers to function calls have this role too, as has any unknown role that another
+    /// program has written.
     #[default]
     #[serde(other)]
     User,

@@ -4,8 +4,8 @@ use crate::{Name, Path};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The way an agent ended. An exit is the `break` of the innermost enclosing loop, or of the loop
-/// with that name.
+/// How an agent ended. An exit acts like `break` in Rust: it ends the innermost enclosing loop, or
+/// an enclosing loop that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
@@ -14,7 +14,7 @@ pub enum Flow {
     Continue,
     /// The innermost loop ends.
     Exit,
-    /// The enclosing loop with that name ends.
+    /// The enclosing loop of this name ends.
     ExitTo(Name),
 }
 
@@ -31,9 +31,9 @@ impl Flow {
     }
 }
 
-/// A return value of a function that contains a `Flow`. A method needs this one bound instead of an
-/// impl for each type: rustc finds that a type that does not exist fits every impl, and reports an
-/// ambiguity.
+/// A return value of a function that contains a `Flow`: `Flow`, or `(T, Flow)`. Methods have this
+/// one bound instead of one impl per type: with several impls, rustc would also call a misspelled
+/// return type ambiguous, because an unknown type fits each impl.
 pub trait Flowing {
     /// The value without the `Flow`.
     type Value;
@@ -59,11 +59,11 @@ impl<T> Flowing for (T, Flow) {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoopEnd {
-    /// The path of the loop, without its own round.
+    /// The path of the loop; its last segment has no round.
     pub path: Path,
     /// The number of rounds that were begun.
     pub rounds: u32,
-    /// The reason.
+    /// The reason why the loop ended.
     pub reason: LoopEndReason,
 }
 

@@ -148,7 +148,8 @@ pub(crate) fn redact(value: &Value) -> Value {
 }
 
 /// Returns the name under which a run keeps a secret that was written at a path, and the reference
-/// for the event. A later secret of this key and path replaces the first.
+/// that replaces the secret in the event. A later secret of the same key and path replaces the
+/// earlier one.
 pub(crate) fn keep(key: &str, path: &Path) -> (Name, Value) {
     let name = format!("{PREFIX}{key}@{path}");
     let kept = json!({KEPT: name});

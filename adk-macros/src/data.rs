@@ -1,5 +1,5 @@
-//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key, and
-//! implements the number by which `key-type` identifies the type.
+//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key. It also
+//! implements `Numbered`, the number by which the check `key-type` identifies the type.
 
 use crate::depth;
 use crate::diag::Diagnostics;
@@ -180,8 +180,8 @@ fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenSt
     }
 }
 
-/// Implements the number of the type. A type without parameters also checks that its fields are
-/// data; the error of a field that is not names the remedy.
+/// Implements `Numbered`, the number that identifies the type. For a type without parameters, the
+/// impl also checks that the fields are data; the error of a field that is not names the remedy.
 fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let field_checks = generics.params.is_empty().then(|| field_checks(input));
@@ -189,7 +189,8 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     generics
         .type_params_mut()
         .for_each(|parameter| parameter.bounds.push(bound.clone()));
-    // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
+    // A type with a const parameter gets no identifying number, and a type with a lifetime cannot
+    // be a key.
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }

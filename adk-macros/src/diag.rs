@@ -85,7 +85,8 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// The errors of one macro call. Methods that emit it take it by value, so that no error is lost.
+/// The errors of one macro call. Methods that emit them take `self` by value, so that no error is
+/// lost.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {

@@ -35,11 +35,11 @@ use serde_json::{Map, Value};
         `#[resource] db: &Pool`"
 )]
 pub trait ToolArg: Sized {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
 
-    /// Returns how an argument of this type is declared and read. Only this path requires the
-    /// trait, so a wrong type is reported once.
+    /// Returns the handle that declares and reads an argument of this type. Expansions name the
+    /// trait only here, so rustc reports a wrong type once.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
@@ -51,7 +51,7 @@ pub trait ToolArg: Sized {
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
 pub trait LentArg: Sized {
-    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    /// Returns the handle of the argument, as [`ToolArg::arg`] does.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
@@ -62,7 +62,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
     }
 }
 
-/// A type that a model can fill in, for a parameter that is named like a context.
+/// A type that a model can fill in, for a parameter whose type has a name that ends in `Context`.
+/// The message proposes `ToolContext`.
 #[diagnostic::on_unimplemented(
     message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the \
         call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, \
@@ -70,10 +71,10 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
     label = "a model cannot fill in a `{Self}`"
 )]
 pub trait ContextLike: Sized {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 
-    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    /// Returns the handle of the argument, as [`ToolArg::arg`] does.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
@@ -180,8 +181,8 @@ impl Declare {
     }
 }
 
-/// One call: the arguments that no parameter has read yet, and the context until a parameter takes
-/// it.
+/// One call of a tool. It holds the arguments that no parameter has read yet, and the context until
+/// a parameter takes the context.
 #[derive(Debug)]
 pub struct ToolInvocation<'a> {
     args: ToolArgs,

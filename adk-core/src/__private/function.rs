@@ -91,7 +91,8 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     }
 }
 
-/// A type that a function reads or borrows as `&mut`, for a parameter that is named like a context.
+/// A type that a function reads or borrows as `&mut`, for a parameter whose type has a name that
+/// ends in `Context`. The message proposes `Context`.
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of \
         the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
@@ -261,8 +262,8 @@ pub(crate) fn run<'a>(
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         let limit = meta.timeout;
-        // The match on the work is separate from the match on the step, because the second one uses
-        // the context and a step does not borrow it.
+        // Two matches, because the work of a function with a context borrows `cx`, and the recorded
+        // call of a step needs `cx` too. After the first match that borrow has ended.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
@@ -296,8 +297,8 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// Returns the values of the keys that a function reads, as inputs of its recorded call. All
-/// secrets have the same value there.
+/// Returns the values of the keys that a function reads, as inputs of its recorded call. Each
+/// secret is replaced by one placeholder.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
     let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta

@@ -26,13 +26,13 @@
 //! [`answer`]: Journal::answer
 //!
 //! The mark of a finished agent has the agent's path as its key. Marks are stored with the next
-//! commit, in [`Slot::done`], so they cost no commit; [`RunRegistry::finished`] stores the last
-//! ones.
+//! commit, in [`Slot::done`], so they need no commit of their own; [`RunRegistry::finished`] stores
+//! the marks after the last commit.
 //!
 //! A run is resumed by executing it again, from the state with which it began.
 //! [`RunRegistry::claim`] returns the recorded journal. The runtime replays the journal, and calls
-//! the engine only for new entries. An engine that re-executes runs by itself (a distributed one)
-//! returns no journal ([`ClaimedRun::starting_over`]) and answers every call again.
+//! the engine only for new entries. A distributed engine that re-executes runs by itself returns no
+//! journal ([`ClaimedRun::starting_over`]) and answers every call again.
 //!
 //! **One process drives a run.** Each claim of a run has a number, [`ClaimId`], that every write
 //! carries. A store refuses the writes of a claim that is not the current one ([`refuse::fenced`]).
@@ -162,8 +162,8 @@ pub enum Retention {
     None,
     /// Records end with the process.
     Process,
-    /// Records outlive the process. A runner without a store for artifacts then refuses to save
-    /// any.
+    /// Records outlive the process. A runner without an artifact store then refuses to save
+    /// artifacts.
     Durable,
 }
 
@@ -209,8 +209,9 @@ pub trait RunRegistry: Send + Sync {
     /// a record that [is queued](RunRecord::is_queued), and this claim. The run begins with the
     /// commit that brings [`Slot::begins`]; the store replaces the record then.
     ///
-    /// The [`Claim`] is made together with the stored claim, as by [`claim`](Self::claim). Storing
-    /// a run that an engine above drives a second time changes nothing.
+    /// The engine creates the returned [`Claim`] in the same step in which it stores the claim, as
+    /// [`claim`](Self::claim) does. For a run that an [engine above](ClaimId::driven_above) drives,
+    /// a second call changes nothing.
     ///
     /// # Errors
     /// [`refuse::run_exists`] when the store has a run of that id; when the store fails or has no
@@ -223,8 +224,8 @@ pub trait RunRegistry: Send + Sync {
     /// For a failed run, the claim removes the waits whose answer is a failure ([`is_failure`]),
     /// because they have expired: a retry asks again.
     ///
-    /// The [`Claim`] is made together with the stored claim, so that it is released even if the
-    /// caller is dropped before it reads this answer.
+    /// The engine creates the returned [`Claim`] in the same step in which it stores the claim. The
+    /// claim is then released even if the caller is dropped before it reads this answer.
     ///
     /// A run whose record [is queued](RunRecord::is_queued) stays queued until its first commit,
     /// and has no events.
@@ -373,12 +374,12 @@ pub trait WaitRegistry: Send + Sync {
 /// them in the store: its stream yields committed events, without pieces of answers, and does not
 /// slow the run.
 pub trait RunDriver: Send + Sync {
-    /// Hands a run over, once: also if the connection breaks, and if the run was handed over
-    /// before. The future returns how the run has ended; `None` when it waits for values from
-    /// outside, or when only the store knows.
+    /// Hands a run over exactly once, even if the connection breaks or the run was handed over
+    /// before. The future returns how the run has ended; `None` when the run waits for values from
+    /// outside, or when only the store has the end.
     ///
     /// # Errors
-    /// When the run cannot be handed over. Its stored part continues regardless.
+    /// When the run cannot be handed over. Events that it has stored before stay.
     fn begin(&self, task: RunTask) -> BoxFuture<'static, Result<Option<RunReport>>>;
 
     /// Follows a run that was handed over before, and returns how it has ended, as
@@ -399,9 +400,9 @@ pub trait Timers: Send + Sync {
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimerKind {
-    /// The run continues after it.
+    /// A pause: the run continues when the timer ends.
     Pause,
-    /// The work that it limits ends with it.
+    /// A time limit: the limited work is stopped when the timer ends.
     Limit,
 }
 

@@ -22,7 +22,8 @@ pub(super) struct KeyType {
     pub(super) ty: TokenStream,
     /// The type in `Typed::Reads`, which determines whether the key may be absent.
     pub(super) read: TokenStream,
-    /// An expression for whether a value of any type fits; `None` means that none does.
+    /// An expression for whether the read accepts a value of any type; `None` for a read that does
+    /// not.
     pub(super) any: Option<TokenStream>,
     pub(super) optional: TokenStream,
 }
@@ -98,8 +99,8 @@ impl KeyTypes {
 }
 
 impl KeyType {
-    /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
-    /// need no traits, because their names are not used as aliases.
+    /// Finds the facts about a type. Its name may be an alias, so the expansion asks traits about
+    /// it. A plain type needs no traits, because its name is not used as an alias.
     pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain_type(ty) {
             return Self {

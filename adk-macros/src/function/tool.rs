@@ -127,7 +127,8 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         } else {
             quote!(false)
         };
-        // The model decides whether it calls the tool, so no reader may rely on the key.
+        // A written key counts as optional: the model decides whether it calls the tool, so no
+        // reader may rely on the key.
         let (yes, no, place) = (
             quote!(true),
             quote!(false),

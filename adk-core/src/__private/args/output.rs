@@ -17,7 +17,7 @@ use std::sync::Arc;
     label = "has no form in JSON"
 )]
 pub trait ToolOutput {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
 
     /// Returns the value as JSON.
@@ -72,7 +72,7 @@ pub enum ToolBodyError<E> {
 pub struct ToolOutcome {
     value: Value,
     flow: Flow,
-    /// Keys that parameters have set.
+    /// Values of keys that the tool has set through its parameters, such as an `Out`.
     set: StateDelta,
 }
 
@@ -95,9 +95,9 @@ impl ToolOutcome {
         self
     }
 
-    /// Writes the keys that were set and requests the end of a loop. After an exit the model does
-    /// not summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be
-    /// paid for and dropped.
+    /// Writes the keys of `set`, and requests the end of a loop. After an exit the model does not
+    /// summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be paid
+    /// for and dropped.
     pub fn apply(self, cx: &mut ToolContext) -> Value {
         self.set
             .into_iter()

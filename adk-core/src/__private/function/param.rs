@@ -80,7 +80,7 @@ impl Misplaced {
     }
 }
 
-/// The choice by the first parameter of how the function runs.
+/// The way in which a function runs. The type of its first parameter selects it.
 pub trait Held: Sized {
     /// Runs a function without a context as one recorded step.
     fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const ENDS: &str = "may end the loops";
 
-/// Rejects a supplied agent that reads, writes or exits other things than its declaration, or whose
+/// Rejects a supplied agent whose reads, writes or exits differ from its declaration, or whose
 /// tools and steps do not fit into the workflow.
 pub fn check_supplied(
     spec: &Spec<'_>,
@@ -101,7 +101,7 @@ fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
     typed.collect()
 }
 
-/// Returns the names of the read keys, without types, because a prompt has no types.
+/// Returns the names of the read keys. Types are left out, because a prompt accepts any type.
 fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = meta.reads.iter().map(|key| key.name.to_owned()).collect();
     for prompt in meta.prompts {

@@ -133,7 +133,7 @@ impl<T: Into<ModelRef>> IntoModel for T {
         TYPE as Arc<dyn DynAgent>;`"
 )]
 pub trait Supplied {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
@@ -147,7 +147,7 @@ impl<T: Agent> Supplied for T {}
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
 pub trait IsDynAgent {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 

@@ -7,25 +7,29 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The key of an error that is a result: the run has continued with it.
+/// The JSON key of a recorded error that counts as the result of its call: the run has continued
+/// with the error.
 pub(super) const ERROR: &str = "$error";
-/// The key of a failed call. It documents the failure; the call is made again.
+/// The JSON key of the record of a failed call. The record only documents the failure: a resumed
+/// run makes the call again.
 const FAILED: &str = "$failed";
-/// The key of a wait that was withdrawn: the run has continued without an answer.
+/// The JSON key of the record of a wait that was withdrawn: the run has continued without an
+/// answer.
 const WITHDRAWN: &str = "$withdrawn";
-/// The key of a value that has call facts next to it, or that would be mistaken for another record.
+/// The JSON key of a plain result. It is used if [`CallFacts`] are stored next to the result, or if
+/// the result has one of these keys itself.
 const VALUE: &str = "$value";
-/// The key of the facts about the call.
+/// The JSON key of [`CallFacts`].
 const CALL: &str = "$call";
 
 /// The facts about a call that a record keeps next to the result.
 #[derive(Serialize)]
 struct CallFacts<'a> {
     kind: CallKind,
-    /// The digest of the inputs.
+    /// The digest of the call's inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<String>,
-    /// The model.
+    /// The model that was called.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<&'a Name>,
 }
@@ -123,9 +127,9 @@ fn error_record(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     Value::Object(Map::from_iter([(key.to_owned(), failed)]))
 }
 
-/// Returns true if this is the record of a failed call. It is not a result: the call is made again
-/// when the run is resumed, and the new record replaces it. As JSON text it begins with
-/// `{"$failed":`.
+/// Returns true if this is the record of a failed call. Such a record is not a result: when the run
+/// is resumed, the call is made again, and its new record replaces this one. As JSON text it begins
+/// with `{"$failed":`.
 pub fn is_failure(record: &Value) -> bool {
     failure_of(record).is_some()
 }
@@ -178,7 +182,7 @@ pub(crate) fn escape(value: Value) -> Value {
     }
 }
 
-/// The subject of a record.
+/// What a record is about, for error messages.
 #[derive(Clone, Copy)]
 pub(crate) enum RecordSubject<'a> {
     /// The step of that name.

@@ -22,7 +22,7 @@ pub(crate) struct Delivery {
     pub(crate) session: Arc<Session>,
     pub(crate) seed: IdSeed,
     pub(crate) outbox: Outbox,
-    /// The keys that the run itself has written, if its workflow is closed.
+    /// The keys that the run itself has written. Set only for a [closed](OwnKeys) workflow.
     pub(crate) own: OnceLock<Box<OwnKeys>>,
     /// The `temp:` keys and secrets of the run.
     pub(crate) temp: RwLock<StateMap>,
@@ -86,7 +86,7 @@ impl Delivery {
         self.note(event, temp, &self.session, self.live_own());
     }
 
-    /// Returns the keys of a closed workflow, as the store has them.
+    /// Returns the keys of a closed workflow with the values that the store has for them.
     pub(crate) fn live_own(&self) -> Option<&OwnKeys> {
         self.own.get().map(|own| &**own)
     }

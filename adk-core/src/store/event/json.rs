@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Event {
         let path = wire.node_info.path;
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
-        // The writer added the round of the path.
+        // The serializer added the loop iteration that the path has, so it is removed again.
         let said = custom_metadata
             .get(LOOP_ITERATION_KEY)
             .and_then(Value::as_u64);

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// The last fields of an event without id and time.
+/// The end of the JSON of an event that has no id and no time yet.
 const NO_STAMP: &str = r#""id":"00000000-0000-0000-0000-000000000000","timestamp":0.0}"#;
 
 /// The stored form of an event without its last fields, id and time.

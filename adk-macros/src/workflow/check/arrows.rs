@@ -1,4 +1,4 @@
-//! `writer -> critic` where `critic` is the next step, although a key has to follow `->`.
+//! The mistake `writer -> critic`, where `critic` is the next step: a key has to follow `->`.
 
 use super::super::ast::{Node, Workflow};
 use super::super::names::{path_text, unraw};

@@ -1,4 +1,4 @@
-//! `key-duplicate`.
+//! The check `key-duplicate`: keys that are declared twice.
 
 use super::super::ast::{BlockKind, DeclKind, Key, KeyDecl, Workflow};
 use super::super::names::unraw;

@@ -1,5 +1,5 @@
-//! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
-//! constants.
+//! The check `loop-max`, for limits that name a key of the workflow. Const evaluation checks limits
+//! that are constants.
 
 use super::super::ast::{Limit, LimitKind, Node, Workflow};
 use super::super::names::unraw;

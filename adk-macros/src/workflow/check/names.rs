@@ -1,4 +1,4 @@
-//! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
+//! The checks `name-reserved`, `name-invalid`, `name-duplicate` and `agent-reused`.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last_segment, path_text, unraw};
@@ -88,7 +88,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     for step in plan.steps.iter().filter(|step| !step.named) {
         names.insert(step.name.clone(), NameOwner::Unnamed);
     }
-    // A target of transfers has no `as`, so the other step has to get a new name.
+    // A target of transfers cannot be renamed with `as`, so the other step has to get a new name.
     for target in &plan.targets {
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, NameOwner::Unnamed) => {

@@ -21,7 +21,7 @@ struct Parts {
     parameters: Vec<(usize, TokenStream)>,
     /// The checks of agents that are known only at run time.
     agree: TokenStream,
-    /// The toolsets, in the form that agents share.
+    /// The toolsets, as the shared values that several agents use.
     toolsets: TokenStream,
 }
 
@@ -79,8 +79,8 @@ impl Expansion<'_> {
                 let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                // The quantifier makes the bound one that may fail; without it, rustc requires it
-                // to hold here.
+                // With `for<...>` the bound may fail, and the workflow then has no `Default`.
+                // Without it, rustc would require here that the bound holds.
                 parts
                     .bounds
                     .extend(quote!(for<'__any> #ty: ::core::default::Default,));

@@ -203,14 +203,14 @@ pub(super) fn settings(
     })
 }
 
-/// Returns a value of exactly that type, in the field of a struct: there rustc reports only the
-/// value, not the generated code that requires the type.
+/// Returns a value that must have exactly that type, as the field of a struct: for a wrong type
+/// rustc then reports only the value, and not the generated code that requires the type.
 pub(super) fn exact_value(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
-/// Adds callbacks to settings or to a block. `to` is a reference, so that no trait implemented for
-/// all types takes precedence.
+/// Adds callbacks to settings or to a block. `to` is a reference, so that a method of the type wins
+/// over a trait that is implemented for all types.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();

@@ -50,7 +50,7 @@ impl<'a> Prompt<'a> {
         })
     }
 
-    /// Returns the call that sets the function, if the instruction may be one.
+    /// Returns the call that sets the instruction's function, if the instruction may be a function.
     pub(super) fn make(&self, make: TokenStream) -> Option<TokenStream> {
         let written = self.written;
         match written {

@@ -75,7 +75,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
-    /// an agent where the walk runs it, since each check of a type costs time.
+    /// an agent in the code that runs the step, since each further check of a type costs time.
     pub(super) fn path_checked_at_run<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.kind {
             StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => {
@@ -140,7 +140,8 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
-        // The rejected part may be the part that limits the workflow.
+        // A rejected workflow is not checked against its bounds: the rejected part may be the one
+        // that keeps the workflow within them.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {

@@ -137,7 +137,7 @@ impl Expansion<'_> {
         match_function(&head, &quote!(__name), arms.collect(), &none())
     }
 
-    /// Returns the agent in a field, in the form that the walk runs.
+    /// Returns the agent in a field, in the form that the runtime runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
         let alias = numbered_ident("Agent", i);
         match self.decl(step) {

@@ -331,8 +331,8 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.compact(__adk::llm::Compaction::new()#calls)))
 }
 
-/// Converts a literal such as `"30s"`, or any expression. `zero` is the reason against a timeout of
-/// zero.
+/// Converts a literal such as `"30s"`, or any expression. `zero` completes the message "a timeout
+/// of zero ...".
 pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));

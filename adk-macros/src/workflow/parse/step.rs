@@ -133,7 +133,7 @@ impl Break {
             return Ok(Self { span, target: None });
         }
         let target = expect::name(input, "the name of a loop, as in `break outer`")?;
-        // Errors belong to the name, if the `break` has one.
+        // An error about a `break` points at its name, or at the word `break` without a name.
         Ok(Self {
             span: target.span(),
             target: Some(target),

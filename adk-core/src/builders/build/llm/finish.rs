@@ -98,8 +98,9 @@ impl LlmAgentBuilder {
                 .filter(|key| !is_key(key))
                 .map(|key| self.key_fault(key)),
         );
-        // The handover targets are not in a tree of their own. Faults of a step inside of a target
-        // are in its description.
+        // A tree is checked with all its parts, but the handover targets of this agent are in no
+        // tree, so their faults are added here. Faults of steps inside of a target are found by its
+        // description.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed
@@ -110,7 +111,7 @@ impl LlmAgentBuilder {
                 faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
-        // Blocks below the agent are trees of their own.
+        // A block below the agent is checked as a tree of its own.
         let blocks = self
             .sub_agents
             .iter()
