@@ -1,6 +1,7 @@
 //! Requests of the table's cells, and their results as JSON.
 
 use crate::cell::{Case, KEY};
+use crate::wire_server::WireServer;
 use adk_core::model::{
     FinishReason, Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse,
     ToolDeclaration,
@@ -11,6 +12,30 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// The read timeout of the models that wait for a silent server. A machine under load sends an
+/// answer in less, and [`in_silence`] ends the wait.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Executes `work`. Each time the server pauses a reply, the clock of the runtime advances by the
+/// read timeout.
+pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output = T>) -> T {
+    let mut pauses = server.pauses();
+    let silence = async {
+        loop {
+            pauses.changed().await.expect("the server runs");
+            // The client, which is on this thread, reads during the sleep what the server has sent.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::time::pause();
+            tokio::time::advance(READ_TIMEOUT).await;
+            tokio::time::resume();
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        () = silence => unreachable!("servers pause without end"),
+    }
+}
 
 /// Providers on one server, by settings. They are shared, because each one reads the certificates
 /// of the system.
@@ -49,7 +74,7 @@ impl Providers {
             let builder = if waits {
                 builder
             } else {
-                builder.read_timeout(Duration::from_millis(100))
+                builder.read_timeout(READ_TIMEOUT)
             };
             builder.build().expect("the settings are right")
         });
