@@ -26,14 +26,29 @@ pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output 
             pauses.changed().await.expect("the server runs");
             // The client, which is on this thread, reads during the sleep what the server has sent.
             tokio::time::sleep(Duration::from_millis(1)).await;
-            tokio::time::pause();
+            let _paused = Paused::new();
             tokio::time::advance(READ_TIMEOUT).await;
-            tokio::time::resume();
         }
     };
     tokio::select! {
         done = work => done,
         () = silence => unreachable!("servers pause without end"),
+    }
+}
+
+/// A paused clock, which continues on drop: `work` may end during the advance.
+struct Paused;
+
+impl Paused {
+    fn new() -> Self {
+        tokio::time::pause();
+        Self
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        tokio::time::resume();
     }
 }
 
