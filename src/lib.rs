@@ -153,6 +153,17 @@ mod docs;
 #[cfg(any(doc, doctest))]
 pub use docs::checks;
 
+/// The code of the macros' documentation, compiled and run. Here, and not in the crate of the macros,
+/// because Cargo would build this crate and all its dependencies a second time for that crate.
+#[cfg(doctest)]
+#[doc = include_str!("../adk-macros/docs/agent.md")]
+#[doc = include_str!("../adk-macros/docs/tool.md")]
+#[doc = include_str!("../adk-macros/docs/data.md")]
+#[doc = include_str!("../adk-macros/docs/resources.md")]
+#[doc = include_str!("../adk-macros/docs/language.md")]
+#[doc = include_str!("../adk-macros/docs/llm_agent.md")]
+pub struct Macros;
+
 /// The code of the README, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

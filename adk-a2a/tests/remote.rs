@@ -391,10 +391,16 @@ async fn a_task_that_exceeds_its_timeout_is_cancelled() {
         "CancelTask" => Reply::Result(task("TASK_STATE_CANCELED")),
         _ => Reply::Hang,
     });
-    let agent = agent.await;
-    let error = run(writer(&agent).timeout(Duration::from_secs(1)))
-        .await
-        .unwrap_err();
+    let mut agent = agent.await;
+    let timeout = Duration::from_secs(20);
+    let run = run(writer(&agent).timeout(timeout));
+    let passes = async {
+        agent.wait_for("GetTask").await;
+        tokio::time::pause();
+        tokio::time::advance(timeout).await;
+        tokio::time::resume();
+    };
+    let error = tokio::join!(run, passes).0.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(
         error.is_retryable() && error.to_string().contains("`.timeout(...)`"),

@@ -1,7 +1,7 @@
 //! The failures of the table for an agent: which ones are retried, and that no output and no store
 //! contains the key.
 
-use crate::ask::Providers;
+use crate::ask::{Providers, in_silence};
 use crate::cell::{Case, Fault, KEY, cases, columns, formats};
 use crate::folder::Folder;
 use crate::wire_server::WireServer;
@@ -139,7 +139,7 @@ async fn retryable_failures_are_retried_and_no_output_log_or_store_contains_the_
             }
             failed += 1;
             let at = case.at();
-            let ran = run(case, &server, &providers, &store).await;
+            let ran = in_silence(&server, run(case, &server, &providers, &store)).await;
             hides_the_key(&ran.output, &at);
             assert_eq!(
                 ran.requests,

@@ -1,6 +1,7 @@
 //! The requests of the table's cells, and their results as JSON.
 
 use crate::cell::{Case, KEY};
+use crate::wire_server::WireServer;
 use adk_core::model::{
     FinishReason, Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse,
     ToolDeclaration,
@@ -12,8 +13,47 @@ use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The model providers for one server, by their settings. All tests share them, because each new
-/// provider reads the certificates of the system.
+/// The read timeout of the models that wait for a silent server. A machine under load sends an
+/// answer in less, and [`in_silence`] ends the wait.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Executes `work`. Each time the server pauses a reply, the clock of the runtime advances by the
+/// read timeout.
+pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output = T>) -> T {
+    let mut pauses = server.pauses();
+    let silence = async {
+        loop {
+            pauses.changed().await.expect("the server runs");
+            // The client, which is on this thread, reads during the sleep what the server has sent.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let _paused = Paused::new();
+            tokio::time::advance(READ_TIMEOUT).await;
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        () = silence => unreachable!("servers pause without end"),
+    }
+}
+
+/// A paused clock, which continues on drop: `work` may end during the advance.
+struct Paused;
+
+impl Paused {
+    fn new() -> Self {
+        tokio::time::pause();
+        Self
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        tokio::time::resume();
+    }
+}
+
+/// Providers on one server, by settings. They are shared, because each one reads the certificates
+/// of the system.
 pub(crate) struct Providers {
     url: String,
     usual: OnceLock<Genai>,
@@ -49,7 +89,7 @@ impl Providers {
             let builder = if waits {
                 builder
             } else {
-                builder.read_timeout(Duration::from_millis(100))
+                builder.read_timeout(READ_TIMEOUT)
             };
             builder.build().expect("the settings are right")
         });

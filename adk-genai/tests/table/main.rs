@@ -17,7 +17,7 @@ mod ask;
 mod cell;
 mod page;
 
-use ask::{Providers, ask, request, results};
+use ask::{Providers, ask, in_silence, request, results};
 use cell::{Case, Fault, cases, columns, event, formats, servers};
 use futures_util::StreamExt as _;
 use serde_json::Value;
@@ -126,7 +126,7 @@ async fn hold(case: Case<'_>, shared: &Desk) -> Result<(), String> {
         server.closed(1).await;
         return Ok(());
     }
-    let said = ask(&*model, request(case)).await;
+    let said = in_silence(server, ask(&*model, request(case))).await;
     let mut gave = said.gave(case);
     if server.requests().len() == before {
         gave["requests"] = 0.into();

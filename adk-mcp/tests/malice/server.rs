@@ -187,7 +187,11 @@ impl Server {
                 eprintln!("out of memory");
                 std::process::exit(9);
             }
-            "hang" => {}
+            "hang" => {
+                if let Some(file) = params["arguments"]["creates"].as_str() {
+                    std::fs::write(file, "").unwrap();
+                }
+            }
             "answer_twice" => {
                 say(id, text("first".into()));
                 say(id, text("second".into()));
