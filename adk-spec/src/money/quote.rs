@@ -29,7 +29,6 @@ impl Spec<'_> {
     /// ```
     /// # use adk_spec as adk;
     /// use adk::spec::{AgentKind, AgentMeta, Price, Prices, Spec, Step, StepKind};
-    /// const CRITIC: AgentMeta<'static> =
     /// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic")
     ///     .model("gpt-5-mini")
     ///     .max_output_tokens(Some(1_000));
