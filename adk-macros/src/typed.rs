@@ -82,7 +82,7 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
 /// `adk_core::spec`.
 pub(crate) const OPENED: u8 = 0x80;
 
-/// Returns the types that have a place, in the order of their places.
+/// Returns the types that have an index in the trait `Typed`, sorted by that index.
 fn in_order_of_places<'a, 't>(
     given: &'a [(&'t Type, TokenStream)],
     room: usize,

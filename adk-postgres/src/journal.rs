@@ -217,7 +217,7 @@ fn temp_of(text: Option<String>) -> Result<StateDelta> {
     })
 }
 
-/// Reports whether the slot of a run is filled.
+/// Returns whether the journal of a run has an event in this slot.
 pub(crate) async fn is_filled(
     connection: &mut PgConnection,
     run: RunId,

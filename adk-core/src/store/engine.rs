@@ -292,8 +292,9 @@ pub trait RunRegistry: Send + Sync {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
-    /// Returns the stored data of a run that an engine above drives, with its events from a place
-    /// of the log on; `None` before its first event, and for stores that no engine can be above.
+    /// Returns the stored data of a run that another engine drives on top of this store, as Restate
+    /// does, with its events from an index of the log on. Returns `None` before its first event,
+    /// and for stores that do not support such engines.
     ///
     /// # Errors
     /// When the store fails; [`refuse::run_busy`] for a run that a process has claimed.

@@ -338,7 +338,7 @@ async fn after_race(cx: &mut Context) -> Result<bool> {
 }
 
 workflow! {
-    /// A race that a question loses.
+    /// A workflow whose question to a person loses a race: another branch of the block ends first.
     Race() -> line: String {
         parallel(first) <
             < /// Continue?

@@ -292,8 +292,8 @@ const REMEDIES: [&str; 9] = [
     "",
 ];
 
-/// Names a step without a limit. Returns the index of its remedy in [`REMEDIES`]; the last remedy
-/// is to drop the limit.
+/// Adds the cause of an unbounded worst case to the message. Returns the index of its remedy in
+/// [`REMEDIES`]; the last remedy is to remove the demanded bound.
 const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
     let (kind, fact, remedy) = match cause.why {
         UnboundedReason::Tools => ("agent", " has tools and no `max_turns`", 0),

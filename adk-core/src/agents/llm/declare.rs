@@ -185,8 +185,8 @@ impl LlmDecl {
         self
     }
 
-    /// Sets the maximum of answers that may not fit the output type. Must be set last: if no tool
-    /// causes further calls, the number is also the maximum of model calls.
+    /// Sets how many answers of the model may be of the wrong type before the agent fails. Call it
+    /// last: for an agent without tools, it also sets the maximum number of model calls.
     ///
     /// # Panics
     /// Panics if the number is zero.

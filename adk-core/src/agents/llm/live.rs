@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 /// The tool through which an agent hands over to the next agent; the name is ADK's.
 pub(super) const TASK_COMPLETED: &str = "task_completed";
 
-/// An additional instruction for an agent with this tool.
+/// An additional instruction for agents that have the tool `task_completed`.
 const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, \
     call the tool `task_completed` and write nothing with that call: the next agent then takes \
     over the conversation.";

@@ -182,7 +182,8 @@ pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
     lines
 }
 
-/// Returns the first run of each line, unless it is queued in a busy session.
+/// Returns the first run of the queue of each session. A run that still waits for its turn is left
+/// out if its session is busy.
 pub(super) fn heads(runs: Vec<RunInfo>, busy: &HashSet<SessionKey>) -> Vec<RunInfo> {
     let first = lines(runs)
         .into_iter()

@@ -101,9 +101,9 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 }
 
 /// Returns `true` if the nested workflow can read an input from the key of the outer workflow, so
-/// that no copy is necessary. This holds if the input is also an output, which is a key of the
-/// outer workflow, and for a key with a prefix, which belongs to the session. An instance that
-/// reads one key and writes another needs the copy.
+/// that no copy is necessary. This holds in two cases: the input is also an output, and both are
+/// one key of the outer workflow; or the key has a prefix, and so belongs to the session. If the
+/// instance reads one key of the outer workflow and writes another, a copy is necessary.
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
@@ -140,9 +140,9 @@ pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[
     all.peek().is_some().then(|| all.collect())
 }
 
-/// Returns the keys that this workflow can write, for the defaults of nested workflows. Such a
-/// default applies only if no key of its name can have been written, even if an older run has left
-/// a value in the session.
+/// Returns the keys that this workflow can write. A nested workflow uses the default of an input
+/// only if no step of the outer workflow can have written the key of that name; a value that an
+/// older run left in the session does not count.
 pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     if !spec.steps.iter().any(has_defaults) {
         return None;

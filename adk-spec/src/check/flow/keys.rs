@@ -242,8 +242,9 @@ impl<'t, 'a> Keys<'t, 'a> {
         (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
-    /// Adds the first write of a key whose type has a number, outside of every `each`. Returns
-    /// [`EVERY`] for any other write. Most writes take this fast path.
+    /// Adds the first write of a key, if the write is outside of every `each` and its type has a
+    /// numeric id. Returns [`EVERY`] for any other write, which the slow path handles. Most writes
+    /// take this fast path.
     pub(super) const fn first_write(
         &mut self,
         spec: &KeySpec<'a>,

@@ -19,9 +19,9 @@ use crate::type_names::{is_option, spelled_name};
 pub struct Pair {
     /// Hashes of the two spelled types.
     names: [u64; 2],
-    /// The writer of the key, the place of the written type, the step or output that claims a type,
-    /// the place of the claimed type, and the number of lists around the written type. The place of
-    /// a type is its index in the runtime's trait `typed::Typed`.
+    /// Five indices: the step that writes the key, the type that it writes, the step or output that
+    /// reads the key, the type that it expects, and the number of lists that `each` blocks put
+    /// around the written type. A type is given by its index in the runtime's trait `typed::Typed`.
     pub numbers: [usize; 5],
 }
 
