@@ -254,7 +254,7 @@ async fn function_as_prompt() {
         waits(&program).await.hooks,
         BTreeMap::from([("instruction", 4)])
     );
-    // The calls for the two replies before the change.
+    // Here only the version before the change has the function, and its model gives two replies.
     assert_eq!(
         waits(&reversed(program)).await.hooks,
         BTreeMap::from([("instruction", 2)])

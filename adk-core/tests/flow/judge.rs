@@ -126,7 +126,8 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
             "nothing is reported for `{key}`, which a workflow inside keeps in the session"
         ));
     }
-    // A fault by this rule must be reported wherever the rule applies.
+    // A renaming that claims a missing key must be reported, wherever the rule `renamings_count`
+    // applies.
     missed(&look(flow, RENAMINGS), &reports)?;
     let (is_accepted, is_sound) = (reports.is_empty(), found == Found::default());
     let mut verdict = Verdict {

@@ -80,7 +80,7 @@ pub enum Node {
     Nothing,
 }
 
-/// An agent at its only place.
+/// An agent that occurs at one place of the workflow.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     pub name: String,
@@ -125,7 +125,7 @@ pub enum Patience {
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
     pub key: Key,
-    /// The name in the definition.
+    /// The name of the key in the definition of the agent, if it differs.
     pub own: Option<Key>,
     pub optional: bool,
     /// Whether a prompt reads the key, and not a parameter.
@@ -137,7 +137,7 @@ pub struct Read {
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     pub key: Key,
-    /// The name in the definition.
+    /// The name of the key in the definition of the agent, if it differs.
     pub own: Option<Key>,
     pub perhaps: bool,
 }

@@ -377,7 +377,7 @@ pub async fn keeps_waits(place: &impl Place) {
         panic!("{open:?}")
     };
     assert!(b.deadline.is_some(), "people see the deadline");
-    // The engine above has the clock.
+    // The engine above the store keeps the deadlines, so the store reports no due wait.
     let due = waits(&person).due("app", u64::MAX, 10).await.unwrap();
     assert_eq!((due.waits, due.next), (vec![], None));
     let filter = RunFilter::unfinished().user("u");
@@ -483,7 +483,7 @@ pub async fn closes(place: &impl Place) {
             let driven = driven(&one, run, 0).await;
             assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
         }
-        // The claim stays the same.
+        // The shared claim stays valid for all processes.
         let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
         registry(&two)
             .finished(claim, vec![done.clone()])
@@ -533,7 +533,7 @@ pub async fn closes(place: &impl Place) {
             "the results of its steps are not in this store"
         );
     }
-    // A run that a process drives itself is not such a run.
+    // A run that a process drives itself is not driven from above.
     let tree = Tree::new("w", vec![run(say("a"))]);
     let own = runner(&one)
         .session("u", "own")
@@ -632,7 +632,8 @@ fn is_cancelled<T: std::fmt::Debug>(result: Result<T, Error>) {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
-/// Processes on the plain store do not resume such a run, even after all its processes have died.
+/// Processes on the plain store do not resume a run that an engine above drives, even after all its
+/// processes have died.
 pub async fn is_left_alone(place: &impl Place) {
     let (run, half) = (RunId::new(), RunId::new());
     let tree = || Tree::new("w", vec![run_asks(), super::run(say("z"))]);
