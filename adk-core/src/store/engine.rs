@@ -464,8 +464,12 @@ impl dyn Engine {
 }
 
 fn role_missing(action: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
-        .with_help(
-            "give the runner a store that does, such as `Runner::builder().store(InMemoryStore::new())`",
-        )
+    Error::new(
+        ErrorKind::Config,
+        format!("cannot {action}: the engine of this runner keeps no runs"),
+    )
+    .with_help(
+        "give the runner a store that keeps runs, such as \
+             `Runner::builder().store(InMemoryStore::new())`",
+    )
 }

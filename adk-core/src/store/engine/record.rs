@@ -199,12 +199,12 @@ impl RecordSubject<'_> {
             Self::Step(name) => (
                 format!("the recorded result of step `{name}`"),
                 "resume the run with the program that recorded it, or give the step another name, so that it is done \
-                 again; its type has to read what it writes",
+                 again; its type has to deserialize what it serializes",
             ),
             Self::Wait(name) => (
                 format!("the answer to wait `{name}`"),
-                "resume the run with a program that reads it; an `await` has its type held against each answer before it \
-                 is taken",
+                "resume the run with a program whose type fits it; an `await` checks each answer against its type before \
+                 it accepts the answer",
             ),
             Self::Branch => (
                 "the recorded end of a branch".to_owned(),

@@ -360,9 +360,8 @@ impl Body {
                     "the engine of this runner cannot update state key `{}`",
                     update.key()
                 );
-                Err(Error::new(ErrorKind::Config, message).with_help(
-                    "its `Engine::commit` has to handle `Body::Update`; or read the key and set it",
-                ))
+                Err(Error::new(ErrorKind::Config, message)
+                    .with_help("handle `Body::Update` in its `commit`, or read the key and set it"))
             }
         }
     }
