@@ -132,7 +132,8 @@ impl Path {
         parts
     }
 
-    /// Returns true if both nodes are parts of one block.
+    /// Returns true if this path and `other` end in the same block or agent; its round, element or
+    /// branch may differ.
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         self.name() == other.name() && self.parent() == other.parent()
     }

@@ -254,7 +254,7 @@ impl Agent {
         }
     }
 
-    /// Renames the keys of everything below it to those of the instance.
+    /// Renames the keys of the agents, tools and workflows below this agent, as its instance does.
     pub fn settle(&mut self) {
         self.settle_model();
         let reads: Vec<_> = self

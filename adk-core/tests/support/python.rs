@@ -38,7 +38,8 @@ fn assert_same(here: &SessionSnapshot, there: &Value) {
     }
 }
 
-/// Checks that every value of this crate is in the other one, whose additional values are empty.
+/// Checks that Python's JSON has every value of this crate's JSON, and that its other values are
+/// empty.
 fn assert_within(here: &Value, there: &Value, place: &str) {
     match (here, there) {
         (Value::Object(here), Value::Object(there)) => {
