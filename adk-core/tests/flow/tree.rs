@@ -306,7 +306,7 @@ impl Agent {
     }
 }
 
-/// The keys of an instance, by those of its definition.
+/// The keys that an instance uses, by the keys of its definition.
 struct Renamed {
     reads: Vec<(Key, Key)>,
     writes: Vec<(Key, Key)>,
@@ -318,7 +318,7 @@ impl Renamed {
     }
 }
 
-/// Returns the name in the definition, if it differs, and the key.
+/// Returns the name that the definition uses, if it differs, and the key of the instance.
 fn own(renamed: &[(Key, Key)], name: Key) -> (Option<Key>, Key) {
     let key = renamed
         .iter()

@@ -381,7 +381,7 @@ pub async fn outputs_obey_the_limit(opens: &impl Opens) {
         }
         still_works(opens, &id).await;
     }
-    // The answer is the argument `response` of the tool.
+    // The answer is the argument `response` of the tool `set_model_response`.
     let answer =
         |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
     let model = ScriptedModel::new()

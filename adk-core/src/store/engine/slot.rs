@@ -165,7 +165,7 @@ pub struct Slot {
     pub nth: u32,
     /// The agents of this run that have finished since its last commit.
     pub done: Vec<Done>,
-    /// The record of the run, with its first event.
+    /// The record of the run; set only in the slot of the run's first event.
     pub begins: Option<Arc<RunRecord>>,
     /// The name of an update of state, which replaces `nth`.
     update: Option<Name>,
