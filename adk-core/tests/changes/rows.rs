@@ -275,7 +275,8 @@ async fn question() {
     }
 }
 
-/// Later questions are for the answerers of the new version, including questions about calls.
+/// The users who may answer change: later questions are for the users of the new version, including
+/// questions about calls.
 async fn answered_by() {
     let (nobody, staff) = (None, Some(AnsweredBy::Role("staff".to_owned())));
     let program = changed(program(), |version| version.by = Some("staff"));

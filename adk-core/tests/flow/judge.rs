@@ -279,7 +279,7 @@ impl Reported {
         }
     }
 
-    /// Whether the fault is one that is reported once for this key.
+    /// Whether the fault is about this key. The name in a fault about an exit is a loop, not a key.
     fn is_of(&self, key: &str) -> bool {
         self.check != "exit-outside-loop" && self.name.as_deref() == Some(key)
     }

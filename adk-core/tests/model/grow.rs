@@ -463,7 +463,8 @@ impl Grower {
             key: list,
             what: What::List,
         };
-        // Only one of all enclosing elements could be allowed to fail, and its error is permanent.
+        // `Over::Fail` is a permanent error in every enclosing element. It is chosen only where
+        // permanent errors are handled and no `each` is in between.
         let may_fail = leave
             .fails
             .is_some_and(|fails| fails.depth == leave.depth && !fails.pass);

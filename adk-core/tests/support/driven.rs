@@ -444,7 +444,7 @@ pub async fn keeps_waits(place: &impl Place) {
     );
 }
 
-/// Any process closes the run; after an end its claim is over.
+/// Any process may close the run. When the run has ended, its claim is over.
 pub async fn closes(place: &impl Place) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);

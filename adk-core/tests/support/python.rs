@@ -147,8 +147,8 @@ async fn all(store: &impl SessionStore, key: &SessionKey) -> SessionSnapshot {
     store.read(key, &EventFilter::new()).await.unwrap().unwrap()
 }
 
-/// Python reads sessions of this crate and appends, and this crate reads that. `url` is what Python
-/// opens.
+/// Python reads sessions of this crate and appends events, which this crate then reads. Python
+/// opens the database by `url`.
 pub async fn reads_ours(place: &impl Place, url: &str) {
     let store = place.open().await;
     let runner = runner(&store);
