@@ -41,7 +41,8 @@ pub fn check_supplied(
             );
             let help = match what {
                 ENDS => {
-                    "declare an agent that may end loops as `agent NAME: TYPE;`, with a type that lists the loops"
+                    "declare an agent that may end loops as `agent NAME: TYPE;`, with a type that lists \
+                     the loops"
                 }
                 _ => {
                     "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`"

@@ -203,8 +203,8 @@ impl RecordSubject<'_> {
             ),
             Self::Wait(name) => (
                 format!("the answer to wait `{name}`"),
-                "resume the run with a program whose type fits it; an `await` checks each answer against its type before \
-                 it accepts the answer",
+                "resume the run with a program whose type fits it; an `await` checks each answer \
+                 against its type before it accepts the answer",
             ),
             Self::Branch => (
                 "the recorded end of a branch".to_owned(),
