@@ -173,7 +173,7 @@ fn the_commands_are_there() {
     let called = ci
         .lines()
         .filter_map(|line| line.trim().strip_prefix("step "));
-    // `--locked` is for CI alone.
+    // Only CI passes `--locked`.
     assert!(
         called
             .map(|line| line.trim_end_matches(" --locked"))

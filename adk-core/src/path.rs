@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// second round.
 ///
 /// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share the nodes.
-// The empty path has no node: every event begins with it.
+// The empty path has no node, so that a new event, whose path is empty, allocates none.
 #[derive(Clone, Default)]
 pub struct Path(Option<Arc<Node>>);
 
@@ -132,7 +132,8 @@ impl Path {
         parts
     }
 
-    /// Returns true if both nodes are parts of one block.
+    /// Returns true if this path and `other` end in the same block or agent; its round, element or
+    /// branch may differ.
     pub(crate) fn is_beside(&self, other: &Self) -> bool {
         self.name() == other.name() && self.parent() == other.parent()
     }

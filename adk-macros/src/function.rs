@@ -256,8 +256,8 @@ fn original_item(function: &Function, is_public: bool) -> TokenStream {
     }
 }
 
-/// Returns the braced struct of the same name. A braced struct is only in the namespace of types,
-/// so it may share the name of the function.
+/// Returns the braced struct with the function's name. A braced struct is only in the namespace of
+/// types, so it may share the name of the function.
 fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     let before = read(&twin_attributes(function));
@@ -268,8 +268,8 @@ fn twin_struct(function: &Function) -> TokenStream {
     quote!(#before #derived #vis struct #name {})
 }
 
-/// Returns the attributes of the type of the same name. Editors show the docs of the type where a
-/// workflow names the step; rustdoc shows and tests the docs of the function.
+/// Returns the attributes of the struct with the function's name. Editors show the docs of the
+/// struct where a workflow names the step; rustdoc shows and tests the docs of the function.
 fn twin_attributes(function: &Function) -> String {
     let docs = function
         .attrs

@@ -12,7 +12,7 @@ const PLAIN: [&str; 18] = [
     "i16", "i32", "i64", "i128", "isize", "str",
 ];
 
-/// Types of the user, each with the type that stands for it in `impl Typed`.
+/// Types of the user, each with the type that represents it in `impl Typed`.
 pub(crate) type TypePairs<'a> = Vec<(&'a Type, TokenStream)>;
 
 /// Returns the place of each key in `impl Typed`, counted from 1. At most `room` keys get a place,

@@ -237,7 +237,8 @@ async fn a_removed_key_at_the_start_is_refused() {
 
 #[tokio::test]
 async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
-    /// Asserts that the tone of the run is older than the next tone.
+    /// Asserts that a resumed run keeps its first tone, although each call of [`next`] returns
+    /// another tone.
     async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
         let (runner, run) = approved_run(&workflow, input).await;
         let next = next();

@@ -9,7 +9,7 @@ fn add(count: u32) -> u32 {
     count + 1
 }
 
-/// A type that has no number.
+/// A type without `#[data]`, so no number identifies it for the check `key-type`.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Tally(u32);
 

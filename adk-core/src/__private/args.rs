@@ -45,8 +45,8 @@ pub trait ToolArg: Sized {
 
 /// A type that a tool borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; \
-        help: take it by value or by `&`, and return what it becomes",
+    message = "tool-argument: `{Self}` is borrowed as `&mut`, and only the context can be; \
+        help: take it by value or by `&`, and return the changed value",
     label = "a model cannot fill in a `{Self}`",
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]

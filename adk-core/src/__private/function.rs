@@ -66,10 +66,10 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {
 
 /// A type that a function borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; \
-        help: take it by value or by `&`, and return what it becomes",
+    message = "agent-attribute: `{Self}` is borrowed as `&mut`, and only the context can be; \
+        help: take it by value or by `&`, and return the changed value",
     label = "no parameter of an agent",
-    note = "what an agent writes is what it returns, as `#[agent(writes = KEY)]` says"
+    note = "an agent writes the value that it returns, to the key in `#[agent(writes = KEY)]`"
 )]
 pub trait LentRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.

@@ -63,9 +63,9 @@ impl KnownType for UnknownType {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or \
         derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and \
-        `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the \
-        same; a `Secret` is a key of its own",
-    label = "no model knows what this is"
+        `schemars::JsonSchema`; if it is of another crate, use a type of your own with the same \
+        content; put a `Secret` into a key of its own",
+    label = "a model can neither read nor write this type"
 )]
 pub trait DataField {
     /// The unit value: an expansion names this constant to require the trait of a type.

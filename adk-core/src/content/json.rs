@@ -37,7 +37,7 @@ struct BlobJson<'a> {
     display_name: Option<Cow<'a, str>>,
 }
 
-/// The fields that mark a part of a known kind, in both spellings.
+/// The fields that mark a part of a known kind, in camel case and in snake case.
 const KINDS: [&str; 9] = [
     "text",
     "functionCall",

@@ -474,7 +474,7 @@ fn role_missing(action: &str) -> Error {
         format!("cannot {action}: the engine of this runner keeps no runs"),
     )
     .with_help(
-        "give the runner a store that does, such as \
-         `Runner::builder().store(InMemoryStore::new())`",
+        "give the runner a store that keeps runs, such as \
+             `Runner::builder().store(InMemoryStore::new())`",
     )
 }

@@ -293,8 +293,8 @@ impl Session {
     }
 
     /// Assigns the event its id and time, applies its changes, and appends it, in one step for all
-    /// readers. Returns its place in the log with it. `put` is called before the next append, so
-    /// that events are delivered in the order of the log.
+    /// readers. Returns the event with its place in the log. `put` is called before the next
+    /// append, so that events are delivered in the order of the log.
     pub(crate) fn append(
         &self,
         mut event: Arc<Event>,

@@ -383,7 +383,7 @@ pub async fn keeps_waits(place: &impl Place) {
         panic!("{open:?}")
     };
     assert!(b.deadline.is_some(), "people see the deadline");
-    // The engine above has the clock.
+    // The engine above the store keeps the deadlines, so the store reports no due wait.
     let due = waits(&person).due("app", u64::MAX, 10).await.unwrap();
     assert_eq!((due.waits, due.next), (vec![], None));
     let filter = RunFilter::unfinished().user("u");
@@ -450,7 +450,7 @@ pub async fn keeps_waits(place: &impl Place) {
     );
 }
 
-/// Any process closes the run; after an end its claim is over.
+/// Any process may close the run. When the run has ended, its claim is over.
 pub async fn closes(place: &impl Place) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);
@@ -489,7 +489,7 @@ pub async fn closes(place: &impl Place) {
             let driven = driven(&one, run, 0).await;
             assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
         }
-        // The claim stays the same.
+        // The shared claim stays valid for all processes.
         let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
         registry(&two)
             .finished(claim, vec![done.clone()])
@@ -635,7 +635,8 @@ fn is_cancelled<T: std::fmt::Debug>(result: Result<T, Error>) {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
-/// Processes on the plain store do not resume such a run, even after all its processes have died.
+/// Processes on the plain store do not resume a run that an engine above drives, even after all its
+/// processes have died.
 pub async fn is_left_alone(place: &impl Place) {
     let (run, half) = (RunId::new(), RunId::new());
     let tree = || Tree::new("w", vec![run_asks(), super::run(say("z"))]);

@@ -69,7 +69,7 @@ pub async fn binds(place: &impl Opens) {
     }
 }
 
-/// A binding is replaced only if it is still the one that the caller has seen.
+/// A binding is replaced only if it is still the one that the caller names in `replaces`.
 pub async fn rebinds(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let keys = keys(&runner);

@@ -11,7 +11,7 @@ use adk_core::{Error, ErrorKind, Event, Flow, RunId, Runner};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// A model that counts tokens, for two calls.
+/// Makes a model with two replies that report their token counts.
 fn counting() -> ScriptedModel {
     ScriptedModel::new()
         .reply(Reply::new().text("one").usage(10, 2))

@@ -38,7 +38,8 @@ fn assert_same(here: &SessionSnapshot, there: &Value) {
     }
 }
 
-/// Checks that every value of this crate is in the other one, whose additional values are empty.
+/// Checks that Python's JSON has every value of this crate's JSON, and that its other values are
+/// empty.
 fn assert_within(here: &Value, there: &Value, place: &str) {
     match (here, there) {
         (Value::Object(here), Value::Object(there)) => {
@@ -150,8 +151,8 @@ async fn all(store: &impl SessionStore, key: &SessionKey) -> SessionSnapshot {
     store.read(key, &EventFilter::new()).await.unwrap().unwrap()
 }
 
-/// Python reads sessions of this crate and appends, and this crate reads that. `url` is what Python
-/// opens.
+/// Python reads sessions of this crate and appends events, which this crate then reads. Python
+/// opens the database by `url`.
 pub async fn reads_ours(place: &impl Place, url: &str) {
     let store = place.open().await;
     let runner = runner(&store);

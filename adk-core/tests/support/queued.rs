@@ -266,7 +266,7 @@ pub async fn takes_an_id_once(place: &impl Opens) {
                 assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
                 assert!(error.message().contains(&format!("`{id}`")), "{error}");
             }
-            // A run that fails before its first event does not end the other one.
+            // A run of the same id that fails before its first event does not end the stored run.
             let blank = runner
                 .session("ann", "other")
                 .run(&*tree, " ")
@@ -360,8 +360,8 @@ pub async fn is_refused_inside(place: &impl Opens) {
     assert_eq!(runner.runs(&RunFilter::any()).await.unwrap().len(), 1);
 }
 
-/// A resumed run ends at once when it is cancelled here: while it is queued, and when it has the
-/// turn.
+/// A resumed run ends at once when its own process cancels it: while it is queued, and when it has
+/// the turn.
 pub async fn ends_when_it_is_resumed(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let (gate, hangs) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

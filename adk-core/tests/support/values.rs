@@ -548,7 +548,7 @@ enum Unsayable {
 }
 
 impl Unsayable {
-    /// All such values, with the parts of their errors.
+    /// All values that JSON cannot express, each with parts of its error.
     const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::NaN, "holds NaN,", "Option<f64>"),
         (Self::Infinite, "holds inf,", "as text"),

@@ -13,7 +13,7 @@ use syn::{GenericParam, ReturnType, Type};
 /// Maximum length of a tool name that models accept.
 const LONGEST: usize = 64;
 
-/// Checks the rules of both attributes.
+/// Checks the rules that `#[agent]` and `#[tool]` share.
 fn function<'a>(
     function: &'a Function,
     writes: impl Iterator<Item = &'a StateKey>,

@@ -366,7 +366,7 @@ fn take_own_attributes(
         } else if path.is_ident("cfg") {
             report.refuse(
                 span,
-                "a parameter cannot have a condition, since the macro cannot evaluate it",
+                "a parameter cannot have `#[cfg(...)]`, since the macro cannot evaluate it",
                 "write `#[cfg(...)]` before the function, and one function for each case",
             );
         } else {

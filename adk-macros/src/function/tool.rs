@@ -204,7 +204,7 @@ fn declare(function: &Function) -> TokenStream {
         let (key, handle) = (param_name(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
-            // The expression equals that of `takes`, so that rustc reports one error for both.
+            // `take_args` writes an equal expression, so that rustc reports one error for both.
             Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }

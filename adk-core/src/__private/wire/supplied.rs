@@ -42,8 +42,8 @@ pub fn check_supplied(
             );
             let help = match what {
                 ENDS => {
-                    "supply one that may end loops by its own type, `agent NAME: TYPE;`, which \
-                     says what it ends"
+                    "declare an agent that may end loops as `agent NAME: TYPE;`, with a type that \
+                     lists the loops"
                 }
                 _ => {
                     "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as \

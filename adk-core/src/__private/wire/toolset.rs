@@ -84,8 +84,8 @@ impl Names {
         while i < token.len() {
             assert!(
                 i < bytes.len() && bytes[i] == token[i],
-                "syntax: the file of a toolset is none that `adk mcp pull` wrote; help: write it \
-                 anew, `adk mcp pull NAME -- COMMAND`"
+                "syntax: the file of a toolset was not written by `adk mcp pull`; help: write it \
+                 again with `adk mcp pull NAME -- COMMAND`"
             );
             i += 1;
         }

@@ -105,7 +105,7 @@ pub(crate) fn check_inputs(record: &Value, key: &StepKey, inputs: &CallInputs) -
         .at(&key.path))
 }
 
-/// Returns the record of an error that is a result.
+/// Returns the record of an error that counts as the result of its call.
 pub(crate) fn from_error(error: &Error) -> Value {
     error_record(ERROR, error, None)
 }
@@ -156,8 +156,8 @@ pub(crate) fn attempt(record: &Value) -> u32 {
     attempt.map_or(0, |attempt| u32::try_from(attempt).unwrap_or(u32::MAX))
 }
 
-/// Turns the record of a failed call into an error that is a result, after the run has continued
-/// with it.
+/// Turns the record of a failed call into the record of an error that counts as its result, after
+/// the run has continued with the error.
 pub(crate) fn settle(failure: Value) -> Value {
     match failure {
         Value::Object(mut map) if map.len() == 1 => match map.shift_remove(FAILED) {
@@ -199,12 +199,12 @@ impl RecordSubject<'_> {
             Self::Step(name) => (
                 format!("the recorded result of step `{name}`"),
                 "resume the run with the program that recorded it, or give the step another name, \
-                 so that it is done again; its type has to read what it writes",
+                 so that it is done again; its type has to deserialize what it serializes",
             ),
             Self::Wait(name) => (
                 format!("the answer to wait `{name}`"),
-                "resume the run with a program that reads it; an `await` has its type held against \
-                 each answer before it is taken",
+                "resume the run with a program whose type fits it; an `await` checks each answer \
+                 against its type before it accepts the answer",
             ),
             Self::Branch => (
                 "the recorded end of a branch".to_owned(),

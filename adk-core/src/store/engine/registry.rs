@@ -195,7 +195,7 @@ pub struct ClaimedRun {
     pub steps: HashMap<String, Value>,
     /// Agents that have finished.
     pub done: Vec<Done>,
-    /// The ids of its waits, with or without an answer.
+    /// The ids of the run's waits, with or without an answer.
     pub waits: Vec<String>,
     /// Whether the engine executes the run again from its beginning. The runtime then passes every
     /// call to the engine again, also for stored events, and the engine answers from its own

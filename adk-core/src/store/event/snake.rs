@@ -162,7 +162,8 @@ enum SnakeFields<S: Serializer> {
     Private(S::SerializeStruct),
 }
 
-/// Passes the text of a number on as a `Value`, for the reason given in `encode`.
+/// Passes the text of a number on as a `Value`. Otherwise `serde_json`'s serializer would also be
+/// compiled for the types of all fields, as `crate::encode` explains.
 fn serialize_private<S: ser::SerializeStruct>(
     inner: &mut S,
     key: &'static str,

@@ -453,7 +453,7 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
             .await
             .contains("the agent is used as a tool, which cannot wait")
     );
-    // Without a static bound, the agent may be added.
+    // A workflow without static bounds accepts an agent as an added tool.
     let mut agent = llm::<Open>();
     agent.add_tool(helper());
     events(&model, &Tree::new("w", vec![run(agent)])).await;

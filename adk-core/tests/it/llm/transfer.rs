@@ -305,7 +305,8 @@ async fn the_target_writes_the_key() {
     let events = events(&model.on("billing").text("Paid."), &tree()).await;
     assert_eq!(delta(events.last().unwrap()), json!({"answer": "Paid."}));
 
-    // A target without a key leaves the key alone; a target that declares it must write it.
+    // A target that declares no key does not write the key of the agent that handed over; a target
+    // that declares the key must write it.
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("tech"))

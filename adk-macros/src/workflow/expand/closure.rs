@@ -24,7 +24,8 @@ pub(super) fn closure_callback(
     let callback = closure(&mut value)?;
     let ends = edge_spans(&callback);
     if !is_direct && callback.capture.is_none() {
-        // The block around the closure ends before the closure is called.
+        // The closure must own what it captures: the block around it ends before the closure is
+        // called.
         callback.capture = Some(Token![move](ends.0));
     }
     rewrite_body(callback, hook, is_direct, ends);
@@ -58,7 +59,8 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
         return;
     }
     if let (None, Some(end)) = (&returns, future(body)) {
-        // The closure has nothing but its parameters to capture.
+        // With `move` the block owns the parameters of the closure, which it may outlive. A direct
+        // closure has nothing else to capture.
         if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
             inside
                 .capture

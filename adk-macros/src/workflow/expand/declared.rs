@@ -127,18 +127,19 @@ impl Expansion<'_> {
     }
 }
 
-/// Returns whether a read of the type may find no value: an `Option` behaves as for a parameter.
+/// Returns whether a read with the type `ty` may find no value: for an `Option`, as for a
+/// parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
     quote!(__adk::TypeFacts::<#ty>::OPTIONAL)
 }
 
-/// Returns the type of the key that a read of `ty` reads.
+/// Returns the type of the key for a read with the type `ty`: the type inside an `Option`.
 pub(super) fn option_type(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
 
-/// Returns the type for `Typed::Reads`.
+/// Returns the entry of `Typed::Reads` for a read with the type `ty`.
 pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)

@@ -16,8 +16,8 @@ pub(super) enum OwnAgent {
     Supplied,
 }
 
-/// Returns the tools that the workflow creates, each with the alias of its type, and with the type
-/// of a declared agent.
+/// Returns the tools that the workflow creates. Each has the alias of its type, and the type of its
+/// agent if the workflow declares that agent.
 fn created_tools<'a>(
     number: usize,
     fields: &'a Fields,

@@ -29,9 +29,9 @@ impl<'a> Prompt<'a> {
             // The keys that a closure reads are unknown.
             Expr::Closure(_) => quote!(const #constant: &str = "";),
             _ if by_type => {
-                // rustc reports a value that is neither a text nor a function under this token.
-                // Editors do not get the token, because they would show it as a definition to go
-                // to.
+                // The method name has the span of the instruction, so that rustc reports there a
+                // value that is neither a text nor a function. Editors get the name without that
+                // span, because it would be one more target.
                 let prompt = proc_macro2::Ident::new("__prompt", written.span());
                 quote! {
                     #[cfg(not(rust_analyzer))]

@@ -258,7 +258,8 @@ fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenS
         .then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
-/// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
+/// Returns the body of a function that returns the value of a key. A `&str` is accepted for a
+/// `String`.
 pub(super) fn value_body(typed: &KeyDecl, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {

@@ -349,7 +349,7 @@ impl BlockArguments {
             "budget" => {
                 self.budget = Some(budget(
                     list,
-                    "what the block may use, as in `\"0.50 USD\"`",
+                    "the budget of the block, as in `\"0.50 USD\"`",
                 )?)
             }
             "first" => self.first = true,
