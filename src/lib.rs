@@ -153,7 +153,7 @@ mod docs;
 #[cfg(any(doc, doctest))]
 pub use docs::checks;
 
-/// The code of the macros' documentation, compiled and run. Here, and not in the crate of the macros,
+/// The code of the macros' documentation, compiled and run. Not in the crate of the macros,
 /// because Cargo would build this crate and all its dependencies a second time for that crate.
 #[cfg(doctest)]
 #[doc = include_str!("../adk-macros/docs/agent.md")]

@@ -66,7 +66,8 @@ impl Question<'_> {
         let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message).with_help(
-                "add the workflow to the runner that receives answers: `Runner::builder().workflow(...)`",
+                "add the workflow to the runner that receives answers: \
+                 `Runner::builder().workflow(...)`",
             )
         })?;
         cx.emit(Event::new().with_state(key, answer)).await?;

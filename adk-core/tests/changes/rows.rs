@@ -480,7 +480,8 @@ async fn compaction() {
         (has_summary(&failed), failed.summaries),
         (vec![false, false, true, true, true], 1)
     );
-    // The summarized call fails and its agent emits nothing more: the other steps of a `try` follow.
+    // The summarized call fails and its agent emits nothing more: the other steps of a `try`
+    // follow.
     let mut tries = Program {
         fails: Some((0, 2)),
         ..program()
