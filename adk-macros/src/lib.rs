@@ -17,6 +17,7 @@ mod fragments;
 mod function;
 #[cfg(test)]
 mod fuzz;
+mod manifest;
 mod place;
 mod resources;
 mod typed;

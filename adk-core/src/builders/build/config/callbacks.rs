@@ -75,8 +75,7 @@ impl ConfigReader<'_> {
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
-                        let fact =
-                            unresolved_fact(&fact, name, registered.keys().map(String::as_str));
+                        let fact = unresolved_fact(&fact, name, &registered.names());
                         self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }
