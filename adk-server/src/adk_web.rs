@@ -1,5 +1,5 @@
-//! Google's dev UI and the JSON API of ADK's `api_server`, for adk-web and other clients of an ADK
-//! server.
+//! [`AdkWeb`]: Google's dev UI and the JSON API of ADK's `api_server`, for adk-web and other clients
+//! of an ADK server.
 //!
 //! An ADK app is a workflow of the runner. Its sessions are sessions of the runner's app whose ids
 //! begin with the name of the workflow and a slash; ADK clients do not see this prefix. The session
@@ -26,15 +26,12 @@ mod sessions;
 mod traces;
 mod view;
 
-pub(crate) use files::folder;
-
-use crate::access::Caller;
-use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Who, parse_body};
-use crate::serve::App;
+use crate::protocol::{
+    App, Body, Caller, Protocol, Refusal, Who, json_response, parse_body, short,
+};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
-use adk_core::{Answerer, Runner, StateDelta};
+use adk_core::{Answerer, Result, Runner, StateDelta};
 use axum::Router;
 use axum::extract::{Extension, FromRequestParts, Path};
 use axum::http::StatusCode;
@@ -43,19 +40,47 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The separator of a workflow name and a session id. No workflow name contains it.
 const SLASH: char = '/';
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    let json = apps::router()
-        .merge(sessions::router())
-        .merge(artifacts::router())
-        .merge(run::router());
-    json.merge(graph::router())
-        .merge(traces::router())
-        .merge(files::router())
+/// The JSON API of ADK's `api_server`, and Google's dev UI if its folder is known.
+#[derive(Clone, Debug, Default)]
+pub struct AdkWeb {
+    folder: Option<PathBuf>,
+}
+
+impl AdkWeb {
+    /// Creates the protocol without the pages of the dev UI.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Serves Google's dev UI, adk-web, at `/dev-ui/`. `folder` is `google/adk/cli/browser` of an
+    /// installed google-adk. The page acts for the user `user`; another address selects another
+    /// user: `/dev-ui/?userId=ann`.
+    #[must_use]
+    pub fn dev_ui(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+}
+
+impl Protocol for AdkWeb {
+    /// # Errors
+    /// [`ErrorKind::Config`](adk_core::ErrorKind::Config) if the folder of the dev UI has no page.
+    fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
+        let folder = self.folder.as_deref().map(files::canonical).transpose()?;
+        Ok(apps::router()
+            .merge(sessions::router())
+            .merge(artifacts::router())
+            .merge(run::router())
+            .merge(graph::router())
+            .merge(traces::router())
+            .merge(files::router(folder)))
+    }
 }
 
 type Answer = Result<Response, AdkFault>;

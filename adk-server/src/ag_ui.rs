@@ -1,4 +1,5 @@
-//! AG-UI 1.0: `POST /ag-ui/NAME` runs a workflow and streams its events to a user interface.
+//! [`AgUi`]: AG-UI 1.0. `POST /ag-ui/NAME` runs a workflow and streams its events to a user
+//! interface.
 //!
 //! An invalid request is refused with an HTTP status; later errors become the event `RUN_ERROR`.
 
@@ -6,20 +7,15 @@ mod event;
 mod input;
 mod translate;
 
-use crate::access::Caller;
-use crate::follow::{Item, follow, stored_events};
-use crate::keys::{RunStart, StartOutcome};
-use crate::refuse::Refusal;
-use crate::routes::{
-    Answer, Body, RunQueryParam, Shared, Who, find_run, output, parse_body, parse_run_query,
-    run_id, sse_response, with_status,
+use crate::protocol::{
+    Answer, App, Body, Caller, Listener, Protocol, Refusal, RunEnding, RunItem, RunQueryParam,
+    RunStart, Shared, StartOutcome, Who, find_run, output, parse_body, parse_run_query, run_id,
+    sse_response, stored_events,
 };
-use crate::runs::{End, Listener};
-use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::session::EventFilter;
-use adk_core::{Error, ErrorKind, EventId, RunId, Runner};
+use adk_core::{Error, ErrorKind, EventId, Result, RunId, Runner};
 use axum::Router;
 use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
@@ -34,8 +30,14 @@ use translate::{Ending, Translator};
 
 const VERSION: &str = "1.0";
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route("/ag-ui/{workflow}", post(run))
+/// AG-UI 1.0.
+#[derive(Clone, Copy, Debug)]
+pub struct AgUi;
+
+impl Protocol for AgUi {
+    fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
+        Ok(Router::new().route("/ag-ui/{workflow}", post(run)))
+    }
 }
 
 async fn run(
@@ -130,15 +132,8 @@ impl AgUiRequest {
             .clone()
             .streaming(true)
             .lifecycle_events(true);
-        let (session, key) = (Some(&*input.thread_id), None);
-        let start = RunStart {
-            runner,
-            user,
-            workflow: workflow.name(),
-            session,
-            input: &values,
-            key,
-        };
+        let start =
+            RunStart::new(runner, user, workflow.name(), &values).session(&*input.thread_id);
         let request = |handle: &SessionHandle| {
             let mut request = handle
                 .run_by_name(workflow.name(), values.clone())?
@@ -181,8 +176,7 @@ impl AgUiRequest {
             .iter()
             .any(|entry| entry.status == ResumeStatus::Cancelled)
         {
-            runner.cancel(run.run_id).await?;
-            app.runs.report_change(&run.session.app, run.run_id, false);
+            app.cancel(runner, &run).await?;
             return Ok(RequestOutcome::Cancelled);
         }
         let open = runner.waiting_of(&RunFilter::of_run(run.run_id)).await?;
@@ -207,7 +201,7 @@ impl AgUiRequest {
         let events = stored_events(runner, &run, None).await?;
         let translator = Translator::for_resumed_run(events.iter().map(|event| &**event));
         let handle = runner.session(user, &input.thread_id);
-        let _ours = app.runs.reserve(run.run_id);
+        let _ours = app.reserve(run.run_id);
         for entry in &input.resume {
             let wait = open.iter().find(|wait| wait.id == entry.interrupt_id);
             let is_yes_or_no = wait.is_some_and(|wait| wait.schema["type"] == "boolean");
@@ -226,15 +220,7 @@ impl AgUiRequest {
         }
         let abort = self.abort(run.run_id);
         // All answers are stored. If resuming fails here, a watch resumes the run.
-        let now = find_run(runner, caller, run.run_id).await;
-        let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
-        let request = if run.is_ready {
-            runner.resume_by_name(&run).ok()
-        } else {
-            None
-        };
-        let listener =
-            request.and_then(|request| app.runs.drive_resumed(&run.session, run.run_id, request));
+        let listener = app.resume(runner, run.run_id).await.ok().flatten();
         let after = events.last().map(|event| event.id);
         Ok(RequestOutcome::Active(Box::new(ActiveRun {
             run,
@@ -305,10 +291,11 @@ impl AgUiRequest {
             self.started_event(metadata),
             AgUiEvent::StateSnapshot { snapshot },
         ];
-        let (app, runner) = (self.app.clone(), self.runner.clone());
-        let is_new = listener.is_some();
-        let listener = listener.or_else(|| app.runs.listen(run.run_id));
-        let events = follow(app, runner, run.clone(), after, listener, is_new).boxed();
+        let listener = listener.or_else(|| self.app.listen(run.run_id));
+        let events = self
+            .app
+            .follow(self.runner.clone(), run.clone(), after, listener)
+            .boxed();
         let sender = Sender {
             request: self,
             run: run.run_id,
@@ -354,7 +341,7 @@ impl AgUiRequest {
 struct Sender {
     request: AgUiRequest,
     run: RunId,
-    events: BoxStream<'static, Result<Item, Refusal>>,
+    events: BoxStream<'static, Result<RunItem, Refusal>>,
     abort: AbortOnDrop,
     /// The translator; `None` after the last event.
     translator: Option<Translator>,
@@ -364,8 +351,8 @@ impl Sender {
     async fn next(&mut self) -> Option<Vec<AgUiEvent>> {
         let translator = self.translator.as_mut()?;
         let ending = match self.events.next().await {
-            Some(Ok(Item::Event(event))) => return Some(translator.event(&event)),
-            Some(Ok(Item::End(end))) => {
+            Some(Ok(RunItem::Event(event))) => return Some(translator.event(&event)),
+            Some(Ok(RunItem::End(end))) => {
                 read_ending(&self.request.runner, self.run, end.as_deref()).await
             }
             Some(Err(refusal)) => Err(refusal),
@@ -394,12 +381,16 @@ impl Sender {
 }
 
 /// Returns the end of a run: from this process if it knows the end, otherwise from the store.
-async fn read_ending(runner: &Runner, run: RunId, end: Option<&End>) -> Result<Ending, Refusal> {
+async fn read_ending(
+    runner: &Runner,
+    run: RunId,
+    end: Option<&RunEnding>,
+) -> Result<Ending, Refusal> {
     match end {
-        Some(End::Finished { output, .. }) => return Ok(Ending::Finished(output.clone())),
-        Some(End::Failed(error)) if error.is_of_store() => return Err(error.into()),
-        Some(End::Failed(error)) => return Ok(error_ending(error)),
-        Some(End::Paused) | None => {}
+        Some(RunEnding::Finished { output, .. }) => return Ok(Ending::Finished(output.clone())),
+        Some(RunEnding::Failed(error)) if error.is_of_store() => return Err(error.into()),
+        Some(RunEnding::Failed(error)) => return Ok(error_ending(error)),
+        Some(RunEnding::Paused) | None => {}
     }
     let filter = RunFilter::of_run(run);
     let now = runner.runs(&filter).await?.into_iter().next();

@@ -12,7 +12,8 @@
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | lists and answers waits |
 //! | `POST /ag-ui/NAME` | a run for an AG-UI client |
-//! | `GET /a2a/NAME/.well-known/agent-card.json`, `POST /a2a/NAME` | the workflow as an A2A 1.0 agent, over JSON-RPC |
+//! | `POST /a2a/NAME` | the workflow as an A2A 1.0 agent, over JSON-RPC |
+//! | `GET /a2a/NAME/.well-known/agent-card.json` | the card of the agent |
 //! | `/mcp` | all workflows as tools of the Model Context Protocol, with the feature `mcp` |
 //!
 //! The server also has the JSON API of ADK's `api_server`, with an app for each workflow:
@@ -42,21 +43,19 @@
 //! answers it.
 
 mod a2a;
-mod access;
 mod adk_web;
 mod ag_ui;
-mod follow;
-mod keys;
+mod api;
+mod app;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod message;
-mod openapi;
 mod page;
+pub mod protocol;
 mod refuse;
-mod routes;
-mod runs;
 mod serve;
+mod server;
 
-pub use access::{Authorize, Caller};
+pub use app::{Authorize, Caller, Limits};
 pub use refuse::Refusal;
-pub use serve::{Limits, Server, serve, stopped};
+pub use serve::serve;
+pub use server::{Server, stopped};

@@ -1,8 +1,7 @@
 //! The list of apps, and the other routes without a user.
 
 use super::{Answer, invalid_body, ok};
-use crate::routes::{Shared, Who};
-use crate::serve::App;
+use crate::protocol::{App, Shared, Who};
 use adk_core::runner::KnownWorkflow;
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
@@ -30,16 +29,17 @@ pub(super) fn router() -> Router<Arc<App>> {
         ("eval-results", json!({"evalResultIds": []})),
         ("metrics-info", json!({"metricsInfo": []})),
     ] {
-        let empty = move |State(app): Shared, Extension(caller): Who, Path(name): Path<String>| async move {
-            Answer::Ok(
-                app.workflow(&app.runner(&caller), &caller, &name)
-                    .map(|_| ok(&body))?,
-            )
+        let empty = async move |State(app): Shared, Extension(caller): Who, Path(name): Name| {
+            app.workflow(&app.runner(&caller), &caller, &name)?;
+            Answer::Ok(ok(&body))
         };
         router = router.route(&format!("/dev/apps/{{app}}/{path}"), get(empty));
     }
     router
 }
+
+/// The name of an app.
+type Name = Path<String>;
 
 #[derive(Deserialize)]
 struct ListQuery {

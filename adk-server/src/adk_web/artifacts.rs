@@ -1,9 +1,7 @@
 //! The artifacts of a session and its user, with versions. Names may contain slashes.
 
 use super::{Answer, AppUser, invalid_body, ok, read};
-use crate::refuse::Refusal;
-use crate::routes::Body;
-use crate::serve::App;
+use crate::protocol::{App, Body, Refusal};
 use adk_core::Part;
 use adk_core::runner::SessionHandle;
 use axum::Router;

@@ -1,12 +1,10 @@
 //! The files of the dev UI, from a folder outside of this crate.
 
 use super::{Answer, ok};
-use crate::refuse::Refusal;
-use crate::routes::Shared;
-use crate::serve::App;
+use crate::protocol::{App, Refusal};
 use adk_core::{Error, ErrorKind};
 use axum::Router;
-use axum::extract::{OriginalUri, Path, State};
+use axum::extract::{Extension, OriginalUri, Path};
 use axum::http::header;
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
@@ -16,20 +14,25 @@ use std::sync::Arc;
 
 const CONFIG: &str = "/dev-ui/assets/config/runtime-config.json";
 
-pub(super) fn router() -> Router<Arc<App>> {
+/// The canonical path of the folder of the dev UI.
+#[derive(Clone)]
+struct Folder(Option<PathBuf>);
+
+pub(super) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
     Router::new()
         // A relative path also works if the router is nested under a prefix.
         .route("/dev-ui", get(async || Redirect::temporary("dev-ui/")))
         .route("/dev-ui/", get(page))
         .route(CONFIG, get(config))
         .route("/dev-ui/{*file}", get(file))
+        .layer(Extension(Folder(folder)))
 }
 
 /// Returns the canonical path of the folder, so that links out of the folder are detected.
 ///
 /// # Errors
 /// [`ErrorKind::Config`] if the folder has no `index.html`.
-pub(crate) fn folder(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
+pub(super) fn canonical(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
     let real = folder
         .canonicalize()
         .ok()
@@ -53,13 +56,13 @@ async fn config(OriginalUri(uri): OriginalUri) -> impl IntoResponse {
     )
 }
 
-async fn page(app: Shared) -> Answer {
-    file(app, Path("index.html".to_owned())).await
+async fn page(folder: Extension<Folder>) -> Answer {
+    file(folder, Path("index.html".to_owned())).await
 }
 
-async fn file(State(app): Shared, Path(name): Path<String>) -> Answer {
+async fn file(Extension(Folder(folder)): Extension<Folder>, Path(name): Path<String>) -> Answer {
     let missing = || Refusal::missing("file", &name);
-    let Some(folder) = app.dev_ui.clone() else {
+    let Some(folder) = folder else {
         return Err(missing()
             .help("set the folder of the dev UI with `.dev_ui(...)`")
             .into());

@@ -1,9 +1,7 @@
 //! The tree of a workflow, as JSON and as a picture.
 
 use super::{Answer, AppUser, invalid_body, no_session, ok};
-use crate::refuse::Refusal;
-use crate::routes::{Shared, Who};
-use crate::serve::App;
+use crate::protocol::{App, Refusal, Shared, Who};
 use adk_core::session::EventFilter;
 use adk_core::spec::{DotLook, Node, NodeKind};
 use adk_core::{Event, EventId, Spec};

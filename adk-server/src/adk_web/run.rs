@@ -1,13 +1,10 @@
 //! Runs: a message starts a run, and a function response resumes the run that waits for it.
 
 use super::{Answer, AppUser, invalid_body, no_session, ok, one_line, read, view};
-use crate::access::Caller;
-use crate::follow::{Item, follow, stored_events};
-use crate::keys::{RunStart, StartOutcome};
-use crate::refuse::{Refusal, json_response};
-use crate::routes::{Body, Shared, Who, resume_run, run_id, sse_response};
-use crate::runs::{End, Listener};
-use crate::serve::App;
+use crate::protocol::{
+    App, Body, Caller, Listener, Refusal, RunEnding, RunItem, RunStart, Shared, StartOutcome, Who,
+    json_response, run_id, sse_response, stored_events,
+};
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
@@ -164,8 +161,8 @@ impl SessionRequest {
                         .await?;
                 }
                 // The answers are stored. If resuming fails here, a watch resumes the run.
-                let _ = resume_run(&self.app, &self.owner.runner, run.run_id).await;
-                let listener = self.app.runs.listen(run.run_id);
+                let _ = self.app.resume(&self.owner.runner, run.run_id).await;
+                let listener = self.app.listen(run.run_id);
                 Ok(self.reader(run, after, listener, waits))
             }
             _ => self.start(message, waits).await,
@@ -215,15 +212,8 @@ impl SessionRequest {
             }
             Ok(request)
         };
-        let (user, session, key) = (&*self.owner.user, Some(&*self.handle.key().id), None);
-        let start = RunStart {
-            runner,
-            user,
-            workflow: workflow.name(),
-            session,
-            input: &input,
-            key,
-        };
+        let start = RunStart::new(runner, &self.owner.user, workflow.name(), &input)
+            .session(&*self.handle.key().id);
         let (run, listener) = match self.app.begin(&start, request).await? {
             StartOutcome::Started(run, listener) => (run, Some(listener)),
             StartOutcome::Existing(run) | StartOutcome::Unknown(run) => (run, None),
@@ -242,7 +232,7 @@ impl SessionRequest {
             .await?
             .last()
             .map(|event| event.id);
-        let listener = self.app.runs.listen(run.run_id);
+        let listener = self.app.listen(run.run_id);
         Ok(self.reader(run, after, listener, waits))
     }
 
@@ -263,7 +253,7 @@ impl SessionRequest {
         waits: Vec<Waiting>,
     ) -> RunReader {
         let (app, runner, id) = (self.app.clone(), self.owner.runner.clone(), run.run_id);
-        let items = follow(app.clone(), runner.clone(), run, after, listener, false).boxed();
+        let items = app.follow(runner.clone(), run, after, listener).boxed();
         let known = waits.into_iter().map(|wait| wait.id).collect();
         RunReader {
             app,
@@ -282,7 +272,7 @@ struct RunReader {
     app: Arc<App>,
     runner: Runner,
     run: RunId,
-    items: BoxStream<'static, Result<Item, Refusal>>,
+    items: BoxStream<'static, Result<RunItem, Refusal>>,
     /// The waits that the client already knows.
     known: HashSet<String>,
     ready: VecDeque<Value>,
@@ -299,8 +289,8 @@ impl RunReader {
                 return None;
             }
             match self.items.next().await {
-                Some(Ok(Item::Event(event))) => self.ready.extend(view::visible_event(&event)),
-                Some(Ok(Item::End(end))) => {
+                Some(Ok(RunItem::Event(event))) => self.ready.extend(view::visible_event(&event)),
+                Some(Ok(RunItem::End(end))) => {
                     self.is_over = true;
                     if let Err(refusal) = self.end(end.as_deref()).await {
                         return Some(Err(refusal));
@@ -315,11 +305,11 @@ impl RunReader {
         }
     }
 
-    async fn end(&mut self, end: Option<&End>) -> Result<(), Refusal> {
+    async fn end(&mut self, end: Option<&RunEnding>) -> Result<(), Refusal> {
         match end {
-            Some(End::Failed(error)) => return Err(error.into()),
-            Some(End::Finished { .. }) => return Ok(()),
-            Some(End::Paused) | None => {}
+            Some(RunEnding::Failed(error)) => return Err(error.into()),
+            Some(RunEnding::Finished { .. }) => return Ok(()),
+            Some(RunEnding::Paused) | None => {}
         }
         let Some(run) = self
             .runner
@@ -344,7 +334,7 @@ impl RunReader {
 /// A client that disconnects cancels the run: this is the stop button of adk-web.
 impl Drop for RunReader {
     fn drop(&mut self) {
-        if self.is_over || self.app.runs.is_closing() {
+        if self.is_over || self.app.is_stopping() {
             return;
         }
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {

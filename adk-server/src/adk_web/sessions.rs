@@ -1,9 +1,7 @@
 //! The sessions of an app.
 
 use super::{Answer, AppUser, invalid_body, no_session, ok, read, view};
-use crate::refuse::{Refusal, short};
-use crate::routes::Body;
-use crate::serve::App;
+use crate::protocol::{App, Body, Refusal, short};
 use adk_core::engine::RunFilter;
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
@@ -30,11 +28,13 @@ type SessionPath = Path<(String, String, String)>;
 
 /// Returns a session in ADK's format.
 fn session(owner: &AppUser, id: &str, snapshot: &SessionSnapshot, events: Vec<Value>) -> Value {
+    let state = snapshot.state.iter();
+    let state = state.map(|(key, value)| (key.to_string(), Value::clone(value)));
     json!({
         "id": id,
         "appName": owner.workflow.name(),
         "userId": owner.user,
-        "state": snapshot.state.iter().map(|(key, value)| (key.to_string(), Value::clone(value))).collect::<Map<_, _>>(),
+        "state": state.collect::<Map<_, _>>(),
         "events": events,
         "lastUpdateTime": snapshot.updated as f64 / 1e6,
     })

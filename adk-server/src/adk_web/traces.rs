@@ -1,10 +1,7 @@
 //! Spans of the runs of a session, computed from the times and paths of their events.
 
 use super::{Answer, SLASH, ok};
-use crate::follow::stored_events;
-use crate::refuse::Refusal;
-use crate::routes::{Shared, Who};
-use crate::serve::App;
+use crate::protocol::{App, Refusal, Shared, Who, stored_events};
 use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::{Event, Path as EventPath};
 use axum::Router;
@@ -79,7 +76,10 @@ impl<'a> Spans<'a> {
             .last()
             .map_or(run.created, |event| event.timestamp)
             .max(run.created);
-        let invocation = json!({"gcp.vertex.agent.invocation_id": run.run_id, "gen_ai.conversation.id": session});
+        let invocation = json!({
+            "gcp.vertex.agent.invocation_id": run.run_id,
+            "gen_ai.conversation.id": session,
+        });
         spans.add(
             "invocation",
             String::new(),

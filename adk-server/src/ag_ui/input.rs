@@ -2,7 +2,7 @@
 //! forwarded properties of the client, because the workflow defines the tools and inputs of its
 //! agents.
 
-use crate::refuse::Refusal;
+use crate::protocol::Refusal;
 use adk_core::runner::KnownWorkflow;
 use adk_core::{Content, Part, Role};
 use serde::Deserialize;

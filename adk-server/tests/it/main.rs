@@ -16,6 +16,7 @@ mod foreign;
 mod keys;
 mod mcp;
 mod page;
+mod protocols;
 #[path = "../support/mod.rs"]
 mod support;
 mod tenants;

@@ -88,7 +88,8 @@ fn event(nth: usize, path: &str) -> Event {
 }
 
 fn lifecycle(nth: usize, path: &str, phase: &str) -> Event {
-    let metadata = json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": {"type": "completed"}});
+    let outcome = json!({"type": "completed"});
+    let metadata = json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": outcome});
     let mut event = event(nth, path).with_metadata(LIFECYCLE_KEY, metadata);
     event.partial = true;
     event
@@ -326,7 +327,12 @@ fn waits_become_interrupts_with_their_tool_calls() {
     let wait = |id: &str, path: &str, schema: Value, deadline: Option<u64>| -> Waiting {
         let run = adk_core::RunId::new();
         serde_json::from_value(json!({
-            "id": id, "run_id": run, "path": path, "question": "May it?", "schema": schema, "deadline": deadline,
+            "id": id,
+            "run_id": run,
+            "path": path,
+            "question": "May it?",
+            "schema": schema,
+            "deadline": deadline,
         }))
         .expect("a wait")
     };

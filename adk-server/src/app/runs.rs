@@ -1,8 +1,7 @@
 //! [`Runs`]: the runs that this process drives. A run needs no connected client.
 
 use crate::refuse::Refusal;
-use crate::serve::Limits;
-use adk_core::engine::{RunInfo, Waiting};
+use adk_core::engine::{RunFilter, RunInfo, Waiting};
 use adk_core::model::Usage;
 use adk_core::runner::RunEnd;
 use adk_core::session::SessionKey;
@@ -12,6 +11,7 @@ use adk_core::{
 use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
@@ -21,9 +21,17 @@ const BUFFERED_EVENTS: usize = 256;
 
 /// The end of a run that this process drove.
 #[derive(Debug)]
-pub(crate) enum End {
-    Finished { output: Value, usage: Usage },
+pub enum RunEnding {
+    /// The run has finished.
+    Finished {
+        /// The output of the workflow.
+        output: Value,
+        /// The tokens that the run has used.
+        usage: Usage,
+    },
+    /// The run waits for an answer.
     Paused,
+    /// The run has failed or was cancelled, or the store has failed.
     Failed(Error),
 }
 
@@ -34,20 +42,24 @@ pub(crate) struct Started {
 }
 
 /// Receives the events of a run that this process drives, from the creation of the listener on.
-pub(crate) struct Listener {
+#[derive(Debug)]
+pub struct Listener {
     /// The start events of the steps that were open when the listener was created.
     pub(crate) open_steps: Vec<Arc<Event>>,
     pub(crate) events: broadcast::Receiver<Arc<Event>>,
-    end: watch::Receiver<Option<Arc<End>>>,
+    /// Whether the listener receives all events since the run was started or resumed.
+    pub(crate) is_complete: bool,
+    end: watch::Receiver<Option<Arc<RunEnding>>>,
 }
 
 impl Listener {
     /// Waits for the end of the run. Returns `None` if the process stops first.
-    pub(crate) async fn end(&mut self) -> Option<Arc<End>> {
+    pub async fn end(&mut self) -> Option<Arc<RunEnding>> {
         self.end.wait_for(Option::is_some).await.ok()?.clone()
     }
 
-    pub(crate) fn try_end(&self) -> Option<Arc<End>> {
+    /// Returns the end of the run, or `None` if this process still drives the run.
+    pub(crate) fn try_end(&self) -> Option<Arc<RunEnding>> {
         self.end.borrow().clone()
     }
 }
@@ -55,7 +67,7 @@ impl Listener {
 struct DrivenRun {
     events: broadcast::Sender<Arc<Event>>,
     open_steps: Arc<OpenSteps>,
-    end: watch::Receiver<Option<Arc<End>>>,
+    end: watch::Receiver<Option<Arc<RunEnding>>>,
     task: AbortHandle,
 }
 
@@ -91,8 +103,8 @@ pub(crate) struct Runs {
     reserved: Mutex<Vec<RunId>>,
     /// The number of runs of each user of an app, including runs that have no id yet.
     by_user: Mutex<HashMap<User, usize>>,
-    /// The receiver of changes, if push notifications are enabled.
-    changes: Option<mpsc::UnboundedSender<RunChange>>,
+    /// The subscribers of changes.
+    changes: Mutex<Vec<mpsc::UnboundedSender<RunChange>>>,
     /// Whether the server accepts new runs, and the number of driven runs.
     open: watch::Sender<Admission>,
     max_per_user: usize,
@@ -114,19 +126,18 @@ struct RunPermit {
 }
 
 impl Runs {
-    pub(crate) fn new(limits: &Limits, changes: Option<mpsc::UnboundedSender<RunChange>>) -> Self {
+    pub(crate) fn new(max_per_user: usize) -> Self {
         let open = watch::Sender::new(Admission {
             is_closing: false,
             count: 0,
         });
-        let (driven, reserved, by_user) = Default::default();
         Self {
-            driven,
-            reserved,
-            by_user,
-            changes,
+            driven: Mutex::default(),
+            reserved: Mutex::default(),
+            by_user: Mutex::default(),
+            changes: Mutex::default(),
             open,
-            max_per_user: limits.runs_per_user,
+            max_per_user,
         }
     }
 
@@ -183,13 +194,36 @@ impl Runs {
             None => None,
         };
         match end.as_deref() {
-            Some(End::Finished { .. } | End::Paused) => Ok(Vec::new()),
-            Some(End::Failed(error)) => Err(Error::new(error.kind(), error.message())),
+            Some(RunEnding::Finished { .. } | RunEnding::Paused) => Ok(Vec::new()),
+            Some(RunEnding::Failed(error)) => Err(Error::new(error.kind(), error.message())),
             None => Err(Error::new(
                 ErrorKind::RunBusy,
                 "this process does not drive the run",
             )),
         }
+    }
+
+    /// Drives a run that has an answer, unless a process drives it already. Returns a listener for
+    /// all its events if this call drives the run.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub(crate) async fn resume_answered(
+        self: &Arc<Self>,
+        runner: &Runner,
+        run: RunId,
+    ) -> Result<Option<Listener>> {
+        let ready = runner
+            .runs(&RunFilter::of_run(run))
+            .await?
+            .into_iter()
+            .find(|run| run.is_ready);
+        if let Some(run) = ready
+            && let Ok(request) = runner.resume_by_name(&run)
+        {
+            return Ok(self.drive_resumed(&run.session, run.run_id, request));
+        }
+        Ok(None)
     }
 
     /// Reserves a run before it is answered, so that only the answering request
@@ -222,6 +256,7 @@ impl Runs {
         let listener = Listener {
             open_steps: Vec::new(),
             events: events.subscribe(),
+            is_complete: true,
             end: end.clone(),
         };
         let (runs, sender, noted) = (self.clone(), events.clone(), open_steps.clone());
@@ -229,7 +264,7 @@ impl Runs {
             let guard = DrivenGuard { runs: &runs, run };
             let ended = drive(stream, &noted, &sender).await;
             // Another process drives the run; the listener reads its events from the store.
-            if !matches!(&ended, End::Failed(error) if error.kind() == ErrorKind::RunBusy) {
+            if !matches!(&ended, RunEnding::Failed(error) if error.kind() == ErrorKind::RunBusy) {
                 ends.send_replace(Some(Arc::new(ended)));
             }
             drop(guard);
@@ -249,14 +284,20 @@ impl Runs {
 
     /// Reports that a run was started (`is_running`), has ended or was cancelled.
     pub(crate) fn report_change(&self, app: &str, run: RunId, is_running: bool) {
-        if let Some(changes) = &self.changes {
-            // The receiver ends with the server.
-            let _ = changes.send(RunChange {
-                app: app.to_owned(),
-                run,
-                is_running,
-            });
-        }
+        let change = || RunChange {
+            app: app.to_owned(),
+            run,
+            is_running,
+        };
+        lock(&self.changes).retain(|subscriber| subscriber.send(change()).is_ok());
+    }
+
+    /// Subscribes to the changes of all runs.
+    #[cfg(feature = "push")]
+    pub(crate) fn changes(&self) -> mpsc::UnboundedReceiver<RunChange> {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        lock(&self.changes).push(sender);
+        receiver
     }
 
     /// Returns a listener of a run that this process drives.
@@ -270,6 +311,7 @@ impl Runs {
         Some(Listener {
             open_steps,
             events,
+            is_complete: false,
             end: driven.end.clone(),
         })
     }
@@ -295,7 +337,7 @@ impl Runs {
 
     /// Completes when the server begins to refuse new runs.
     #[cfg(feature = "mcp")]
-    pub(crate) fn wait_closing(&self) -> impl Future<Output = ()> + Send + 'static {
+    pub(crate) fn wait_closing(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let mut open = self.open.subscribe();
         async move { drop(open.wait_for(|open| open.is_closing).await) }
     }
@@ -358,9 +400,16 @@ impl Drop for RunPermit {
 }
 
 /// The reservation of a run for the caller that will drive it. Dropping it ends the reservation.
-pub(crate) struct Reservation {
+#[must_use = "the reservation ends when it is dropped"]
+pub struct Reservation {
     runs: Arc<Runs>,
     run: RunId,
+}
+
+impl fmt::Debug for Reservation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Reservation({})", self.run)
+    }
 }
 
 impl Drop for Reservation {
@@ -389,7 +438,7 @@ async fn drive(
     mut stream: RunStream<'static, Value>,
     open_steps: &OpenSteps,
     events: &broadcast::Sender<Arc<Event>>,
-) -> End {
+) -> RunEnding {
     while let Some(event) = stream.next().await {
         match event {
             Ok(event) => {
@@ -397,16 +446,16 @@ async fn drive(
                 // Sending fails if the run has no listener.
                 drop(events.send(event));
             }
-            Err(error) => return End::Failed(error),
+            Err(error) => return RunEnding::Failed(error),
         }
     }
     match stream.end() {
-        RunEnd::Finished(outcome) => End::Finished {
+        RunEnd::Finished(outcome) => RunEnding::Finished {
             output: outcome.output,
             usage: outcome.usage,
         },
-        RunEnd::Paused(_) => End::Paused,
-        RunEnd::Running | RunEnd::Failed => End::Failed(Error::new(
+        RunEnd::Paused(_) => RunEnding::Paused,
+        RunEnd::Running | RunEnd::Failed => RunEnding::Failed(Error::new(
             adk_core::ErrorKind::Agent,
             "the run ended without an outcome",
         )),

@@ -1,17 +1,18 @@
-//! [`App::begin`]: starts a run at most once per request key. The key is bound to the id of the
-//! run, and the store refuses a second run with that id.
+//! [`Starter`]: starts a run at most once per request key. The key is bound to the id of the run,
+//! and the store refuses a second run with that id.
 
-use crate::access::Caller;
-use crate::follow::micros;
+use super::access::Caller;
+use super::follow::micros;
+use super::runs::{Listener, Runs, Started};
 use crate::refuse::Refusal;
-use crate::runs::{Listener, Started};
-use crate::serve::App;
 use adk_core::engine::{KeyBinding, RequestKey, RunFilter, RunInfo, RunStatus};
 use adk_core::runner::SessionHandle;
 use adk_core::{Error, ErrorKind, Result, RunId, RunRequest, Runner};
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -23,7 +24,7 @@ const ATTEMPTS: u32 = 2;
 
 /// The runs that requests to this process are about to start.
 #[derive(Default)]
-pub(crate) struct Starting(watch::Sender<HashSet<RunId>>);
+struct Starting(watch::Sender<HashSet<RunId>>);
 
 /// The exclusive right to start a run in this process. Dropping it releases the right.
 struct StartingRun<'a> {
@@ -78,19 +79,20 @@ pub(crate) fn digest(mut request: Value) -> String {
 }
 
 /// The parameters of a run that is to be started.
-pub(crate) struct RunStart<'a> {
-    pub(crate) runner: &'a Runner,
-    pub(crate) user: &'a str,
-    pub(crate) workflow: &'a str,
+pub struct RunStart<'a> {
+    runner: &'a Runner,
+    user: &'a str,
+    workflow: &'a str,
     /// The session; without one, the run gets its own session.
-    pub(crate) session: Option<&'a str>,
+    session: Option<&'a str>,
     /// The body of the request, which the digest of the key covers.
-    pub(crate) input: &'a Value,
-    pub(crate) key: Option<Key>,
+    input: &'a Value,
+    key: Option<Key>,
 }
 
-/// The outcome of [`App::begin`].
-pub(crate) enum StartOutcome {
+/// The outcome of [`App::begin`](super::App::begin).
+#[derive(Debug)]
+pub enum StartOutcome {
     /// This request has started the run.
     Started(RunInfo, Listener),
     /// An earlier request with the same key has started the run.
@@ -100,10 +102,35 @@ pub(crate) enum StartOutcome {
     Unknown(RunInfo),
 }
 
-impl RunStart<'_> {
+impl<'a> RunStart<'a> {
+    /// Creates the parameters of a run in its own session.
+    pub fn new(runner: &'a Runner, user: &'a str, workflow: &'a str, input: &'a Value) -> Self {
+        Self {
+            runner,
+            user,
+            workflow,
+            session: None,
+            input,
+            key: None,
+        }
+    }
+
+    /// Sets the id of the session.
+    #[must_use]
+    pub fn session(mut self, id: impl Into<Option<&'a str>>) -> Self {
+        self.session = id.into();
+        self
+    }
+
+    /// Sets the key of the request. A repeated request with the key starts no second run.
+    pub(crate) fn key(mut self, key: impl Into<Option<Key>>) -> Self {
+        self.key = key.into();
+        self
+    }
+
     /// Returns the session. A default session is named after the run, so that repeated requests use
     /// the same one.
-    fn session(&self, run: RunId) -> SessionHandle {
+    fn handle(&self, run: RunId) -> SessionHandle {
         match self.session {
             Some(session) => self.runner.session(self.user, session),
             None => self.runner.session(self.user, run.to_string()),
@@ -121,7 +148,7 @@ impl RunStart<'_> {
 
     /// Returns the data of the run that is known without the store.
     fn info(&self, run: RunId) -> RunInfo {
-        let (key, time) = (self.session(run).key().clone(), micros(run.as_u128()));
+        let (key, time) = (self.handle(run).key().clone(), micros(run.as_u128()));
         RunInfo::new(run, key, self.workflow, RunStatus::Running, false).at(time, time)
     }
 
@@ -190,7 +217,29 @@ pub(crate) fn may_begin(run: RunId) -> Refusal {
         .retry()
 }
 
-impl App {
+impl fmt::Debug for RunStart<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunStart({} of {})", self.workflow, self.user)
+    }
+}
+
+/// Starts the runs of requests.
+pub(crate) struct Starter {
+    runs: Arc<Runs>,
+    /// The time that a key stays bound to its run.
+    pub(crate) key_lifetime: Duration,
+    starting: Starting,
+}
+
+impl Starter {
+    pub(crate) fn new(runs: Arc<Runs>, key_lifetime: Duration) -> Self {
+        Self {
+            runs,
+            key_lifetime,
+            starting: Starting::default(),
+        }
+    }
+
     /// Starts a run, unless an earlier request with its key has started one.
     ///
     /// The store accepts each run id once, also from several processes. Therefore a request that
@@ -227,7 +276,7 @@ impl App {
                 return unknown();
             }
         };
-        let session = start.session(run);
+        let session = start.handle(run);
         for _ in 0..ATTEMPTS {
             let refusal = match self
                 .runs

@@ -1,9 +1,8 @@
 //! [`follow`] and [`stored_events`]: live and stored events of a run. The id of an event serves as
 //! a cursor.
 
+use super::runs::{Listener, RunEnding, Runs};
 use crate::refuse::Refusal;
-use crate::runs::{End, Listener};
-use crate::serve::App;
 use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Event, EventId, Runner};
@@ -16,14 +15,20 @@ use tokio::sync::broadcast::error::RecvError;
 /// The interval for reading events of a run that another process drives.
 pub(crate) const EVERY: Duration = Duration::from_millis(250);
 
-pub(crate) enum Item {
+/// An event of a followed run, or its end.
+#[derive(Debug)]
+pub enum RunItem {
+    /// An event. Events that are not stored, such as the pieces of replies, are partial.
     Event(Arc<Event>),
     /// The end of the run; `None` if only the store knows how the run ended.
-    End(Option<Arc<End>>),
+    End(Option<Arc<RunEnding>>),
 }
 
 /// Reads the stored events of a run after a cursor, oldest first.
-pub(crate) async fn stored_events(
+///
+/// # Errors
+/// If the store cannot be read.
+pub async fn stored_events(
     runner: &Runner,
     run: &RunInfo,
     after: Option<EventId>,
@@ -69,19 +74,20 @@ pub(crate) fn micros(bits: u128) -> u64 {
 /// Follows the events of a run after a cursor until the run ends or waits.
 ///
 /// A listener also receives events that are not stored: the pieces of replies. A listener that is
-/// too slow falls back to the store, so that it does not slow down the run. `is_read` is set for a
-/// run that was started or resumed for this listener: the listener then receives all events, and
-/// the store is not read first.
+/// too slow falls back to the store, so that it does not slow down the run. The listener of a run
+/// that was started or resumed for it receives all events, and the store is not read first.
 pub(crate) fn follow(
-    app: Arc<App>,
+    runs: Arc<Runs>,
     runner: Runner,
     run: RunInfo,
     after: Option<EventId>,
     listener: Option<Listener>,
-    is_read: bool,
-) -> impl Stream<Item = Result<Item, Refusal>> {
+) -> impl Stream<Item = Result<RunItem, Refusal>> + Send + 'static {
+    let is_read = listener
+        .as_ref()
+        .is_some_and(|listener| listener.is_complete);
     let follower = Follower {
-        app,
+        runs,
         runner,
         run,
         last: after,
@@ -94,13 +100,13 @@ pub(crate) fn follow(
     };
     stream::unfold(follower, |mut follower| async move {
         let item = follower.next().await?;
-        follower.is_over |= !matches!(item, Ok(Item::Event(_)));
+        follower.is_over |= !matches!(item, Ok(RunItem::Event(_)));
         Some((item, follower))
     })
 }
 
 struct Follower {
-    app: Arc<App>,
+    runs: Arc<Runs>,
     runner: Runner,
     run: RunInfo,
     last: Option<EventId>,
@@ -116,7 +122,7 @@ struct Follower {
 }
 
 impl Follower {
-    async fn next(&mut self) -> Option<Result<Item, Refusal>> {
+    async fn next(&mut self) -> Option<Result<RunItem, Refusal>> {
         if self.is_over {
             return None;
         }
@@ -125,7 +131,7 @@ impl Follower {
                 if !event.partial {
                     self.last = Some(event.id);
                 }
-                return Some(Ok(Item::Event(event)));
+                return Some(Ok(RunItem::Event(event)));
             }
             if !self.is_read {
                 self.is_read = true;
@@ -140,12 +146,12 @@ impl Follower {
                 continue;
             }
             let Some(listener) = &mut self.listener else {
-                if self.app.runs.is_closing() {
+                if self.runs.is_closing() {
                     // The client reads the remaining events from another process.
                     return None;
                 }
                 match self.poll_store().await {
-                    Ok(true) => return Some(Ok(Item::End(None))),
+                    Ok(true) => return Some(Ok(RunItem::End(None))),
                     Ok(false) => continue,
                     Err(refusal) => return Some(Err(refusal)),
                 }
@@ -158,12 +164,12 @@ impl Follower {
                     if !event.partial {
                         self.last = Some(event.id);
                     }
-                    return Some(Ok(Item::Event(event)));
+                    return Some(Ok(RunItem::Event(event)));
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => (self.is_read, self.has_lagged) = (false, true),
                 Err(RecvError::Closed) => match listener.try_end() {
-                    Some(end) => return Some(Ok(Item::End(Some(end)))),
+                    Some(end) => return Some(Ok(RunItem::End(Some(end)))),
                     // This process stops, or another process drives the run.
                     None => (self.listener, self.is_read) = (None, false),
                 },
@@ -196,7 +202,7 @@ impl Follower {
         if !can_continue {
             return Ok(true);
         }
-        self.listener = self.app.runs.listen(self.run.run_id);
+        self.listener = self.runs.listen(self.run.run_id);
         self.is_read = self.listener.is_none();
         if self.listener.is_none() {
             tokio::time::sleep(EVERY).await;

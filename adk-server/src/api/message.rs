@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const FIELD: &str = "message";
 
 /// Returns the JSON schema of the body: the inputs and the message.
-pub(crate) fn body_schema(workflow: &KnownWorkflow) -> Value {
+pub(super) fn body_schema(workflow: &KnownWorkflow) -> Value {
     let mut schema = workflow.form().input_schema();
     if has_field(workflow)
         && let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut)
@@ -29,7 +29,7 @@ pub(crate) fn body_schema(workflow: &KnownWorkflow) -> Value {
 ///
 /// # Errors
 /// If the message is not a string.
-pub(crate) fn split(
+pub(super) fn split(
     workflow: &KnownWorkflow,
     mut body: Value,
 ) -> Result<(Value, Option<Content>), Refusal> {
