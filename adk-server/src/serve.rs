@@ -1,8 +1,6 @@
 //! [`serve`]: a server with the protocols of this crate.
 
 use crate::a2a::A2a;
-use crate::adk_web::AdkWeb;
-use crate::ag_ui::AgUi;
 use crate::api::Api;
 #[cfg(feature = "mcp")]
 use crate::mcp::Mcp;
@@ -12,7 +10,6 @@ use crate::server::Server;
 #[cfg(feature = "mcp")]
 use adk_core::Result;
 use adk_core::Runner;
-use std::path::PathBuf;
 
 /// Serves the workflows of a runner over HTTP: the workflows of `RunnerBuilder::workflow` and of
 /// [`Server::workflow`].
@@ -28,8 +25,6 @@ pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
         Box::new(Api),
         Box::new(Page),
         Box::new(A2a::default()),
-        Box::new(AdkWeb::new()),
-        Box::new(AgUi),
         #[cfg(feature = "mcp")]
         Box::new(Mcp),
     ];
@@ -50,13 +45,6 @@ impl<P, R> Server<P, R> {
             a2a.push_to(prefix.into());
         }
         self
-    }
-
-    /// Serves Google's dev UI, adk-web, at `/dev-ui/`. `folder` is `google/adk/cli/browser` of an
-    /// installed google-adk. The page acts for the user `user`; another address selects another
-    /// user: `/dev-ui/?userId=ann`.
-    pub fn dev_ui(self, folder: impl Into<PathBuf>) -> Self {
-        self.protocol(AdkWeb::new().dev_ui(folder))
     }
 
     /// Serves the workflows and tools to one MCP client on standard input and output, until the

@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["app/lookup", "app/start"],
     &["app"],
     &["protocol"],
-    &["a2a", "adk_web", "ag_ui", "api", "mcp", "page"],
+    &["a2a", "api", "mcp", "page"],
     &["server"],
     &["serve"],
 ];

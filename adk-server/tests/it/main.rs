@@ -6,8 +6,6 @@
 mod a2a;
 mod a2a_peers;
 mod a2a_remote;
-mod adk_web;
-mod ag_ui;
 mod answerers;
 mod api;
 mod balanced;

@@ -1,8 +1,8 @@
 //! The files of the dev UI, from a folder outside of this crate.
 
-use super::{Answer, ok};
-use crate::protocol::{App, Refusal};
+use crate::answer::{Answer, ok};
 use adk_core::{Error, ErrorKind};
+use adk_server::protocol::{App, Refusal};
 use axum::Router;
 use axum::extract::{Extension, OriginalUri, Path};
 use axum::http::header;
@@ -18,7 +18,7 @@ const CONFIG: &str = "/dev-ui/assets/config/runtime-config.json";
 #[derive(Clone)]
 struct Folder(Option<PathBuf>);
 
-pub(super) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
+pub(crate) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
     Router::new()
         // A relative path also works if the router is nested under a prefix.
         .route("/dev-ui", get(async || Redirect::temporary("dev-ui/")))
@@ -32,7 +32,7 @@ pub(super) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
 ///
 /// # Errors
 /// [`ErrorKind::Config`] if the folder has no `index.html`.
-pub(super) fn canonical(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
+pub(crate) fn canonical(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
     let real = folder
         .canonicalize()
         .ok()

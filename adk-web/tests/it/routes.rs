@@ -1,6 +1,6 @@
 //! Each route with valid and with invalid input.
 
-use super::fixtures::{self, Drafting};
+use crate::fixtures::{self, Drafting};
 use crate::support::{Hanging, Served, send, sse};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};

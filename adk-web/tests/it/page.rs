@@ -1,11 +1,12 @@
 //! Google's unmodified dev UI in Chromium.
 //!
 //! Run by `tests/peers/run-adk-python.sh tests/peers/run-clients.sh cargo test -p
-//! adk-workflow-server --test it -- --ignored adk_web`. The screenshots are in `ADK_SCREENSHOTS`,
+//! adk-workflow-web --test it -- --ignored page`. The screenshots are in `ADK_SCREENSHOTS`,
 //! where that is set.
 
-use super::fixtures::{Drafting, serve};
-use super::python::dev_ui;
+use crate::fixtures::{Drafting, serve};
+use crate::python::dev_ui;
+use adk::server::DevUi;
 use std::path::PathBuf;
 use std::process::Stdio;
 use tokio::process::Command;

@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::event::{AgUiEvent, Interrupt, PatchOperation, RunOutcome, TokenUsage};
+use crate::event::{AgUiEvent, Interrupt, PatchOperation, RunOutcome, TokenUsage};
 use adk_core::engine::Waiting;
 use adk_core::memory::iso;
 use adk_core::{Content, Event, LifecyclePhase, Part};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 #[derive(Debug)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     Finished(Value),
     Waiting(Vec<Waiting>),
     Cancelled,
@@ -26,7 +26,7 @@ pub(super) enum Ending {
 
 /// A translator of the events of one run or of one resumed run.
 #[derive(Debug, Default)]
-pub(super) struct Translator {
+pub(crate) struct Translator {
     /// The open agents and blocks, in the order of their start.
     steps: Vec<OpenStep>,
     /// Open replies by the path of their agent.
@@ -54,7 +54,7 @@ struct OpenCall {
 
 impl Translator {
     /// Creates a translator for a run that is resumed after these events.
-    pub(super) fn for_resumed_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
+    pub(crate) fn for_resumed_run<'e>(events: impl IntoIterator<Item = &'e Event>) -> Self {
         let mut translator = Self {
             is_replaying: true,
             ..Self::default()
@@ -65,7 +65,7 @@ impl Translator {
         translator
     }
 
-    pub(super) fn event(&mut self, event: &Event) -> Vec<AgUiEvent> {
+    pub(crate) fn event(&mut self, event: &Event) -> Vec<AgUiEvent> {
         let path = event.path.to_string();
         match event.lifecycle().map(|lifecycle| lifecycle.phase) {
             Some(LifecyclePhase::Started) => self.begin(path),
@@ -83,7 +83,7 @@ impl Translator {
     }
 
     /// Returns the last events: the ends of all open steps and messages, and the end of the run.
-    pub(super) fn end(
+    pub(crate) fn end(
         mut self,
         thread_id: String,
         run_id: String,
@@ -418,7 +418,7 @@ fn is_at_or_below(path: &str, step: &str) -> bool {
 }
 
 /// Returns the operation that sets a key of the state, or `None` for a `temp:` key.
-pub(super) fn set_operation(key: &str, value: &Value) -> Option<PatchOperation> {
+pub(crate) fn set_operation(key: &str, value: &Value) -> Option<PatchOperation> {
     let path = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
     (!key.starts_with("temp:")).then(|| PatchOperation {
         op: "add",

@@ -1,9 +1,10 @@
 //! The artifacts of a session and its user, with versions. Names may contain slashes.
 
-use super::{Answer, AppUser, invalid_body, ok, read};
-use crate::protocol::{App, Body, Refusal};
+use crate::answer::{Answer, invalid_body, ok, read};
+use crate::owner::AppUser;
 use adk_core::Part;
 use adk_core::runner::SessionHandle;
+use adk_server::protocol::{App, Body, Refusal};
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query};
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     const ALL: &str = "/apps/{app}/users/{user}/sessions/{session}/artifacts";
     Router::new()
         .route(ALL, get(list).post(save))

@@ -1,10 +1,11 @@
 //! The tree of a workflow, as JSON and as a picture.
 
-use super::{Answer, AppUser, invalid_body, no_session, ok};
-use crate::protocol::{App, Refusal, Shared, Who};
+use crate::answer::{Answer, invalid_body, no_session, ok};
+use crate::owner::AppUser;
 use adk_core::session::EventFilter;
 use adk_core::spec::{DotLook, Node, NodeKind};
 use adk_core::{Event, EventId, Spec};
+use adk_server::protocol::{App, Refusal, Shared, Who};
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
@@ -14,7 +15,7 @@ use serde_json::{Map, Value, json};
 use std::iter::successors;
 use std::sync::Arc;
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/dev/apps/{app}/build_graph", get(build_graph))
         .route("/dev/apps/{app}/build_graph_image", get(images))

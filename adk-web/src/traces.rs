@@ -1,9 +1,10 @@
 //! Spans of the runs of a session, computed from the times and paths of their events.
 
-use super::{Answer, SLASH, ok};
-use crate::protocol::{App, Refusal, Shared, Who, stored_events};
+use crate::answer::{Answer, ok};
+use crate::owner::SLASH;
 use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::{Event, Path as EventPath};
+use adk_server::protocol::{App, Refusal, Shared, Who, stored_events};
 use axum::Router;
 use axum::extract::{Extension, Path, State};
 use axum::routing::get;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use std::iter::successors;
 use std::sync::Arc;
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route(
             "/dev/apps/{app}/debug/trace/session/{session}",

@@ -10,7 +10,7 @@ const CONFIRMATION: &str = "adk_request_confirmation";
 /// The call that asks a person for a value.
 const INPUT: &str = "adk_request_input";
 
-pub(super) fn event_json(event: &Event) -> Value {
+pub(crate) fn event_json(event: &Event) -> Value {
     let mut json = serde_json::to_value(event).unwrap_or_default();
     let Value::Object(fields) = &mut json else {
         return json;
@@ -36,12 +36,12 @@ pub(super) fn event_json(event: &Event) -> Value {
 }
 
 /// Returns an event for the client, or `None` for the user's own message and for lifecycle events.
-pub(super) fn visible_event(event: &Event) -> Option<Value> {
+pub(crate) fn visible_event(event: &Event) -> Option<Value> {
     (*event.author != *"user" && event.lifecycle().is_none()).then(|| event_json(event))
 }
 
 /// Returns whether an event contains a question that only a run may ask.
-pub(super) fn has_question(event: &Event) -> bool {
+pub(crate) fn has_question(event: &Event) -> bool {
     let calls = event.function_calls().map(|call| &call.name);
     let names = calls.chain(event.function_responses().map(|answer| &answer.name));
     !event.long_running_tool_ids().is_empty()
@@ -52,7 +52,7 @@ pub(super) fn has_question(event: &Event) -> bool {
 
 /// Returns waits as events after the events of the session. The session already has the calls of
 /// long-running tools.
-pub(super) fn questions(
+pub(crate) fn questions(
     waits: &[Waiting],
     is_wanted: impl Fn(&Waiting) -> bool,
     events: &[Arc<Event>],
@@ -149,7 +149,7 @@ fn confirmed_call(
     })
 }
 
-pub(super) fn find_wait<'a>(
+pub(crate) fn find_wait<'a>(
     waits: &'a [Waiting],
     answer: &FunctionResponse,
 ) -> Option<&'a Waiting> {
@@ -160,7 +160,7 @@ pub(super) fn find_wait<'a>(
 
 /// Returns the possible values of an answer, the likeliest first. A page sends a text under
 /// `result` for all types.
-pub(super) fn answer_candidates(wait: &Waiting, answer: &FunctionResponse) -> Vec<Value> {
+pub(crate) fn answer_candidates(wait: &Waiting, answer: &FunctionResponse) -> Vec<Value> {
     let whole = Value::Object(answer.response.clone());
     if wait.call_id.is_some() {
         return vec![whole];
@@ -182,7 +182,7 @@ pub(super) fn answer_candidates(wait: &Waiting, answer: &FunctionResponse) -> Ve
 
 /// Returns the inputs from the state of the session, for a run that starts with a function
 /// response.
-pub(super) fn inputs_from_state<'a>(
+pub(crate) fn inputs_from_state<'a>(
     inputs: impl Iterator<Item = &'a Name>,
     state: &adk_core::session::StateMap,
 ) -> Value {

@@ -1,11 +1,13 @@
 //! The sessions of an app.
 
-use super::{Answer, AppUser, invalid_body, no_session, ok, read, view};
-use crate::protocol::{App, Body, Refusal, short};
+use crate::answer::{Answer, invalid_body, no_session, ok, read};
+use crate::owner::AppUser;
+use crate::view;
 use adk_core::engine::RunFilter;
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Error, ErrorKind, Event, EventId, Name, RunId, StateDelta, StoreErrorKind};
+use adk_server::protocol::{App, Body, Refusal, short};
 use axum::Router;
 use axum::extract::Path;
 use axum::http::StatusCode;
@@ -14,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/apps/{app}/users/{user}/sessions", get(list).post(create))
         .route(

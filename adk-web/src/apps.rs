@@ -1,8 +1,8 @@
 //! The list of apps, and the other routes without a user.
 
-use super::{Answer, invalid_body, ok};
-use crate::protocol::{App, Shared, Who};
+use crate::answer::{Answer, invalid_body, ok};
 use adk_core::runner::KnownWorkflow;
+use adk_server::protocol::{App, Shared, Who};
 use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     let mut router = Router::new()
         .route("/list-apps", get(list))
         .route("/version", get(version))

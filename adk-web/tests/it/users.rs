@@ -1,6 +1,6 @@
 //! Foreign users see no data of other users.
 
-use super::routes::{answer_body, call, serve, text_body};
+use crate::routes::{answer_body, call, serve, text_body};
 use crate::support::send;
 use adk::server::{Caller, Refusal};
 use reqwest::StatusCode;

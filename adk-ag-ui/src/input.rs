@@ -2,25 +2,25 @@
 //! forwarded properties of the client, because the workflow defines the tools and inputs of its
 //! agents.
 
-use crate::protocol::Refusal;
 use adk_core::runner::KnownWorkflow;
 use adk_core::{Content, Part, Role};
+use adk_server::protocol::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RunAgentInput {
+pub(crate) struct RunAgentInput {
     /// The session.
-    pub(super) thread_id: String,
+    pub(crate) thread_id: String,
     /// The client's id for this request.
-    pub(super) run_id: String,
+    pub(crate) run_id: String,
     messages: Vec<Message>,
     #[serde(default)]
     state: Value,
     /// Answers to the waits of a run in the thread.
     #[serde(default)]
-    pub(super) resume: Vec<ResumeEntry>,
+    pub(crate) resume: Vec<ResumeEntry>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -32,22 +32,22 @@ struct Message {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ResumeEntry {
-    pub(super) interrupt_id: String,
-    pub(super) status: ResumeStatus,
+pub(crate) struct ResumeEntry {
+    pub(crate) interrupt_id: String,
+    pub(crate) status: ResumeStatus,
     #[serde(default)]
-    pub(super) payload: Value,
+    pub(crate) payload: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum ResumeStatus {
+pub(crate) enum ResumeStatus {
     Resolved,
     Cancelled,
 }
 
 impl RunAgentInput {
-    pub(super) fn read(body: Value) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: Value) -> Result<Self, Refusal> {
         let input: Self =
             serde_json::from_value(body).map_err(|error| invalid(error.to_string()))?;
         if input.run_id.is_empty() {
@@ -57,7 +57,7 @@ impl RunAgentInput {
     }
 
     /// Returns the last message of the user. The session has the earlier ones.
-    pub(super) fn user_message(&self) -> Result<Option<Content>, Refusal> {
+    pub(crate) fn user_message(&self) -> Result<Option<Content>, Refusal> {
         let Some(message) = self
             .messages
             .iter()
@@ -80,7 +80,7 @@ impl RunAgentInput {
 
     /// Returns the input of the workflow: fields of the message, and for missing fields the state
     /// of the client.
-    pub(super) fn input_of(&self, workflow: &KnownWorkflow, message: Option<&Content>) -> Value {
+    pub(crate) fn input_of(&self, workflow: &KnownWorkflow, message: Option<&Content>) -> Value {
         let form = workflow.form();
         let from_state = |key: &str| Some((key.to_owned(), self.state(key)?.clone()));
         let mut fields: Map<_, _> = form
@@ -107,7 +107,7 @@ impl RunAgentInput {
 
     /// Returns the session keys that the workflow reads, with the client's values. A client may not
     /// set `app:` keys.
-    pub(super) fn session_keys(&self, workflow: &KnownWorkflow) -> Vec<(String, Value)> {
+    pub(crate) fn session_keys(&self, workflow: &KnownWorkflow) -> Vec<(String, Value)> {
         let keys = workflow.agent().meta().states.iter().map(|key| key.name);
         let own = keys.filter(|key| !key.starts_with("app:"));
         own.filter_map(|key| Some((key.to_owned(), self.state(key)?.clone())))

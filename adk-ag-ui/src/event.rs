@@ -10,7 +10,7 @@ use serde_json::Value;
     rename_all = "SCREAMING_SNAKE_CASE",
     rename_all_fields = "camelCase"
 )]
-pub(super) enum AgUiEvent {
+pub(crate) enum AgUiEvent {
     RunStarted {
         thread_id: String,
         run_id: String,
@@ -90,7 +90,7 @@ pub(super) enum AgUiEvent {
 /// The outcome of a run that did not fail.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum RunOutcome {
+pub(crate) enum RunOutcome {
     Success,
     Interrupt { interrupts: Vec<Interrupt> },
     Cancelled,
@@ -99,38 +99,38 @@ pub(super) enum RunOutcome {
 /// A wait of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Interrupt {
-    pub(super) id: String,
-    pub(super) reason: &'static str,
+pub(crate) struct Interrupt {
+    pub(crate) id: String,
+    pub(crate) reason: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub(super) message: String,
+    pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_call_id: Option<String>,
+    pub(crate) tool_call_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_schema: Option<Value>,
+    pub(crate) response_schema: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) expires_at: Option<String>,
+    pub(crate) expires_at: Option<String>,
     /// The callers that may answer, if not the user of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) metadata: Option<Value>,
+    pub(crate) metadata: Option<Value>,
 }
 
 /// A JSON Patch operation that sets a key of the state. `add` also replaces an existing key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct PatchOperation {
-    pub(super) op: &'static str,
-    pub(super) path: String,
-    pub(super) value: Value,
+pub(crate) struct PatchOperation {
+    pub(crate) op: &'static str,
+    pub(crate) path: String,
+    pub(crate) value: Value,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct TokenUsage {
+pub(crate) struct TokenUsage {
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) model: Option<String>,
-    pub(super) input_tokens: u64,
-    pub(super) output_tokens: u64,
-    pub(super) total_tokens: u64,
-    pub(super) reasoning_tokens: u64,
-    pub(super) cached_input_tokens: u64,
+    pub(crate) model: Option<String>,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    pub(crate) total_tokens: u64,
+    pub(crate) reasoning_tokens: u64,
+    pub(crate) cached_input_tokens: u64,
 }

@@ -1,12 +1,13 @@
 //! Sends the same requests to google-adk and to this server, and compares their responses field by
 //! field.
 //!
-//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-server --test it -- --ignored
-//! adk_web::python`; with `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
+//! Run by `tests/peers/run-adk-python.sh cargo test -p adk-workflow-web --test it -- --ignored
+//! python`; with `TABLE=overwrite` it writes the table in `docs/server-adk.md`.
 
-use super::differences::{Answer, Difference, REASONS, compare, table};
-use super::fixtures::serve;
+use crate::differences::{Answer, Difference, REASONS, compare, table};
+use crate::fixtures::serve;
 use crate::support::sse;
+use adk::server::DevUi;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;

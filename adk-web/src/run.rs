@@ -1,14 +1,16 @@
 //! Runs: a message starts a run, and a function response resumes the run that waits for it.
 
-use super::{Answer, AppUser, invalid_body, no_session, ok, one_line, read, view};
-use crate::protocol::{
-    App, Body, Caller, Listener, Refusal, RunEnding, RunItem, RunStart, Shared, StartOutcome, Who,
-    json_response, run_id, sse_response, stored_events,
-};
+use crate::answer::{Answer, invalid_body, no_session, ok, one_line, read};
+use crate::owner::AppUser;
+use crate::view;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Content, Error, ErrorKind, EventId, RunId, Runner, StateDelta};
+use adk_server::protocol::{
+    App, Body, Caller, Listener, Refusal, RunEnding, RunItem, RunStart, Shared, StartOutcome, Who,
+    json_response, run_id, sse_response, stored_events,
+};
 use axum::Router;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
@@ -23,7 +25,7 @@ use std::future::ready;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub(super) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/run", post(run))
         .route("/run_sse", post(run_sse))

@@ -1,8 +1,9 @@
 //! Tests of the files of the dev UI.
 
-use super::fixtures;
-use super::routes::serve;
+use crate::fixtures;
+use crate::routes::serve;
 use crate::support::{Served, read, send};
+use adk::server::DevUi;
 use serde_json::json;
 
 #[tokio::test]

@@ -1,6 +1,11 @@
 //! AG-UI over real connections, and with its official client.
 
-use crate::support::{self, Served, no_grace, send, sse};
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+#[path = "../../../adk-server/tests/support/mod.rs"]
+mod support;
+
+use crate::support::{Served, no_grace, send, sse};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
 use adk::testing::{Reply, ScriptedModel};
