@@ -1,5 +1,5 @@
-//! Dependencies between the rooms of the crate run one way (ARCHITECTURE.md): a room uses only rooms
-//! below it.
+//! Dependencies between the rooms of the crate run one way (ARCHITECTURE.md): a room uses only
+//! rooms below it.
 //!
 //! A room is a file or folder of `src`. The files of `src/app` are rooms of their own.
 

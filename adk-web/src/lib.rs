@@ -1,5 +1,5 @@
-//! [`AdkWeb`]: Google's dev UI and the JSON API of ADK's `api_server`, for adk-web and other clients
-//! of an ADK server.
+//! [`AdkWeb`]: Google's dev UI and the JSON API of ADK's `api_server`, for adk-web and other
+//! clients of an ADK server.
 //!
 //! An ADK app is a workflow of the runner. Its sessions are sessions of the runner's app whose ids
 //! begin with the name of the workflow and a slash; ADK clients do not see this prefix. The session

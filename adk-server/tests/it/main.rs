@@ -5,7 +5,9 @@
 
 mod a2a;
 mod a2a_peers;
+mod a2a_push;
 mod a2a_remote;
+mod a2a_tasks;
 mod answerers;
 mod api;
 mod balanced;

@@ -40,7 +40,8 @@ pub static REASONS: &[Reason] = &[
     Reason {
         requests: &["app-info"],
         field: "*",
-        why: "This server describes every workflow; ADK describes only apps whose root is an LLM agent.",
+        why: "This server describes every workflow; ADK describes only apps whose root is an LLM \
+              agent.",
     },
     Reason {
         requests: &["telemetry", "runtime-config"],
@@ -55,7 +56,8 @@ pub static REASONS: &[Reason] = &[
     Reason {
         requests: &["*"],
         field: "detail",
-        why: "An error names the fact and the remedy. ADK lists all invalid fields; this server names the first.",
+        why: "An error names the fact and the remedy. ADK lists all invalid fields; this server \
+              names the first.",
     },
     Reason {
         requests: &["*"],
@@ -80,12 +82,14 @@ pub static REASONS: &[Reason] = &[
     Reason {
         requests: &["create session"],
         field: "state.*",
-        why: "Keys with `user:` and `app:` belong to all workflows of a runner, which is one app; in ADK each agent is an app.",
+        why: "Keys with `user:` and `app:` belong to all workflows of a runner, which is one \
+              app; in ADK each agent is an app.",
     },
     Reason {
         requests: &["*"],
         field: "*nodeInfo.path",
-        why: "Every event contains its path; in ADK only events of workflow nodes and LLM agents do.",
+        why: "Every event contains its path; in ADK only events of workflow nodes and LLM agents \
+              do.",
     },
     Reason {
         requests: &["*"],
@@ -115,12 +119,14 @@ pub static REASONS: &[Reason] = &[
     Reason {
         requests: &["run_sse"],
         field: "body",
-        why: "ADK splits an event with text and a file into two events, and the page replaces the first by the second.",
+        why: "ADK splits an event with text and a file into two events, and the page replaces \
+              the first by the second.",
     },
     Reason {
         requests: &["confirmation"],
         field: "body",
-        why: "ADK answers the call at once with an error, and again after the confirmation; this server answers it once.",
+        why: "ADK answers the call at once with an error, and again after the confirmation; this \
+              server answers it once.",
     },
 ];
 

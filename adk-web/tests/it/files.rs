@@ -1,7 +1,7 @@
 //! Tests of the files of the dev UI.
 
 use crate::fixtures;
-use crate::routes::serve;
+use crate::requests::serve;
 use crate::support::{Served, read, send};
 use adk::server::DevUi;
 use serde_json::json;

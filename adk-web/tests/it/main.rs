@@ -7,7 +7,11 @@ mod files;
 mod fixtures;
 mod page;
 mod python;
-mod routes;
+mod refusals;
+mod requests;
+mod runs;
+mod sessions;
 #[path = "../../../adk-server/tests/support/mod.rs"]
 mod support;
 mod users;
+mod waits;

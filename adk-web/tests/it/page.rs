@@ -12,7 +12,8 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 #[tokio::test]
-#[ignore = "needs google-adk, Node.js and Chromium: tests/peers/run-adk-python.sh tests/peers/run-clients.sh"]
+#[ignore = "needs google-adk, Node.js and Chromium: tests/peers/run-adk-python.sh \
+            tests/peers/run-clients.sh"]
 async fn the_unmodified_page_of_google_works() {
     let clients =
         std::env::var("ADK_CLIENTS").expect("ADK_CLIENTS, see tests/peers/run-clients.sh");

@@ -19,7 +19,8 @@ use tokio::process::{Child, Command};
 type Request = (&'static str, &'static str, String, Value);
 
 fn message(app: &str, part: Value) -> Value {
-    json!({"appName": app, "userId": "u", "sessionId": "s", "newMessage": {"role": "user", "parts": [part]}})
+    let message = json!({"role": "user", "parts": [part]});
+    json!({"appName": app, "userId": "u", "sessionId": "s", "newMessage": message})
 }
 
 fn answer(app: &str, name: &str, response: Value) -> Value {
@@ -70,14 +71,19 @@ fn files() -> Vec<Request> {
     ]
 }
 
-fn requests() -> Vec<Request> {
-    let text = |app| message(app, json!({"text": "cats"}));
+/// A message for an app.
+fn text(app: &str) -> Value {
+    message(app, json!({"text": "cats"}))
+}
+
+/// Requests about apps and sessions.
+fn session_requests() -> Vec<Request> {
     let (nobody, gone) = (
         format!("{WRITING}/nobody"),
         message("writing", json!({"text": "x"})),
     );
     let gone = serde_json::from_str(&gone.to_string().replace("\"s\"", "\"nobody\"")).unwrap();
-    let mut all = vec![
+    vec![
         get("health", "/health"),
         get("version", "/version"),
         get("list-apps", "/list-apps"),
@@ -121,6 +127,12 @@ fn requests() -> Vec<Request> {
             "list sessions of an unknown app",
             "/apps/nothing/users/u/sessions",
         ),
+    ]
+}
+
+/// Requests that run `writing`, and requests that show its runs.
+fn run_requests() -> Vec<Request> {
+    vec![
         post("run", "/run", text("writing")),
         post("run_sse", "/run_sse", text("writing")),
         get("get session", &format!("{WRITING}/s")),
@@ -146,7 +158,12 @@ fn requests() -> Vec<Request> {
             "/dev/apps/writing/users/u/sessions/s/events/none/graph",
         ),
         get("unknown trace", "/dev/apps/writing/debug/trace/none"),
-    ];
+    ]
+}
+
+fn requests() -> Vec<Request> {
+    let mut all = session_requests();
+    all.extend(run_requests());
     all.extend(files());
     for app in ["failing", "asking", "paying"] {
         all.push(post(

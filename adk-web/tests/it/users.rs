@@ -1,6 +1,6 @@
 //! Foreign users see no data of other users.
 
-use crate::routes::{answer_body, call, serve, text_body};
+use crate::requests::{answer_body, call, serve, text_body};
 use crate::support::send;
 use adk::server::{Caller, Refusal};
 use reqwest::StatusCode;
@@ -16,6 +16,53 @@ async fn by_header(request: axum::http::request::Parts) -> Result<Caller, Refusa
         .ok_or_else(|| Refusal::unauthorized("the header `x-user` is missing"))
 }
 
+/// The sessions of Ann.
+const BASE: &str = "/apps/drafting/users/ann/sessions";
+
+/// An artifact with the text `X`.
+fn file() -> Value {
+    json!({"filename": "f", "artifact": {"text": "X"}})
+}
+
+/// Returns requests for the data of Ann: method, path and body.
+fn requests(event: &str, run: &Value, answer: &Value) -> Vec<(&'static str, String, Value)> {
+    vec![
+        ("GET", BASE.to_owned(), json!(null)),
+        ("POST", BASE.to_owned(), json!({})),
+        ("GET", format!("{BASE}/s"), json!(null)),
+        ("POST", format!("{BASE}/t"), json!({})),
+        (
+            "PATCH",
+            format!("{BASE}/s"),
+            json!({"stateDelta": {"k": 1}}),
+        ),
+        ("DELETE", format!("{BASE}/s"), json!(null)),
+        ("GET", format!("{BASE}/s/artifacts"), json!(null)),
+        ("POST", format!("{BASE}/s/artifacts"), file()),
+        ("GET", format!("{BASE}/s/artifacts/f"), json!(null)),
+        ("GET", format!("{BASE}/s/artifacts/f/versions"), json!(null)),
+        (
+            "GET",
+            format!("{BASE}/s/artifacts/f/versions/0/metadata"),
+            json!(null),
+        ),
+        ("DELETE", format!("{BASE}/s/artifacts/f"), json!(null)),
+        (
+            "PATCH",
+            "/apps/drafting/users/ann/memory".to_owned(),
+            json!({"sessionId": "s"}),
+        ),
+        ("POST", "/run".to_owned(), run.clone()),
+        ("POST", "/run_sse".to_owned(), run.clone()),
+        ("POST", "/run_sse".to_owned(), answer.clone()),
+        (
+            "GET",
+            format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"),
+            json!(null),
+        ),
+    ]
+}
+
 #[tokio::test]
 async fn a_foreign_user_sees_nothing() {
     let served = serve(|server| server.authorize(by_header)).await;
@@ -26,19 +73,15 @@ async fn a_foreign_user_sees_nothing() {
         );
         send(request.header("x-user", user).json(body))
     };
-    let base = "/apps/drafting/users/ann/sessions";
     let (status, made) = by(
         "ann",
         "POST",
-        base,
+        BASE,
         &json!({"sessionId": "s", "state": {"secret": "X"}}),
     )
     .await;
     assert_eq!(status, StatusCode::OK, "{made}");
-    let run = text_body("drafting", "X")
-        .to_string()
-        .replace("\"user\",\"sess", "\"ann\",\"sess");
-    let mut run: Value = serde_json::from_str(&run).unwrap();
+    let mut run = text_body("drafting", "X");
     run["userId"] = json!("ann");
     let (_, events) = by("ann", "POST", "/run", &run).await;
     let question = call(events.as_array().unwrap()).clone();
@@ -57,43 +100,8 @@ async fn a_foreign_user_sees_nothing() {
         &json!({"sessionId": "s"}),
     )
     .await;
-    let file = json!({"filename": "f", "artifact": {"text": "X"}});
-    by("ann", "POST", &format!("{base}/s/artifacts"), &file).await;
-    for (method, path, body) in [
-        ("GET", base.to_owned(), json!(null)),
-        ("POST", base.to_owned(), json!({})),
-        ("GET", format!("{base}/s"), json!(null)),
-        ("POST", format!("{base}/t"), json!({})),
-        (
-            "PATCH",
-            format!("{base}/s"),
-            json!({"stateDelta": {"k": 1}}),
-        ),
-        ("DELETE", format!("{base}/s"), json!(null)),
-        ("GET", format!("{base}/s/artifacts"), json!(null)),
-        ("POST", format!("{base}/s/artifacts"), file.clone()),
-        ("GET", format!("{base}/s/artifacts/f"), json!(null)),
-        ("GET", format!("{base}/s/artifacts/f/versions"), json!(null)),
-        (
-            "GET",
-            format!("{base}/s/artifacts/f/versions/0/metadata"),
-            json!(null),
-        ),
-        ("DELETE", format!("{base}/s/artifacts/f"), json!(null)),
-        (
-            "PATCH",
-            "/apps/drafting/users/ann/memory".to_owned(),
-            json!({"sessionId": "s"}),
-        ),
-        ("POST", "/run".to_owned(), run.clone()),
-        ("POST", "/run_sse".to_owned(), run.clone()),
-        ("POST", "/run_sse".to_owned(), answer.clone()),
-        (
-            "GET",
-            format!("/dev/apps/drafting/users/ann/sessions/s/events/{event}/graph"),
-            json!(null),
-        ),
-    ] {
+    by("ann", "POST", &format!("{BASE}/s/artifacts"), &file()).await;
+    for (method, path, body) in requests(event, &run, &answer) {
         let (status, seen) = by("bob", method, &path, &body).await;
         assert_eq!(status, StatusCode::NOT_FOUND, "{method} {path}: {seen}");
         assert!(!seen.to_string().contains('X'), "{seen}");
@@ -120,12 +128,12 @@ async fn a_foreign_user_sees_nothing() {
     let (status, forbidden) = by(
         "ann",
         "PATCH",
-        &format!("{base}/s"),
+        &format!("{BASE}/s"),
         &json!({"stateDelta": {"app:all": 1}}),
     )
     .await;
     assert_eq!(status, StatusCode::FORBIDDEN, "{forbidden}");
-    let (_, mine) = by("ann", "GET", &format!("{base}/s"), &json!(null)).await;
+    let (_, mine) = by("ann", "GET", &format!("{BASE}/s"), &json!(null)).await;
     assert_eq!(
         mine["events"].as_array().unwrap().last().unwrap()["longRunningToolIds"],
         json!([question["id"]])
