@@ -117,9 +117,10 @@ pub use adk_postgres as postgres;
 #[cfg(feature = "restate")]
 pub use adk_restate as restate;
 
-/// Workflows as a service over HTTP.
 #[cfg(feature = "server")]
-pub use adk_server::{self as server, serve};
+pub mod server;
+#[cfg(feature = "server")]
+pub use server::serve;
 
 /// Agents of other programs as steps, over A2A.
 #[cfg(feature = "a2a")]
