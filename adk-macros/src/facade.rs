@@ -2,15 +2,18 @@
 //! in expansions.
 
 use crate::code::{code, read};
-use crate::manifest::renamed_facade;
+use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// Returns `adk`, or `other` for `other = { package = "adk-workflow" }`.
-///
-/// The facade calls itself `adk`. A crate that re-exports the facade may do so too.
 fn facade() -> String {
-    renamed_facade().unwrap_or_else(|| "adk".to_owned())
+    match crate_name("adk-workflow") {
+        // A dependency that is not renamed has the name of its library.
+        Ok(FoundCrate::Name(name)) if name != "adk_workflow" => name,
+        // The facade calls itself `adk`. A crate that re-exports the facade may do so too.
+        _ => "adk".to_owned(),
+    }
 }
 
 /// Returns `::adk::__private`, the module of all items that expansions use.

@@ -17,7 +17,6 @@ mod fragments;
 mod function;
 #[cfg(test)]
 mod fuzz;
-mod manifest;
 mod place;
 mod resources;
 mod typed;
