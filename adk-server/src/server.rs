@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// The configuration of a server. [`serve`](crate::serve) creates it.
+/// The configuration of a server. [`serve`](crate::serve()) creates it.
 #[must_use = "call `bind`, `serve` or `router` to serve the workflows"]
 pub struct Server<P, R> {
     runner: Runner<P, R>,
@@ -125,6 +125,9 @@ impl<P, R> Server<P, R> {
     /// [`ErrorKind::Config`] if a workflow has the name of a route, no workflow has an
     /// [input](Self::input) that the server sets, or a [protocol](Self::protocol) refuses its
     /// settings.
+    ///
+    /// # Panics
+    /// If two protocols have a route with the same path.
     pub fn router(self) -> Result<Router> {
         Ok(self.start()?.1)
     }
