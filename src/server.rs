@@ -18,6 +18,8 @@ pub use adk_web::{AdkWeb, DevUi};
 ///     /// Writes about a topic.
 ///     pub Writing(topic: String) -> text: String {
 ///         agent writer -> text: String { instruction: "Write about {topic}." }
+///
+///         writer
 ///     }
 /// }
 ///
