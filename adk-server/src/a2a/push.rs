@@ -383,12 +383,8 @@ impl Push {
             return Ok(());
         }
         let runner = app.main_runner().for_app(app_name);
-        let Some(run) = runner
-            .runs(&RunFilter::of_run(task))
-            .await?
-            .into_iter()
-            .next()
-        else {
+        let runs = runner.runs(&RunFilter::of_run(task)).await?;
+        let Some(run) = runs.into_iter().next() else {
             return Ok(());
         };
         let Some(workflow) = runner

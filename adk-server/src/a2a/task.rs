@@ -183,13 +183,11 @@ impl RpcCall {
         runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
         let total_size = runs.len();
         if !request.page_token.is_empty() {
-            let token = request
-                .page_token
-                .split_once('.')
-                .and_then(|(updated, run)| {
-                    Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
-                });
-            let after = token.ok_or_else(|| {
+            let parts = request.page_token.split_once('.');
+            let after = parts.and_then(|(updated, run)| {
+                Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
+            });
+            let after = after.ok_or_else(|| {
                 invalid(
                     "`pageToken` is invalid",
                     "use the `nextPageToken` of the previous page",

@@ -1,7 +1,7 @@
 //! The schemas of arguments that models receive.
 
 use super::{args, everything, schema, weather};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn the_schema_of_plain_arguments() {
@@ -46,7 +46,22 @@ fn the_schema_of_plain_arguments() {
 fn the_schema_of_all_kinds_of_types() {
     let schema = schema(&everything::default());
     assert!(!schema.to_string().contains("$ref"), "{schema}");
-    let place = json!({
+    let expected = expected_properties();
+    for (name, expected) in args(&expected) {
+        assert_eq!(schema["properties"][&name], expected, "{name}");
+    }
+    let optional = ["other", "note"];
+    let required: Vec<_> = args(&expected).into_iter().map(|(name, _)| name).collect();
+    let required: Vec<_> = required
+        .iter()
+        .filter(|name| !optional.contains(&name.as_str()))
+        .collect();
+    assert_eq!(schema["required"], json!(required));
+}
+
+/// The schema of `Place`, in two properties.
+fn place_schema() -> Value {
+    json!({
         "type": "object",
         "description": "The position.",
         "properties": {
@@ -66,7 +81,11 @@ fn the_schema_of_all_kinds_of_types() {
             },
         },
         "required": ["lat", "lon"],
-    });
+    })
+}
+
+fn expected_properties() -> Value {
+    let place = place_schema();
     let mut perhaps = place.clone();
     perhaps["type"] = json!(["object", "null"]);
     let circle = json!({
@@ -86,7 +105,7 @@ fn the_schema_of_all_kinds_of_types() {
         "required": ["kind", "a"],
     });
     let byte = json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 });
-    let expected = json!({
+    json!({
         "place": place,
         "other": perhaps,
         "unit": {
@@ -142,15 +161,5 @@ fn the_schema_of_all_kinds_of_types() {
         "raw": true,
         "at": place,
         "note": { "type": ["string", "null"] },
-    });
-    for (name, expected) in args(&expected) {
-        assert_eq!(schema["properties"][&name], expected, "{name}");
-    }
-    let optional = ["other", "note"];
-    let required: Vec<_> = args(&expected).into_iter().map(|(name, _)| name).collect();
-    let required: Vec<_> = required
-        .iter()
-        .filter(|name| !optional.contains(&name.as_str()))
-        .collect();
-    assert_eq!(schema["required"], json!(required));
+    })
 }
