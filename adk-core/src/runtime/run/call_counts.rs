@@ -2,7 +2,7 @@
 
 use crate::Name;
 use crate::store::engine::CallKind;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The number of calls of each kind and name at a path. A call is numbered among those of its own
 /// name only, so a call that a later version of the program adds or removes does not renumber other
@@ -21,7 +21,7 @@ struct NamedCounts {
     /// The first name, which is the only one in most turns.
     first: (CallKind, Name),
     count: u32,
-    others: HashMap<(CallKind, Name), u32>,
+    others: BTreeMap<(CallKind, Name), u32>,
 }
 
 impl CallCounts {
@@ -60,7 +60,7 @@ impl CallCounts {
             _ => {}
         }
         let named = self.named.get_or_insert_with(|| {
-            let (first, others) = ((kind, name.clone()), HashMap::new());
+            let (first, others) = ((kind, name.clone()), BTreeMap::new());
             Box::new(NamedCounts {
                 first,
                 count: 0,

@@ -7,7 +7,7 @@ use super::{
 use crate::store::event::{Event, StateDelta};
 use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, EventId, Result, StoreErrorKind};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Display;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
@@ -21,13 +21,13 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct MemoryTables {
     sessions: BTreeMap<SessionKey, Arc<Session>>,
-    apps: HashMap<String, App>,
+    apps: BTreeMap<String, App>,
 }
 
 #[derive(Debug, Default)]
 struct App {
     state: SharedState,
-    users: HashMap<String, SharedState>,
+    users: BTreeMap<String, SharedState>,
 }
 
 impl MemoryStore {
