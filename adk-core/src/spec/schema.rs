@@ -6,15 +6,15 @@ use super::ValueSchema;
 use crate::sync::lock;
 use adk_spec::hash::{hash as hash_text, mixed};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 type MakeSchema = fn() -> Arc<Value>;
 
 /// Returns the [`hash`] of the schema that a function makes. The hash is cached for each function,
 /// because each run needs it and making a schema costs more than the rest of a topology.
 pub(crate) fn cached_hash(make: MakeSchema) -> u64 {
-    static KNOWN: LazyLock<Mutex<HashMap<MakeSchema, u64>>> = LazyLock::new(Mutex::default);
+    static KNOWN: Mutex<BTreeMap<MakeSchema, u64>> = Mutex::new(BTreeMap::new());
     let known = lock(&KNOWN).get(&make).copied();
     known.unwrap_or_else(|| {
         let hash = hash(&make());

@@ -84,7 +84,7 @@ pub use update::Update;
 
 pub(crate) use clock::now_micros;
 pub(crate) use nested::NestedEngine;
-pub(crate) use parts::{BlockPart, BlockScope, KeptParts};
+pub(crate) use parts::{BlockPart, BlockScope};
 pub(crate) use slot::Delivery;
 pub(crate) use update::Change;
 

@@ -14,7 +14,7 @@ use crate::sync::lock;
 use crate::{BoxFuture, Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::future::ready;
 use std::sync::{Arc, Mutex};
@@ -87,7 +87,7 @@ fn is_of_user(name: &str) -> bool {
 /// runs also end with the process.
 #[derive(Debug, Default)]
 pub struct MemoryArtifacts {
-    files: Mutex<HashMap<(SessionKey, String), Vec<Part>>>,
+    files: Mutex<BTreeMap<(SessionKey, String), Vec<Part>>>,
 }
 
 impl MemoryArtifacts {

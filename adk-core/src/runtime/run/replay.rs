@@ -8,8 +8,8 @@ use crate::store::outbox::CountGuard;
 use crate::store::session::{OwnKeys, Session};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Name, Path, Result};
-use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{
     AtomicBool,
@@ -664,14 +664,11 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
         return Ok(());
     }
     let (now, then) = (parts(now), parts(then));
-    let mut changed: Vec<&str> = Vec::new();
-    for name in now.keys().chain(then.keys()) {
-        if now.get(name) != then.get(name) {
-            changed.push(name);
-        }
-    }
-    changed.sort_unstable();
-    changed.dedup();
+    let names: BTreeSet<_> = now.keys().chain(then.keys()).collect();
+    let changed: Vec<_> = names
+        .into_iter()
+        .filter(|name| now.get(*name) != then.get(*name))
+        .collect();
     let Some(first) = changed.first() else {
         return Ok(());
     };
@@ -684,6 +681,7 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
         show(now.get(*first)),
         show(then.get(*first))
     );
+    let changed: Vec<_> = changed.into_iter().map(String::as_str).collect();
     Err(Error::new(ErrorKind::Diverged, message).with_help(format!(
         "nothing was called; the code that decides {} at `{path}` has changed, or reads something \
          that is not in the journal (wrap that in `cx.step(...)`): resume the run with the program \
@@ -693,9 +691,9 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
 }
 
 /// Returns the parts of an event that a resumed run must repeat, by their names in messages.
-fn parts(event: &Event) -> Map<String, Value> {
+fn parts(event: &Event) -> BTreeMap<String, Value> {
     let mut json = to_json(event).unwrap_or_default();
-    let mut parts = Map::new();
+    let mut parts = BTreeMap::new();
     for part in ["author", "content"] {
         if let Some(value) = json
             .get_mut(part)

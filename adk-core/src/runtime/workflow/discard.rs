@@ -6,7 +6,7 @@
 //! that a resumed run undoes the same writes.
 
 use crate::runtime::run::{Context, Run};
-use crate::store::engine::{BlockScope, KeptParts};
+use crate::store::engine::{BlockPart, BlockScope};
 use crate::store::event::{Event, LEFT_OUT_KEY, UNWRITTEN_KEY};
 use crate::{Name, Path, Result};
 use serde_json::{Value, json};
@@ -35,19 +35,19 @@ impl Discards {
         }
     }
 
-    /// Commits the event of the block. After this event, all keys hold the values that the kept
-    /// branches or elements have written.
+    /// Commits the event of the block. After this event, all keys hold the values that the
+    /// remaining branches or elements have written.
     pub(super) async fn commit(
         &self,
         event: Event,
-        kept: KeptParts,
+        discarded: impl Fn(&BlockPart) -> bool + Send + 'static,
         cx: &mut Context,
     ) -> Result<()> {
         let (run, block) = (self.run.clone(), self.block.clone());
         let made = async move {
             Ok(undo(
                 event,
-                run.delivery.blocks().values_to_restore(&block, &kept),
+                run.delivery.blocks().values_to_restore(&block, discarded),
             ))
         };
         cx.emit_stored(made).await.map(drop)
@@ -55,13 +55,17 @@ impl Discards {
 
     /// Commits the event of a block in which an exit has cancelled the other branches or elements.
     /// Without a write to undo, the block emits no event.
-    pub(super) async fn commit_cancelled(&self, kept: KeptParts, cx: &mut Context) -> Result<()> {
+    pub(super) async fn commit_cancelled(
+        &self,
+        discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
         let is_any = || {
             !self
                 .run
                 .delivery
                 .blocks()
-                .values_to_restore(&self.block, &kept)
+                .values_to_restore(&self.block, discarded.clone())
                 .is_empty()
         };
         let is_due = match self.run.replay.as_ref().filter(|replay| !replay.is_over()) {
@@ -78,13 +82,13 @@ impl Discards {
             .run
             .delivery
             .blocks()
-            .discarded_parts(&self.block, &kept);
+            .discarded_parts(&self.block, discarded.clone());
         let paths: Vec<_> = parts
             .iter()
             .map(|part| part.path(&self.block).to_string())
             .collect();
         let event = Event::new().with_metadata(LEFT_OUT_KEY, json!({"cancelled": paths}));
-        self.commit(event, kept, cx).await
+        self.commit(event, discarded, cx).await
     }
 }
 

@@ -9,12 +9,12 @@ use super::scopes;
 use super::walk::{Exit, Walk, Walked, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, LoopEndReason, measure};
 use crate::spec::{AgentKind, OnError, StepKind};
-use crate::store::engine::{BlockPart, KeptParts};
+use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Error, Event, Name, Path, Result};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::future::poll_fn;
 use std::ops::Range;
 use std::pin::pin;
@@ -51,9 +51,12 @@ impl Walk<'_> {
             .parts(at)
             .enumerate()
             .filter(|(index, _)| outcome.kept.contains(index));
-        let names = kept.flat_map(|(_, branch)| self.step_names(&branch));
-        let kept = names.map(BlockPart::Step).collect();
-        outcome.end(&discards, kept, cx).await?;
+        let kept: Vec<_> = kept
+            .flat_map(|(_, branch)| self.step_names(&branch))
+            .collect();
+        let is_discarded =
+            move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if kept.contains(name));
+        outcome.end(&discards, is_discarded, cx).await?;
         Ok(outcome.walked)
     }
 
@@ -177,11 +180,12 @@ impl Walk<'_> {
         cx: &mut Context,
     ) -> Result<Walked> {
         if let Some(discards) = discards {
-            let kept = outcome
-                .kept
-                .iter()
-                .map(|index| BlockPart::Element(*index as u32));
-            outcome.end(&discards, kept.collect(), cx).await?;
+            let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
+            let is_discarded = move |part: &BlockPart| match part {
+                BlockPart::Element(at) => !kept.contains(at),
+                _ => true,
+            };
+            outcome.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = outcome.walked {
             self.commit_lists(at, scopes, &outcome.failed, cx).await?;
@@ -400,17 +404,22 @@ pub(super) struct PartsOutcome {
 
 impl PartsOutcome {
     /// Reports the branches or elements that are left out with their errors, and undoes the writes
-    /// of those that are not kept.
-    async fn end(&self, discards: &Discards, kept: KeptParts, cx: &mut Context) -> Result<()> {
+    /// of the discarded ones.
+    async fn end(
+        &self,
+        discards: &Discards,
+        is_discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
         if self.failed.is_empty() || !matches!(self.walked, Walked::Through) {
-            return discards.commit_cancelled(kept, cx).await;
+            return discards.commit_cancelled(is_discarded, cx).await;
         }
         let failed = self.failed.iter();
         let failed =
             failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
         let event =
             Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
-        discards.commit(event, kept, cx).await
+        discards.commit(event, is_discarded, cx).await
     }
 }
 

@@ -82,8 +82,9 @@ impl Walk<'_> {
             .unwrap_or_default();
         run.forget_loops(|path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
-        let kept = names.into_iter().map(BlockPart::Step).collect();
-        boxed(|| discards.commit(winner, kept, cx)).await?;
+        let is_discarded =
+            move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
+        boxed(|| discards.commit(winner, is_discarded, cx)).await?;
         Ok(walked)
     }
 

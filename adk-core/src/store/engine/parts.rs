@@ -53,9 +53,6 @@ pub(crate) enum BlockPart {
     Element(u32),
 }
 
-/// The parts of a block whose writes stay.
-pub(crate) type KeptParts = BTreeSet<BlockPart>;
-
 impl OpenBlocks {
     /// Returns true if a block is open.
     pub(crate) fn is_any(&self) -> bool {
@@ -80,43 +77,47 @@ impl OpenBlocks {
         }
     }
 
-    /// Returns the values to write so that each key holds the last value of a kept part. A value is
-    /// `None` if the key had none before the block.
+    /// Returns the values to write so that each key holds the last value of a part that is not
+    /// discarded. A value is `None` if the key had none before the block.
     pub(crate) fn values_to_restore(
         &self,
         block: &Path,
-        kept: &KeptParts,
+        is_discarded: impl Fn(&BlockPart) -> bool,
     ) -> Vec<(Name, Option<Arc<Value>>)> {
-        let mut values = Vec::new();
         let blocks = lock(&self.blocks);
-        let Some(open) = blocks.iter().rfind(|open| open.path == *block) else {
-            return values;
+        let open = blocks.iter().rfind(|open| open.path == *block);
+        let is_undone =
+            |by: &[(BlockPart, _)]| by.last().is_some_and(|(part, _)| is_discarded(part));
+        let writes = open.into_iter().flat_map(|open| &open.writes);
+        let undone = writes.filter(|(_, key)| is_undone(&key.by));
+        let value = |KeyWrites { before, by }: &KeyWrites| {
+            let last = by
+                .iter()
+                .rfind(|(part, _)| !is_discarded(part))
+                .map(|(_, value)| value.clone());
+            last.or_else(|| before.clone())
         };
-        for (key, KeyWrites { before, by }) in &open.writes {
-            let is_undone = by.last().is_some_and(|(part, _)| !kept.contains(part));
-            if is_undone {
-                let last = by.iter().rfind(|(part, _)| kept.contains(part));
-                let value = last.map(|(_, value)| value.clone());
-                values.push((key.clone(), value.or_else(|| before.clone())));
-            }
-        }
-        values
+        undone
+            .map(|(key, writes)| (key.clone(), value(writes)))
+            .collect()
     }
 
-    /// Returns the parts that are not kept and have written a key.
-    pub(crate) fn discarded_parts(&self, block: &Path, kept: &KeptParts) -> BTreeSet<BlockPart> {
-        let mut parts = BTreeSet::new();
+    /// Returns the parts that are discarded and have written a key.
+    pub(crate) fn discarded_parts(
+        &self,
+        block: &Path,
+        is_discarded: impl Fn(&BlockPart) -> bool,
+    ) -> BTreeSet<BlockPart> {
         let blocks = lock(&self.blocks);
-        if let Some(open) = blocks.iter().rfind(|open| open.path == *block) {
-            for key in open.writes.values() {
-                for (part, _) in &key.by {
-                    if !kept.contains(part) {
-                        parts.insert(part.clone());
-                    }
-                }
-            }
-        }
-        parts
+        let open = blocks.iter().rfind(|open| open.path == *block);
+        let by = open
+            .into_iter()
+            .flat_map(|open| open.writes.values())
+            .flat_map(|key| &key.by);
+        by.map(|(part, _)| part)
+            .filter(|part| is_discarded(part))
+            .cloned()
+            .collect()
     }
 
     /// Notes an event that is about to be applied. `before` returns the current value of a key.
@@ -226,8 +227,9 @@ mod tests {
         note("w/race/a", "one", 5, None);
         note("w/other", "both", 6, Some(4));
         let undone = |name: &str| {
-            let kept = KeptParts::from([BlockPart::Step(Name::shared(name))]);
-            let undone = blocks.values_to_restore(&path("w/race"), &kept);
+            let undone = blocks.values_to_restore(&path("w/race"), |part| {
+                *part != BlockPart::Step(Name::shared(name))
+            });
             let number = |value: Option<Arc<Value>>| value.and_then(|value| value.as_u64());
             undone
                 .into_iter()

@@ -81,9 +81,16 @@ impl<'r> ConfigReader<'r> {
                 self.document(name, place, depth)
             }
             Value::String(name) => {
-                let mut known = self.registry.agents.names();
-                known.extend(self.registry.documents.names());
-                let fact = unresolved_fact(&format!("there is no agent `{name}`"), name, &known);
+                let known = self
+                    .registry
+                    .agents
+                    .keys()
+                    .chain(self.registry.documents.keys());
+                let fact = unresolved_fact(
+                    &format!("there is no agent `{name}`"),
+                    name,
+                    known.map(String::as_str),
+                );
                 self.fault(Check::FieldUnknown, place, &fact);
                 self.unread_agent()
             }
@@ -118,9 +125,9 @@ impl<'r> ConfigReader<'r> {
         match self.registry.agents.get(name) {
             Some(agent) => agent.clone().at(place),
             None => {
-                let known = self.registry.agents.names();
+                let known = self.registry.agents.keys().map(String::as_str);
                 let fact =
-                    unresolved_fact(&format!("the registry has no agent `{name}`"), name, &known);
+                    unresolved_fact(&format!("the registry has no agent `{name}`"), name, known);
                 self.fault(Check::FieldUnknown, place, &fact);
                 self.unread_agent()
             }
@@ -129,11 +136,11 @@ impl<'r> ConfigReader<'r> {
 
     fn document(&mut self, path: &str, place: &str, depth: usize) -> SubAgent {
         let Some(document) = self.registry.documents.get(path) else {
-            let known = self.registry.documents.names();
+            let known = self.registry.documents.keys().map(String::as_str);
             let fact = unresolved_fact(
                 &format!("the registry has no document `{path}`"),
                 path,
-                &known,
+                known,
             );
             self.fault(Check::FieldUnknown, place, &fact);
             return self.unread_agent();
@@ -195,10 +202,11 @@ impl<'r> ConfigReader<'r> {
             other => {
                 // A class that is not a text is reported already.
                 if !other.is_empty() {
+                    let known = CLASSES.iter().copied();
                     let fact = unresolved_fact(
                         &format!("there is no agent class `{other}`"),
                         other,
-                        &CLASSES,
+                        known,
                     );
                     self.fault(Check::FieldUnknown, fields.place_of("agent_class"), &fact);
                 }
@@ -345,7 +353,7 @@ impl<'r> ConfigReader<'r> {
         let known = &self.registry.outputs;
         if !known.contains_key(name) {
             let fact = format!("the registry has no output schema or type `{name}`");
-            let fact = unresolved_fact(&fact, name, &known.names());
+            let fact = unresolved_fact(&fact, name, known.keys().map(String::as_str));
             self.fault(Check::FieldUnknown, place, &fact);
         }
         known.get(name).cloned()
@@ -372,14 +380,14 @@ impl<'r> ConfigReader<'r> {
             match self.registry.tools.get(tool) {
                 Some(tool) => agent = agent.tools([tool.clone()]),
                 None => {
-                    let known = self.registry.tools.names();
+                    let known = self.registry.tools.keys().map(String::as_str);
                     let fact = format!(
                         "agent `{name}` has a tool `{tool}`, which the registry does not have"
                     );
                     self.fault(
                         Check::FieldUnknown,
                         place,
-                        &unresolved_fact(&fact, tool, &known),
+                        &unresolved_fact(&fact, tool, known),
                     );
                 }
             }

@@ -75,7 +75,8 @@ impl ConfigReader<'_> {
                     }
                     None => {
                         let fact = format!("the registry has no callback `{name}`");
-                        let fact = unresolved_fact(&fact, name, &registered.names());
+                        let fact =
+                            unresolved_fact(&fact, name, registered.keys().map(String::as_str));
                         self.fault(Check::FieldUnknown, place, &fact);
                     }
                 }

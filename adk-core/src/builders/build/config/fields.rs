@@ -156,7 +156,7 @@ impl<'v> ConfigFields<'v> {
             .filter(|field| !self.asked.contains(&field.as_str()))
         {
             let help = match nearest(field, self.asked.iter().copied()) {
-                None => format!("use {}", list_names(&self.asked)),
+                None => format!("use {}", list_names(self.asked.iter().copied())),
                 Some(near) => format!("did you mean `{near}`?"),
             };
             let fact = format!("{what} has no field `{field}`; help: {help}");
@@ -170,8 +170,12 @@ fn integer(value: &Value) -> Option<i128> {
 }
 
 /// Returns the message for a name that is not a known name.
-pub(super) fn unresolved_fact(fact: &str, name: &str, known: &[&str]) -> String {
-    match (nearest(name, known.iter().copied()), known.first()) {
+pub(super) fn unresolved_fact<'k>(
+    fact: &str,
+    name: &str,
+    known: impl Iterator<Item = &'k str> + Clone,
+) -> String {
+    match (nearest(name, known.clone()), known.clone().next()) {
         (None, None) => format!("{fact}; help: add it to the registry"),
         (None, Some(_)) => format!("{fact}; help: use {}", list_names(known)),
         (Some(near), _) => format!("{fact}; help: did you mean `{near}`?"),
@@ -179,8 +183,8 @@ pub(super) fn unresolved_fact(fact: &str, name: &str, known: &[&str]) -> String 
 }
 
 /// Lists the names to choose from.
-fn list_names(names: &[&str]) -> String {
-    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+fn list_names<'k>(names: impl Iterator<Item = &'k str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
     if let [name] = &*names {
         name.clone()
     } else {

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,59 +30,12 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Registry {
-    pub(super) tools: NamedEntries<Arc<dyn DynTool>>,
-    pub(super) agents: NamedEntries<SubAgent>,
-    pub(super) models: NamedEntries<ModelRef>,
-    pub(super) documents: NamedEntries<Value>,
-    pub(super) callbacks: NamedEntries<Callbacks>,
-    pub(super) outputs: NamedEntries<OutputType>,
-}
-
-/// Values by name, in the order of the names.
-#[derive(Clone)]
-pub(super) struct NamedEntries<T>(Vec<(String, T)>);
-
-impl<T> Default for NamedEntries<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T> NamedEntries<T> {
-    fn find(&self, name: &str) -> Result<usize, usize> {
-        self.0
-            .binary_search_by(|(other, _)| other.as_str().cmp(name))
-    }
-
-    fn insert(&mut self, name: String, value: T) {
-        match self.find(&name) {
-            Ok(at) => self.0[at].1 = value,
-            Err(at) => self.0.insert(at, (name, value)),
-        }
-    }
-
-    fn get_or_default(&mut self, name: String) -> &mut T
-    where
-        T: Default,
-    {
-        let at = self.find(&name).unwrap_or_else(|at| {
-            self.0.insert(at, (name, T::default()));
-            at
-        });
-        &mut self.0[at].1
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&T> {
-        self.find(name).ok().map(|at| &self.0[at].1)
-    }
-
-    pub(super) fn contains_key(&self, name: &str) -> bool {
-        self.find(name).is_ok()
-    }
-
-    pub(super) fn names(&self) -> Vec<&str> {
-        self.0.iter().map(|(name, _)| name.as_str()).collect()
-    }
+    pub(super) tools: BTreeMap<String, Arc<dyn DynTool>>,
+    pub(super) agents: BTreeMap<String, SubAgent>,
+    pub(super) models: BTreeMap<String, ModelRef>,
+    pub(super) documents: BTreeMap<String, Value>,
+    pub(super) callbacks: BTreeMap<String, Callbacks>,
+    pub(super) outputs: BTreeMap<String, OutputType>,
 }
 
 /// The callbacks with one name.
@@ -168,7 +122,7 @@ impl Registry {
     /// ```
     #[must_use]
     pub fn agent_callbacks(mut self, name: impl Into<String>, callbacks: AgentCallbacks) -> Self {
-        self.callbacks.get_or_default(name.into()).agent = callbacks;
+        self.callbacks.entry(name.into()).or_default().agent = callbacks;
         self
     }
 
@@ -176,7 +130,7 @@ impl Registry {
     /// `on_model_error_callbacks`.
     #[must_use]
     pub fn model_callbacks(mut self, name: impl Into<String>, callbacks: ModelCallbacks) -> Self {
-        self.callbacks.get_or_default(name.into()).model = callbacks;
+        self.callbacks.entry(name.into()).or_default().model = callbacks;
         self
     }
 
@@ -184,7 +138,7 @@ impl Registry {
     /// `on_tool_error_callbacks`.
     #[must_use]
     pub fn tool_callbacks(mut self, name: impl Into<String>, callbacks: ToolCallbacks) -> Self {
-        self.callbacks.get_or_default(name.into()).tool = callbacks;
+        self.callbacks.entry(name.into()).or_default().tool = callbacks;
         self
     }
 
@@ -232,12 +186,12 @@ impl Registry {
 impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
-            .field("tools", &self.tools.names())
-            .field("agents", &self.agents.names())
-            .field("models", &self.models.names())
-            .field("documents", &self.documents.names())
-            .field("callbacks", &self.callbacks.names())
-            .field("outputs", &self.outputs.names())
+            .field("tools", &self.tools.keys())
+            .field("agents", &self.agents.keys())
+            .field("models", &self.models.keys())
+            .field("documents", &self.documents.keys())
+            .field("callbacks", &self.callbacks.keys())
+            .field("outputs", &self.outputs.keys())
             .finish()
     }
 }
