@@ -3,8 +3,10 @@
 //! process at any moment without losing data.
 //!
 //! ```sh
-//! cargo run --features sqlite --example approval -- draft "a cat"     # asks, and waits for the answer; Ctrl-C or kill it
-//! cargo run --features sqlite --example approval -- list              # the open waits, with their questions
+//! # Asks, and waits for the answer; Ctrl-C or kill it.
+//! cargo run --features sqlite --example approval -- draft "a cat"
+//! # The open waits, with their questions.
+//! cargo run --features sqlite --example approval -- list
 //! cargo run --features sqlite --example approval -- revise "shorter"  # or `publish`, or `drop`
 //! ```
 //!

@@ -36,20 +36,21 @@ fn measure(text: &str) -> usize {
 }
 
 workflow! {
-    /// Polishes a text. It knows neither articles nor posts: whoever runs it says which of its keys is the text.
+    /// Polishes a text. It knows neither articles nor posts: whoever runs it says which of its keys
+    /// is the text.
     pub Polishing(text: String, longest: usize) -> text: String {
         /// Finds the weakest sentence.
         agent reader -> weakest: String {
             include_contents: none,
-            instruction: "Which sentence of this text is the hardest to read, and why? Words in the longest one: \
-                {longest}\n\n{text}",
+            instruction: "Which sentence of this text is the hardest to read, and why? Words in \
+                the longest one: {longest}\n\n{text}",
         }
 
         /// Mends it.
         agent editor -> text: String {
             include_contents: none,
-            instruction: "Mend this weakness of the text below, change nothing else, and write the whole text \
-                out: {weakest}\n\n{text}",
+            instruction: "Mend this weakness of the text below, change nothing else, and write the \
+                whole text out: {weakest}\n\n{text}",
         }
 
         reader;
@@ -63,8 +64,8 @@ workflow! {
         /// Writes the article.
         agent reporter -> article: String {
             include_contents: none,
-            instruction: "Write an article of five sentences for the town's paper: {news}\n\nDo it in another way \
-                than the last time, if you have written one: {article?}",
+            instruction: "Write an article of five sentences for the town's paper: {news}\n\nDo it \
+                in another way than the last time, if you have written one: {article?}",
         }
 
         /// Writes the post.
@@ -76,9 +77,9 @@ workflow! {
         /// Judges both.
         agent judge -> verdict: Verdict {
             include_contents: none,
-            instruction: "Can these be printed? A sentence has 20 words at the most.\n\nThe news: {news}\n\nThe \
-                article (words in its longest sentence: {article_longest}):\n\n{article}\n\nThe post (words in its \
-                longest sentence: {post_longest}):\n\n{post}",
+            instruction: "Can these be printed? A sentence has 20 words at the most.\n\nThe news: \
+                {news}\n\nThe article (words in its longest sentence: {article_longest}):\n\n\
+                {article}\n\nThe post (words in its longest sentence: {post_longest}):\n\n{post}",
         }
 
         drafts: loop(max = 3) <

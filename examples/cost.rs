@@ -8,11 +8,20 @@ workflow! {
     #[bounds(model_calls = 12, tokens = 20_000, time = "5m")]
     pub Research(question: String) -> report: String {
         /// Splits the question.
-        agent planner -> topics: Vec<String> { instruction: "Split {question} into topics.", max_output_tokens: 200 }
+        agent planner -> topics: Vec<String> {
+            instruction: "Split {question} into topics.",
+            max_output_tokens: 200,
+        }
         /// Researches one topic.
-        agent researcher -> note: String { instruction: "Research {topic}.", max_output_tokens: 800 }
+        agent researcher -> note: String {
+            instruction: "Research {topic}.",
+            max_output_tokens: 800,
+        }
         /// Sums up.
-        agent writer -> report: String { instruction: "Sum up: {topics} {note}", max_output_tokens: 2_000 }
+        agent writer -> report: String {
+            instruction: "Sum up: {topics} {note}",
+            max_output_tokens: 2_000,
+        }
 
         planner;
         each(max = 6, over = cut) topic in topics < researcher >;

@@ -57,7 +57,8 @@ fn research() -> AgentBuilder {
     let analyzer = LlmAgent::builder("analyzer")
         .description("Analyzes research completeness")
         .instruction(
-            "Review the research: {research}. If it is sufficient, call `mark_complete`. If not, name the gaps.",
+            "Review the research: {research}. If it is sufficient, call `mark_complete`. If not, \
+             name the gaps.",
         )
         .output_key("gaps")
         .tool(mark_complete::default());
@@ -76,7 +77,10 @@ fn counting() -> AgentBuilder {
 fn direct() -> AgentBuilder {
     let evaluator = LlmAgent::builder("evaluator")
         .description("Evaluates what there is")
-        .instruction("Evaluate what the user wrote, or the last version of it: {version?}\n\nEnd the loop when it is good.")
+        .instruction(
+            "Evaluate what the user wrote, or the last version of it: {version?}\n\nEnd the loop \
+             when it is good.",
+        )
         .output_key("evaluation")
         .tool(adk::tools::exit_loop::default());
     let refinement = LlmAgent::builder("refinement")
@@ -128,7 +132,8 @@ async fn run(args: Args) -> Result<()> {
     let app = match make().with_model(MODEL).build() {
         Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
             eprintln!(
-                "Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n"
+                "Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is \
+                 paid.\n"
             );
             make().with_model(Rehearsal::new()).build()?
         }

@@ -78,7 +78,8 @@ workflow! {
 
         /// Answers.
         agent clerk -> answer: String {
-            instruction: "Answer the customer of a web shop in two sentences. Look up who they are, if they say it.",
+            instruction: "Answer the customer of a web shop in two sentences. Look up who they \
+                are, if they say it.",
             tools: [look_up],
             max_turns: 4,
             before_model: block_words,

@@ -42,8 +42,9 @@ workflow! {
         /// Writes a headline.
         agent writer -> headline: String {
             include_contents: none,
-            instruction: "Write a headline of at most 60 characters for the text below. If you have written one \
-                already, it stands here, and it was too long or vague: {headline?}\n\n{text}",
+            instruction: "Write a headline of at most 60 characters for the text below. If you \
+                have written one already, it stands here, and it was too long or vague: \
+                {headline?}\n\n{text}",
         }
 
         /// Judges a headline.

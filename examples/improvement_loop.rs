@@ -40,7 +40,8 @@ async fn improve(text: &str) -> Result<()> {
     let app = match builder(text).with_model(MODEL).build() {
         Err(error) if error.kind() == ErrorKind::Model(adk::model::ModelErrorKind::MissingKey) => {
             eprintln!(
-                "Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is paid.\n"
+                "Rehearsal: there is no key for {MODEL}, so no model is asked and nothing is \
+                 paid.\n"
             );
             builder(text).with_model(Rehearsal::new()).build()?
         }
@@ -69,7 +70,8 @@ fn builder(text: &str) -> AgentBuilder {
     let improver = LlmAgent::builder("improver")
         .description("Improves a text")
         .instruction(
-            "Improve the text and write it alone.\n\nIts score: {quality_score}\n\nIt reads:\n{text}",
+            "Improve the text and write it alone.\n\nIts score: {quality_score}\n\nIt reads:\n\
+             {text}",
         )
         .output_key("text");
     AgentBuilder::create("improvement-loop")

@@ -33,7 +33,8 @@ workflow! {
         /// Does one part of the work.
         agent worker -> work: String {
             include_contents: none,
-            instruction: "The task: {task}\n\nDone so far:\n{work?}\n\nWrite what is done so far and one part more.",
+            instruction: "The task: {task}\n\nDone so far:\n{work?}\n\nWrite what is done so far \
+                and one part more.",
         }
 
         tracking: loop(max = 10) < worker; tracker >

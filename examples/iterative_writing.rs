@@ -42,9 +42,10 @@ workflow! {
         /// Writes the first draft.
         agent initial_writer -> current_document: String {
             include_contents: none,
-            instruction: "You begin stories. Write the first draft of a short story (2 to 4 sentences) about \
-                the topic below, with one concrete detail: a character, a place or an action. Write the story \
-                alone, without a title or a comment.\n\nTopic: {initial_topic}",
+            instruction: "You begin stories. Write the first draft of a short story (2 to 4 \
+                sentences) about the topic below, with one concrete detail: a character, a place \
+                or an action. Write the story alone, without a title or a comment.\n\nTopic: \
+                {initial_topic}",
         }
 
         /// Reviews the draft.

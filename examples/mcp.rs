@@ -11,7 +11,8 @@ workflow! {
 
         /// Reads files, and answers.
         agent reader -> answer: String {
-            instruction: "Answer from the files in the folder, and say which ones you have read: {question}",
+            instruction: "Answer from the files in the folder, and say which ones you have read: \
+                {question}",
             tools: [files],
             max_turns: 10,
         }

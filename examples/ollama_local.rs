@@ -21,7 +21,8 @@ workflow! {
     pub Story(topic: String) -> story: String {
         /// Tells it.
         agent teller -> story: String {
-            instruction: "Tell a story about {topic} in at most 60 words. Count them before you answer.",
+            instruction: "Tell a story about {topic} in at most 60 words. Count them before you \
+                answer.",
             tools: [count_words],
             max_turns: 4,
             max_output_tokens: 400,

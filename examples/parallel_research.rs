@@ -27,14 +27,15 @@ workflow! {
         /// Looks at what it costs and brings.
         agent economist -> economics: String {
             include_contents: none,
-            instruction: "You are an economist. In three sentences: what does {subject} cost, and whom does it pay?",
+            instruction: "You are an economist. In three sentences: what does {subject} cost, and \
+                whom does it pay?",
         }
 
         /// Puts the findings together.
         agent editor -> report: String {
             include_contents: none,
-            instruction: "Write one short report on {subject} from these findings and from nothing else.\n\n\
-                History: {history}\n\nScience: {science}\n\nEconomics: {economics}",
+            instruction: "Write one short report on {subject} from these findings and from nothing \
+                else.\n\nHistory: {history}\n\nScience: {science}\n\nEconomics: {economics}",
         }
 
         research: parallel < historian; scientist; economist >

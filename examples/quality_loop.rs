@@ -34,7 +34,8 @@ workflow! {
         /// Copies the text, so that each round works on the latest version.
         agent reader -> text: String {
             include_contents: none,
-            instruction: "Correct spelling and punctuation of this text, change nothing else, and write it out:\n\n{original}",
+            instruction: "Correct spelling and punctuation of this text, change nothing else, and \
+                write it out:\n\n{original}",
         }
 
         /// Judges the text.
@@ -46,7 +47,8 @@ workflow! {
         /// Improves the text.
         agent improver -> text: String {
             include_contents: none,
-            instruction: "Improve this text as advised. Write the text alone.\n\nAdvice: {quality}\n\nText:\n{text}",
+            instruction: "Improve this text as advised. Write the text alone.\n\nAdvice: \
+                {quality}\n\nText:\n{text}",
         }
 
         reader;

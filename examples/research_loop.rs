@@ -28,15 +28,15 @@ workflow! {
         /// Researches and gathers information.
         agent researcher -> research: String {
             include_contents: none,
-            instruction: "{topic}\n\nWrite down what is known, in short sentences: all that you have so far, and what \
-                fills the gaps.\n\nSo far: {research}\n\nGaps: {gaps?}",
+            instruction: "{topic}\n\nWrite down what is known, in short sentences: all that you \
+                have so far, and what fills the gaps.\n\nSo far: {research}\n\nGaps: {gaps?}",
         }
 
         /// Analyzes whether the research is complete.
         agent analyzer -> gaps: String {
             include_contents: none,
-            instruction: "{topic}\n\nReview the research: {research}\n\nIf it is sufficient, call `mark_complete`. If not, \
-                name the gaps.",
+            instruction: "{topic}\n\nReview the research: {research}\n\nIf it is sufficient, call \
+                `mark_complete`. If not, name the gaps.",
             tools: [mark_complete],
         }
 

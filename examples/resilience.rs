@@ -10,9 +10,18 @@ use adk::{ErrorKind, RunConfig};
 workflow! {
     /// Improves a text until its critic is content.
     pub Writing(topic: String) -> draft: String {
-        agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 500 }
-        agent critic -> criticism: String { instruction: "Criticise {draft}.", max_output_tokens: 200 }
-        agent refiner -> draft: String { instruction: "Improve {draft}: {criticism}", max_output_tokens: 500 }
+        agent writer -> draft: String {
+            instruction: "Write about {topic}.",
+            max_output_tokens: 500,
+        }
+        agent critic -> criticism: String {
+            instruction: "Criticise {draft}.",
+            max_output_tokens: 200,
+        }
+        agent refiner -> draft: String {
+            instruction: "Improve {draft}: {criticism}",
+            max_output_tokens: 500,
+        }
 
         writer;
         loop(max = 5, budget = "0.05 USD") < critic; refiner >

@@ -21,13 +21,15 @@ workflow! {
         /// Argues for it.
         agent p -> pro: String {
             include_contents: none,
-            instruction: "Say in one sentence what speaks for it: {question}\n\nThe last time you said: {pro?}",
+            instruction: "Say in one sentence what speaks for it: {question}\n\nThe last time you \
+                said: {pro?}",
         }
 
         /// Argues against it.
         agent q -> con: String {
             include_contents: none,
-            instruction: "Say in one sentence what speaks against it: {question}\n\nThe last time you said: {con?}",
+            instruction: "Say in one sentence what speaks against it: {question}\n\nThe last time \
+                you said: {con?}",
         }
 
         days: loop(max = 2) < rounds: loop(max = 2) < par: parallel < p; q > > >

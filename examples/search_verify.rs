@@ -50,16 +50,18 @@ workflow! {
         /// Searches for information.
         agent searcher -> search_results: String {
             include_contents: none,
-            instruction: "Search for what answers this question, and write down what you found, with nothing from your \
-                own memory: {question}\n\nWhat was missing the last time, if anything: {gaps?}",
+            instruction: "Search for what answers this question, and write down what you found, \
+                with nothing from your own memory: {question}\n\nWhat was missing the last time, \
+                if anything: {gaps?}",
             tools: [search, ..],
         }
 
         /// Verifies information.
         agent verifier -> gaps: String {
             include_contents: none,
-            instruction: "Do these results answer the question? If they are sufficient, call `exit_loop`. If not, say \
-                what is missing.\n\nQuestion: {question}\n\nResults:\n{search_results}",
+            instruction: "Do these results answer the question? If they are sufficient, call \
+                `exit_loop`. If not, say what is missing.\n\nQuestion: {question}\n\nResults:\n\
+                {search_results}",
             tools: [adk::tools::exit_loop],
         }
 

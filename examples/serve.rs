@@ -70,11 +70,14 @@ workflow! {
             instruction: "Write a post of at most {words} words about {topic}, for {audience}.",
         }
         /// Finds weaknesses.
-        agent critic -> criticism: String { instruction: "Criticise this post in one sentence: {draft}" }
+        agent critic -> criticism: String { instruction: "Criticise this post in one sentence: \
+            {draft}" }
         /// Applies the criticism.
-        agent refiner -> draft: String { instruction: "Improve this post: {draft} The critic says: {criticism}" }
+        agent refiner -> draft: String { instruction: "Improve this post: {draft} The critic says: \
+            {criticism}" }
         /// Applies the changes of the editor.
-        agent reviser -> draft: String { instruction: "Change this post: {draft} The editor says: {decision}" }
+        agent reviser -> draft: String { instruction: "Change this post: {draft} The editor says: \
+            {decision}" }
 
         writer;
         improving: loop(max = 2) < critic; refiner >;

@@ -15,7 +15,8 @@ workflow! {
         /// Remembers. It needs no history: all that it has to know is in its prompt.
         agent notes -> profile: String {
             include_contents: none,
-            instruction: "Known of the person: {profile?}. They said: {message}. Write down what is worth knowing.",
+            instruction: "Known of the person: {profile?}. They said: {message}. Write down what \
+                is worth knowing.",
         }
 
         companion; notes

@@ -16,8 +16,8 @@ workflow! {
         /// Processes data.
         agent processor -> iteration_result: String {
             include_contents: none,
-            instruction: "Do this, better than the last time: {task}\n\nThe last time: {iteration_result?}\n\nIts \
-                evaluation: {evaluation?}",
+            instruction: "Do this, better than the last time: {task}\n\nThe last time: \
+                {iteration_result?}\n\nIts evaluation: {evaluation?}",
         }
 
         /// Evaluates the result.

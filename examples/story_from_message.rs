@@ -28,23 +28,25 @@ workflow! {
 
         /// Writes the first draft, on the topic of the user's message, which it sees.
         agent initial_writer -> current_document: String {
-            instruction: "Write the first draft of a short story (2 to 4 sentences). Base it only on the topic in the \
-                user's message. Write the story alone, without a comment.",
+            instruction: "Write the first draft of a short story (2 to 4 sentences). Base it only \
+                on the topic in the user's message. Write the story alone, without a comment.",
         }
 
         /// Reviews the draft.
         agent critic -> criticism: String {
             include_contents: none,
-            instruction: "Review this document:\n\n{current_document}\n\nIf there are 1 or 2 clear ways to improve it, \
-                name them and nothing else. If it is coherent and treats its topic, answer exactly: {done}",
+            instruction: "Review this document:\n\n{current_document}\n\nIf there are 1 or 2 clear \
+                ways to improve it, name them and nothing else. If it is coherent and treats its \
+                topic, answer exactly: {done}",
         }
 
         /// Applies the criticism, or ends the loop.
         agent refiner -> current_document: String {
             include_contents: none,
-            instruction: "The document:\n\n{current_document}\n\nThe critique:\n\n{criticism}\n\nIf the critique is \
-                exactly \"{done}\", call `exit_loop`; asked once more after that, repeat the document as it is. Otherwise \
-                apply the critique and write the refined document alone.",
+            instruction: "The document:\n\n{current_document}\n\nThe critique:\n\n{criticism}\n\n\
+                If the critique is exactly \"{done}\", call `exit_loop`; asked once more after \
+                that, repeat the document as it is. Otherwise apply the critique and write the \
+                refined document alone.",
             tools: [exit_loop],
         }
 

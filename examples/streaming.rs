@@ -14,7 +14,8 @@ workflow! {
     /// Tells a story, and tells it better.
     pub Storytelling(topic: String) -> story: String {
         /// Writes.
-        agent writer -> story: String { instruction: "Tell a story about {topic}. Mind this: {criticism?}" }
+        agent writer -> story: String { instruction: "Tell a story about {topic}. Mind this: \
+            {criticism?}" }
         /// Criticises.
         agent critic -> criticism: String { instruction: "Criticise this story: {story}" }
 

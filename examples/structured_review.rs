@@ -48,14 +48,16 @@ workflow! {
     /// Reviews a change, and mends it until it can be merged.
     pub Reviewing(change: String) -> (code: String, review: Review) {
         /// Takes the change as it came.
-        agent author -> code: String { instruction: "Format this code, and change nothing else:\n\n{change}" }
+        agent author -> code: String { instruction: "Format this code, and change nothing else:\n\n\
+            {change}" }
         /// Reviews it. An answer that is not a `Review` goes back to the model, at most twice.
         agent reviewer -> review: Review {
             instruction: "Review this code:\n\n{code}",
             answer_attempts: 3,
         }
         /// Mends what was found.
-        agent mender -> code: String { instruction: "Mend this code as the review says.\n\n{review}\n\n{code}" }
+        agent mender -> code: String { instruction: "Mend this code as the review says.\n\n\
+            {review}\n\n{code}" }
 
         author;
         mending: loop(max = 3) < reviewer; merged; mender >

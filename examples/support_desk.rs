@@ -43,7 +43,8 @@ fn chapter(cx: ReadonlyContext) -> Result<String> {
     let question: String = cx.get("question")?.unwrap_or_default();
     let chapter = match question.to_lowercase() {
         text if text.contains("brake") => {
-            "Brakes: the pads are to be changed at 2 mm. Turn the barrel adjuster to the left to tighten."
+            "Brakes: the pads are to be changed at 2 mm. Turn the barrel adjuster to the left to \
+             tighten."
         }
         text if text.contains("chain") => {
             "Chain: oil it each 200 km. One that jumps is worn: change it with the cassette."
@@ -60,7 +61,8 @@ workflow! {
     pub SupportDesk(question: String) -> ticket: Ticket {
         /// Answers what is simple, and knows who can answer the rest.
         agent desk -> ticket: Ticket {
-            global_instruction: "You work for a bicycle shop. It is open from 9 to 18, not on Mondays.",
+            global_instruction: "You work for a bicycle shop. It is open from 9 to 18, not on \
+                Mondays.",
             instruction: "Answer the customer, or hand over to who knows more: {question}",
             transfer: [billing, workshop],
             max_turns: 3,

@@ -19,13 +19,15 @@ workflow! {
         /// Chooses the topics.
         agent planner -> topics: Vec<String> {
             include_contents: none,
-            instruction: "Which topics would an article on {subject} treat? Name three to six, each in a few words.",
+            instruction: "Which topics would an article on {subject} treat? Name three to six, \
+                each in a few words.",
         }
 
         /// Looks into one topic.
         agent researcher -> finding: String {
             include_contents: none,
-            instruction: "An article on {subject} treats {topic}. Say in three sentences what the reader has to know.",
+            instruction: "An article on {subject} treats {topic}. Say in three sentences what the \
+                reader has to know.",
         }
 
         /// Says what to be careful about.
@@ -37,8 +39,9 @@ workflow! {
         /// Joins what was found.
         agent writer -> report: String {
             include_contents: none,
-            instruction: "Write a short article on {subject} from these lists and from nothing else; they have one \
-                order.\n\nTopics: {topics}\n\nFindings: {finding}\n\nDoubts: {doubt}",
+            instruction: "Write a short article on {subject} from these lists and from nothing \
+                else; they have one order.\n\nTopics: {topics}\n\nFindings: {finding}\n\nDoubts: \
+                {doubt}",
         }
 
         planner;

@@ -1,7 +1,7 @@
 //! The spans of a run: `cargo run --features otel --example traced`.
 //!
-//! The program prints the spans. With `OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:6006`, or another
-//! address, it exports them to the collector at that address.
+//! The program prints the spans. With `OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:6006`, or
+//! another address, it exports them to the collector at that address.
 
 use adk::otel::Otel;
 use adk::otel::opentelemetry::trace::SpanId;
@@ -22,9 +22,14 @@ workflow! {
     /// Plans a day.
     pub DayOut(city: String) -> plan: String {
         /// Asks for the weather.
-        agent scout -> outlook: String { instruction: "What is the weather in {city}?", tools: [weather] }
+        agent scout -> outlook: String {
+            instruction: "What is the weather in {city}?",
+            tools: [weather],
+        }
         /// Writes a plan.
-        agent planner -> plan: String { instruction: "Plan a day in {city}: {outlook}. {objection?}" }
+        agent planner -> plan: String {
+            instruction: "Plan a day in {city}: {outlook}. {objection?}",
+        }
         /// Looks for what is wrong with it.
         agent critic -> objection: String { instruction: "What is wrong with {plan}?" }
 

@@ -18,11 +18,14 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// The config that a run without `--config` reads.
+const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/configs/story.json");
+
 /// Writes a story as a config says.
 #[derive(Debug, Parser)]
 struct Args {
     /// The config of the tree, a JSON file; others that it names are looked for beside it
-    #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/configs/story.json"))]
+    #[arg(long, default_value = STORY)]
     config: PathBuf,
     /// What to write about
     topic: Vec<String>,

@@ -48,8 +48,9 @@ llm::agent! {
     /// Writes to a customer. It knows no workflow: each one says which of its keys is the message.
     pub reply -> letter: String {
         include_contents: none,
-        instruction: "Write to a customer of a web shop, politely and in three sentences at the most. Say what \
-            follows and nothing else; where it is a question, answer it.\n\n{message}",
+        instruction: "Write to a customer of a web shop, politely and in three sentences at the \
+            most. Say what follows and nothing else; where it is a question, answer it.\n\n\
+            {message}",
     }
 }
 
@@ -65,8 +66,8 @@ workflow! {
         /// Looks for the cause.
         agent engineer -> findings: String {
             include_contents: none,
-            instruction: "You maintain a web shop. Name in two sentences the most likely cause of this, and what \
-                the customer can do until it is mended:\n\n{ticket}",
+            instruction: "You maintain a web shop. Name in two sentences the most likely cause of \
+                this, and what the customer can do until it is mended:\n\n{ticket}",
         }
 
         rater;

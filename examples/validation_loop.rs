@@ -16,15 +16,16 @@ workflow! {
         /// Processes data.
         agent processor -> processed: String {
             include_contents: none,
-            instruction: "Clean up this data and write it out, as a list and without a comment.\n\nData: {data}\n\n\
-                What was wrong with the last try, if there was one: {quality?}",
+            instruction: "Clean up this data and write it out, as a list and without a comment.\n\n\
+                Data: {data}\n\nWhat was wrong with the last try, if there was one: {quality?}",
         }
 
         /// Validates the output.
         agent validator -> quality: String {
             include_contents: none,
-            instruction: "How well is the data cleaned up, in percent? If it is more than 90%, call `exit_loop`. \
-                Otherwise say what is wrong.\n\nData: {data}\n\nCleaned up:\n{processed}",
+            instruction: "How well is the data cleaned up, in percent? If it is more than 90%, \
+                call `exit_loop`. Otherwise say what is wrong.\n\nData: {data}\n\nCleaned up:\n\
+                {processed}",
             tools: [adk::tools::exit_loop],
         }
 

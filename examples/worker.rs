@@ -68,7 +68,10 @@ async fn work(runner: &Runner) -> Result<()> {
     let mut runs = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            Some(topic) = topics.recv() => drop(runs.spawn(runner.run(workflow.clone(), topic).into_future())),
+            Some(topic) = topics.recv() => {
+                let run = runner.run(workflow.clone(), topic);
+                drop(runs.spawn(run.into_future()));
+            }
             Some(run) = runs.join_next() => match run {
                 Ok(Ok(outcome)) => println!("{}: {}", outcome.run_id, outcome.output),
                 Ok(Err(error)) => println!("{error}"),

@@ -19,15 +19,15 @@ workflow! {
         /// Drafts content.
         agent drafter -> draft: String {
             include_contents: none,
-            instruction: "{task}\n\nIf there is a draft, improve it by the feedback; otherwise write one. Write the text \
-                alone.\n\nDraft: {draft}\n\nFeedback: {feedback?}",
+            instruction: "{task}\n\nIf there is a draft, improve it by the feedback; otherwise \
+                write one. Write the text alone.\n\nDraft: {draft}\n\nFeedback: {feedback?}",
         }
 
         /// Critiques content.
         agent critic -> feedback: String {
             include_contents: none,
-            instruction: "Critique this draft. If it is excellent, call `exit_loop`. Otherwise say in two sentences \
-                what to improve.\n\nDraft: {draft}",
+            instruction: "Critique this draft. If it is excellent, call `exit_loop`. Otherwise say \
+                in two sentences what to improve.\n\nDraft: {draft}",
             tools: [adk::tools::exit_loop],
         }
 

@@ -5,7 +5,9 @@ macro_rules! pages {
         /// Targets of the links between the pages. In the repository, the definition at the end of
         /// a page applies; here, the first definition does.
         macro_rules! links {
-            () => { concat!($("[`", $file, "`]: crate::checks::", stringify!($name), "\n",)* "\n") };
+            () => {
+                concat!($("[`", $file, "`]: crate::checks::", stringify!($name), "\n",)* "\n")
+            };
         }
 
         #[doc = links!()]

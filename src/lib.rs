@@ -37,12 +37,15 @@
 //! | topic | items |
 //! |---|---|
 //! | the language | [`workflow!`], [`llm::agent!`](macro@llm::agent) |
-//! | agents and tools | [`#[agent]`](macro@agent), [`#[tool]`](macro@tool), [`Agent`], [`Context`], [`ToolContext`], [`tools`] |
-//! | trees that are built at run time | [`build`], [`LoopAgent`], [`SequentialAgent`], [`ParallelAgent`], [`llm::LlmAgent`], [`tool::FunctionTool`](struct@tool::FunctionTool), [`AgentBuilder`] |
+//! | agents | [`#[agent]`](macro@agent), [`Agent`], [`Context`] |
+//! | tools | [`#[tool]`](macro@tool), [`ToolContext`], [`tools`] |
+//! | trees that are built at run time | [`build`], [`AgentBuilder`], [`llm::LlmAgent`] |
+//! | their blocks | [`SequentialAgent`], [`LoopAgent`], [`ParallelAgent`] |
+//! | their tools | [`tool::FunctionTool`](struct@tool::FunctionTool) |
 //! | runs | [`Runner`], [`RunRequest`], [`RunStream`], [`Outcome`], [`RunConfig`] |
 //! | events | [`Event`], [`Content`], [`Part`], [`Actions`] |
 //! | stores | [`session`], [`ArtifactStore`], [`memory`], [`engine`] |
-//! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`], and with the feature `genai` those of every provider |
+//! | models | [`model`], [`Rehearsal`], [`testing::ScriptedModel`]; all providers by `genai` |
 //! | a workflow as data | [`spec`], [`check`] |
 //! | compile errors | [`checks`], with a page for each |
 //! | run-time errors | [`Error`], [`ErrorKind`] |
@@ -114,9 +117,10 @@ pub use adk_postgres as postgres;
 #[cfg(feature = "restate")]
 pub use adk_restate as restate;
 
-/// Workflows as a service over HTTP.
 #[cfg(feature = "server")]
-pub use adk_server::{self as server, serve};
+pub mod server;
+#[cfg(feature = "server")]
+pub use server::serve;
 
 /// Agents of other programs as steps, over A2A.
 #[cfg(feature = "a2a")]
@@ -149,6 +153,17 @@ pub mod __private {
 mod docs;
 #[cfg(any(doc, doctest))]
 pub use docs::checks;
+
+/// The code of the macros' documentation, compiled and run. Not in the crate of the macros,
+/// because Cargo would build this crate and all its dependencies a second time for that crate.
+#[cfg(doctest)]
+#[doc = include_str!("../adk-macros/docs/agent.md")]
+#[doc = include_str!("../adk-macros/docs/tool.md")]
+#[doc = include_str!("../adk-macros/docs/data.md")]
+#[doc = include_str!("../adk-macros/docs/resources.md")]
+#[doc = include_str!("../adk-macros/docs/language.md")]
+#[doc = include_str!("../adk-macros/docs/llm_agent.md")]
+pub struct Macros;
 
 /// The code of the README, compiled and run.
 #[cfg(doctest)]

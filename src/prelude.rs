@@ -5,3 +5,7 @@ pub use crate::{
     Plugin, Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Workflow, agent, data, json,
     llm, tool, workflow,
 };
+
+/// The method `dev_ui` of a server.
+#[cfg(feature = "server")]
+pub use crate::server::DevUi as _;

@@ -111,8 +111,11 @@ fn changes(place: &str, case: &Case, value: &Value) -> Vec<(&'static str, Value)
                 let inner = format!("{place}/{key}");
                 let says_nothing = is_free(&inner, case)
                     || map[key].is_null()
-                    || matches!(&map[key], Value::Array(items) if items.is_empty())
-                    || matches!(&map[key], Value::Object(fields) if fields.is_empty() && key == "args");
+                    || match &map[key] {
+                        Value::Array(items) => items.is_empty(),
+                        Value::Object(fields) => fields.is_empty() && key == "args",
+                        _ => false,
+                    };
                 if !says_nothing && key != "system_instruction" {
                     let mut fewer = map.clone();
                     fewer.shift_remove(key);

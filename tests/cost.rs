@@ -254,7 +254,8 @@ fn unused_observers_cost_nothing() {
             .add_before_agent(|_: &mut CallbackContext| {});
     });
     println!(
-        "allocations of {ROUNDS} rounds: {none}; a plugin {plugins}, lifecycle events {lifecycle}, a callback {callbacks}"
+        "allocations of {ROUNDS} rounds: {none}; a plugin {plugins}, lifecycle events {lifecycle}, \
+         a callback {callbacks}"
     );
     let rounds = u64::from(ROUNDS);
     assert!(plugins > none + rounds && lifecycle > none + rounds && callbacks > none);

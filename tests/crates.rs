@@ -45,7 +45,8 @@ fn keywords_of_a_later_edition_are_valid_names() {
         [
             "declared(gen: String) -> gen: String\n└─ gen -> gen",
             "blocks(topic: String) -> out: String\n└─ gen: loop(max = 2)\n   └─ writer -> out",
-            "placed(seed: u8) -> gen: u8\n├─ gen -> gen\n├─ gen as second -> gen\n└─ again: await gen",
+            "placed(seed: u8) -> gen: u8\n├─ gen -> gen\n├─ gen as second -> gen\n└─ again: await \
+             gen",
         ]
     );
     assert_eq!(older::named::paths::r#gen::default().meta().name, "gen");

@@ -118,6 +118,27 @@ fn every_link_leads_somewhere() {
     }
 }
 
+/// The crate of the macros has no documentation tests of its own.
+#[test]
+fn the_pages_of_the_macros_are_tested() {
+    let macros = include_str!("../adk-macros/src/lib.rs");
+    assert!(!macros.contains("/// ```"), "code belongs to a page");
+    let pages: Vec<&str> = macros
+        .lines()
+        .filter(|line| line.contains("/docs/"))
+        .collect();
+    assert!(pages.len() > 5, "{pages:?}");
+    for page in pages {
+        let tested = page.replace("../docs/", "../adk-macros/docs/");
+        let has_code = !page.contains("links.md");
+        assert_eq!(
+            include_str!("../src/lib.rs").contains(&tested),
+            has_code,
+            "{page}"
+        );
+    }
+}
+
 #[test]
 fn the_language_names_every_check() {
     let page = include_str!("../adk-macros/docs/language.md");
@@ -152,7 +173,7 @@ fn the_commands_are_there() {
     let called = ci
         .lines()
         .filter_map(|line| line.trim().strip_prefix("step "));
-    // `--locked` is for CI alone.
+    // Only CI passes `--locked`.
     assert!(
         called
             .map(|line| line.trim_end_matches(" --locked"))

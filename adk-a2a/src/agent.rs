@@ -390,7 +390,8 @@ impl RemoteAgent {
         let work = async move {
             let mut id = task.id;
             if !is_new.load(Relaxed) && message.task_id.is_empty() {
-                // The run was resumed. If the task has failed, send the message again.
+                // The run was resumed. If the task has failed in the meantime, send the message
+                // again.
                 let now = follow::get(&connection, &id).await?;
                 let has_failed =
                     now.status.state.is_terminal() && now.status.state != TaskState::Completed;
@@ -421,7 +422,7 @@ impl RemoteAgent {
                     cx.emit(event).await?;
                 }
                 Either::Right((Some(_), _)) => {}
-                // The task has settled; the step is recording it.
+                // The task has settled, so no more text comes. The step still records the task.
                 Either::Right((None, _)) => return step.await,
             }
         }

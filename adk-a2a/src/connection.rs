@@ -26,7 +26,7 @@ const HIDDEN: &str = "[secret]";
 pub(crate) struct Connection {
     client: Client,
     url: Url,
-    /// The values are secrets.
+    /// The headers of each request. Their values are secrets.
     headers: HeaderMap,
     endpoint: OnceCell<Endpoint>,
 }
@@ -163,15 +163,16 @@ impl Connection {
         })
     }
 
-    /// Returns the address for requests. A card may name any host; secrets for this host are not
-    /// sent to another.
+    /// Returns the address for requests, from the card. A card may name any host, but secrets for
+    /// the host of the card are not sent to another host.
     fn interface_url(&self, url: &str) -> Result<Url, Failure> {
         let mut url = self
             .url
             .join(url)
             .map_err(|_| Failure::invalid("has an invalid address in its card"))?;
         if url.host() == self.url.host() {
-            // An agent at a proxy may not know its public scheme and port.
+            // An agent at a proxy may not know its public scheme and port, so those of the card's
+            // address are used.
             let (path, query) = (url.path().to_owned(), url.query().map(str::to_owned));
             url.clone_from(&self.url);
             url.set_path(&path);

@@ -1,5 +1,5 @@
-//! The life of a remote task, from the message to its end. The caller records each function here as
-//! one step.
+//! The life of a remote task, from the message to its end. A run records each function here as one
+//! step, so a resumed run does not repeat it.
 
 use crate::connection::{ANSWER, Connection};
 use crate::failure::Failure;
@@ -55,7 +55,8 @@ pub(crate) async fn send(
                     "replied with neither a task nor a message",
                 ));
             }
-            // Only the workflow may repeat a request that the agent may have received.
+            // If the agent may have received the request, only the workflow may decide to repeat
+            // it.
             Err(failure) if failure.is_unsent && pauses.wait_after_failure().await => {}
             Err(failure) => {
                 return find_answered_task(&connection, &request.message.task_id, failure).await;
@@ -64,8 +65,8 @@ pub(crate) async fn send(
     }
 }
 
-/// Returns the task of a rejected answer if it does not wait any more: the answer of an earlier
-/// process arrived.
+/// Returns the task if the agent has rejected an answer because the task does not wait any more.
+/// The answer then arrived before: an earlier process has sent it.
 async fn find_answered_task(
     connection: &Connection,
     id: &str,
@@ -93,7 +94,8 @@ pub(crate) async fn settle(
         let mut shown = HashSet::new();
         loop {
             let streamed = stream(&connection, &id, &mut shown, &pieces).await;
-            // A stream may end before its task, and has no events of an ended task.
+            // A stream may end before its task does, and a task that has ended has no stream, so
+            // the state is always requested.
             let current = match streamed {
                 Ok(()) => get(&connection, &id).await,
                 Err(failure) => Err(failure),
@@ -113,7 +115,7 @@ pub(crate) async fn settle(
                 id,
                 ..TaskRequest::default()
             };
-            // Best effort: an agent that cannot cancel the task continues it.
+            // If the agent cannot cancel the task, the task continues, and the failure is ignored.
             let _ = connection
                 .call::<Task>("CancelTask", request, Some(ANSWER))
                 .await;
@@ -153,7 +155,7 @@ async fn stream(
     };
     let mut events = match connection.stream("SubscribeToTask", request).await {
         Ok(events) => events,
-        // The task has ended.
+        // The task has ended, so it has no stream.
         Err(failure) if failure.code == Some(ErrorCode::UnsupportedOperation as i64) => {
             return Ok(());
         }

@@ -49,8 +49,8 @@ mod tests {
 
     #[test]
     fn events_are_complete_for_all_chunk_sizes() {
-        let text =
-            b": hello\r\nevent: x\r\ndata: {\"a\":\r\ndata: \"\xc3\xa4\"}\r\n\r\nid: 1\n\ndata:2\n\ndata: 3";
+        let text = b": hello\r\nevent: x\r\ndata: {\"a\":\r\ndata: \"\xc3\xa4\"}\r\n\r\n\
+            id: 1\n\ndata:2\n\ndata: 3";
         for size in 1..text.len() {
             let mut events = Events::default();
             let all: Vec<_> = text

@@ -56,7 +56,8 @@ async fn run(agent: RemoteAgentBuilder) -> adk::Result<String> {
 #[tokio::test]
 async fn an_agent_sends_a_text_and_writes_the_answer() {
     let agent = Agent::new(false, |_, _| {
-        let message = json!({"messageId": "r", "role": "ROLE_AGENT", "parts": [{"text": "A cat "}, {"text": "sat."}]});
+        let parts = json!([{"text": "A cat "}, {"text": "sat."}]);
+        let message = json!({"messageId": "r", "role": "ROLE_AGENT", "parts": parts});
         Reply::Result(json!({ "message": message }))
     });
     let agent = agent.await;
@@ -223,9 +224,22 @@ async fn failure(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Erro
         .unwrap_err()
 }
 
+/// Asserts that an error of the agent `writer` has a kind, words and a help, and no secret.
+fn is_explained(error: &Error, kind: RemoteErrorKind, words: &str) {
+    let text = format!("{error:?}");
+    assert_eq!(error.kind(), ErrorKind::Remote(kind), "{text}");
+    let is_retryable = kind == RemoteErrorKind::Unavailable;
+    assert_eq!(error.is_retryable(), is_retryable, "{text}");
+    let agent =
+        "agent `writer` (at writing/writer): the remote agent `writer` at http://127.0.0.1:";
+    assert!(text.contains(agent), "{text}");
+    assert!(text.contains(words) && text.contains("help: "), "{text}");
+    assert!(!text.contains("sesame"), "{text}");
+}
+
 #[tokio::test]
 async fn errors_name_the_agent_and_a_remedy_and_contain_no_secret() {
-    use RemoteErrorKind::{Failed, Invalid, Refused, Unauthorized, Unavailable};
+    use RemoteErrorKind::{Failed, Refused, Unauthorized, Unavailable};
     let ended = |state: &'static str| {
         move |_: &str| {
             let mut ended = task(state);
@@ -237,27 +251,77 @@ async fn errors_name_the_agent_and_a_remedy_and_contain_no_secret() {
     };
     let status = |code: u16| move |_: &str| Reply::Status(code);
     let rpc = |code: i64| move |_: &str| Reply::Error(code, "sesame-4 and Bearer sesame-3");
-    let result = |value: Value| move |_: &str| Reply::Result(value.clone());
     for (error, kind, words) in [
-        (failure(ended("TASK_STATE_FAILED")).await, Failed, "has failed: no:"),
-        (failure(ended("TASK_STATE_CANCELED")).await, Failed, "cancelled"),
-        (failure(ended("TASK_STATE_REJECTED")).await, Refused, "rejected the task"),
-        (failure(ended("TASK_STATE_AUTH_REQUIRED")).await, Unauthorized, "`.bearer(...)`"),
+        (
+            failure(ended("TASK_STATE_FAILED")).await,
+            Failed,
+            "has failed: no:",
+        ),
+        (
+            failure(ended("TASK_STATE_CANCELED")).await,
+            Failed,
+            "cancelled",
+        ),
+        (
+            failure(ended("TASK_STATE_REJECTED")).await,
+            Refused,
+            "rejected the task",
+        ),
+        (
+            failure(ended("TASK_STATE_AUTH_REQUIRED")).await,
+            Unauthorized,
+            "`.bearer(...)`",
+        ),
         (failure(status(401)).await, Unauthorized, "`.bearer(...)`"),
         (failure(status(503)).await, Unavailable, "503"),
         (failure(status(429)).await, Unavailable, "429"),
         (failure(status(404)).await, Refused, "it has no agent"),
-        (failure(status(302)).await, Refused, "does not follow redirects"),
+        (
+            failure(status(302)).await,
+            Refused,
+            "does not follow redirects",
+        ),
         (failure(rpc(-32602)).await, Refused, "code -32602"),
         (failure(rpc(-32603)).await, Failed, "code -32603"),
-        (failure(|_| Reply::Text("<html>sesame-1")).await, Invalid, "invalid JSON-RPC"),
-        (failure(result(json!({"other": 1}))).await, Invalid, "not valid A2A"),
-        (failure(result(json!({"statusUpdate": {"taskId": "t", "status": {"state": "x"}}}))).await, Invalid, "neither a task"),
-        (failure(|_| Reply::Card(json!({"name": "x", "supportedInterfaces": []}))).await, Refused, "no interface of A2A 1.0"),
-        (failure(|_| Reply::Card(json!([]))).await, Invalid, "has an invalid card"),
+    ] {
+        is_explained(&error, kind, words);
+    }
+}
+
+#[tokio::test]
+async fn invalid_answers_and_cards_are_explained() {
+    use RemoteErrorKind::{Invalid, Refused};
+    let result = |value: Value| move |_: &str| Reply::Result(value.clone());
+    let status = json!({"statusUpdate": {"taskId": "t", "status": {"state": "x"}}});
+    for (error, kind, words) in [
+        (
+            failure(|_| Reply::Text("<html>sesame-1")).await,
+            Invalid,
+            "invalid JSON-RPC",
+        ),
+        (
+            failure(result(json!({"other": 1}))).await,
+            Invalid,
+            "not valid A2A",
+        ),
+        (failure(result(status)).await, Invalid, "neither a task"),
+        (
+            failure(|_| Reply::Card(json!({"name": "x", "supportedInterfaces": []}))).await,
+            Refused,
+            "no interface of A2A 1.0",
+        ),
+        (
+            failure(|_| Reply::Card(json!([]))).await,
+            Invalid,
+            "has an invalid card",
+        ),
         (
             failure(|_| {
-                let there = json!({"url": "http://evil.example/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+                let there = json!({
+                    "url": "http://evil.example/",
+                    "protocolBinding": "JSONRPC",
+                    "protocolVersion": "1.0",
+                });
                 Reply::Card(json!({"name": "x", "supportedInterfaces": [there]}))
             })
             .await,
@@ -265,17 +329,20 @@ async fn errors_name_the_agent_and_a_remedy_and_contain_no_secret() {
             "`evil.example`",
         ),
     ] {
-        let text = format!("{error:?}");
-        assert_eq!(error.kind(), ErrorKind::Remote(kind), "{text}");
-        assert_eq!(error.is_retryable(), kind == Unavailable, "{text}");
-        assert!(text.contains("agent `writer` (at writing/writer): the remote agent `writer` at http://127.0.0.1:"), "{text}");
-        assert!(text.contains(words) && text.contains("help: ") && !text.contains("sesame"), "{text}");
+        is_explained(&error, kind, words);
     }
+}
+
+#[tokio::test]
+async fn errors_of_addresses_and_headers_contain_no_secret() {
     let gone = remote("http://ann:sesame-1@127.0.0.1:1/?key=sesame-2").name("writer");
     let error = run(gone.reads::<String>("topic").writes::<String>("text"))
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Remote(Unavailable));
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Remote(RemoteErrorKind::Unavailable)
+    );
     assert!(
         format!("{error:?}").contains("cannot be reached")
             && !format!("{error:?}").contains("sesame"),
@@ -324,10 +391,16 @@ async fn a_task_that_exceeds_its_timeout_is_cancelled() {
         "CancelTask" => Reply::Result(task("TASK_STATE_CANCELED")),
         _ => Reply::Hang,
     });
-    let agent = agent.await;
-    let error = run(writer(&agent).timeout(Duration::from_secs(1)))
-        .await
-        .unwrap_err();
+    let mut agent = agent.await;
+    let timeout = Duration::from_secs(20);
+    let run = run(writer(&agent).timeout(timeout));
+    let passes = async {
+        agent.wait_for("GetTask").await;
+        tokio::time::pause();
+        tokio::time::advance(timeout).await;
+        tokio::time::resume();
+    };
+    let error = tokio::join!(run, passes).0.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert!(
         error.is_retryable() && error.to_string().contains("`.timeout(...)`"),
@@ -392,8 +465,8 @@ async fn a_retried_run_sends_the_message_of_a_failed_task_again() {
         match (method, params["id"].as_str()) {
             ("SendMessage", _) => Reply::Result(json!({"task": task("TASK_STATE_WORKING")})),
             _ => Reply::Count(Box::new(|count| {
-                // The task has failed in the first run and after the resume; the repeated message
-                // succeeds.
+                // The task has failed, and still has when the run is resumed. After the repeated
+                // message it completes.
                 let mut now = task(if count < 2 {
                     "TASK_STATE_FAILED"
                 } else {

@@ -1,16 +1,18 @@
 //! The scenarios on adk-rs.
 //!
-//! The `Runner` of adk-rs reads the whole session at each event, so only single runs, texts, keys
-//! and chunks use it. The other scenarios run the agent itself: nothing is stored, and their times
-//! are lower bounds.
+//! The `Runner` of adk-rs reads the whole session at each event, so it is used only for single runs
+//! and for the scenarios with texts, keys and chunks. The other scenarios run the agent without a
+//! `Runner`: nothing is stored, so their times are lower bounds.
 
 use crate::job::{Emits, Job, Result, Sample};
 use crate::rows::Scenario;
 use adk_rs::Runner;
-use adk_rs::agents::{BaseAgent, IncludeContents, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent};
+use adk_rs::agents::{
+    BaseAgent, IncludeContents, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent,
+};
 use adk_rs::core::{
-    CancellationToken, Event, EventStream, InvocationContext, InvocationOrigin, LlmRequest, LlmResponse,
-    LlmResponseStream, Model, RunConfig, Session, SessionService, StreamingMode,
+    CancellationToken, Event, EventStream, InvocationContext, InvocationOrigin, LlmRequest,
+    LlmResponse, LlmResponseStream, Model, RunConfig, Session, SessionService, StreamingMode,
 };
 use adk_rs::genai_types::{Content, FunctionCall, Part};
 use adk_rs::services::mem::InMemorySessionService;
@@ -35,7 +37,10 @@ impl BaseAgent for AdkRsAgent {
     fn name(&self) -> &str {
         &self.name
     }
-    async fn run(self: Arc<Self>, cx: Arc<InvocationContext>) -> adk_rs::Result<EventStream<'static>> {
+    async fn run(
+        self: Arc<Self>,
+        cx: Arc<InvocationContext>,
+    ) -> adk_rs::Result<EventStream<'static>> {
         if self.emits == Emits::Nothing {
             return Ok(Box::pin(stream::empty()));
         }
@@ -65,13 +70,19 @@ impl Model for AdkRsScripted {
     }
     async fn generate_content(&self, _: LlmRequest) -> adk_rs::Result<LlmResponse> {
         let number = self.calls.fetch_add(1, Relaxed);
-        let call =
-            |i| FunctionCall::new("add", json!({"a": 1, "b": 2})).with_id(format!("call-{number}-{i}"));
+        let call = |i| {
+            FunctionCall::new("add", json!({"a": 1, "b": 2})).with_id(format!("call-{number}-{i}"))
+        };
         let mut content = Content::model_text("a short draft of the document");
         if self.tools > 0 && number.is_multiple_of(2) {
-            content.parts = (0..self.tools).map(|i| Part::FunctionCall(call(i))).collect();
+            content.parts = (0..self.tools)
+                .map(|i| Part::FunctionCall(call(i)))
+                .collect();
         }
-        Ok(LlmResponse { content: Some(content), ..Default::default() })
+        Ok(LlmResponse {
+            content: Some(content),
+            ..Default::default()
+        })
     }
 }
 
@@ -91,7 +102,9 @@ impl Model for AdkRsChunks {
         Ok(text("word "))
     }
     async fn stream_generate_content(&self, _: LlmRequest) -> adk_rs::Result<LlmResponseStream> {
-        Ok(Box::pin(stream::iter((0..self.0).map(|_| Ok(text("word "))))))
+        Ok(Box::pin(stream::iter(
+            (0..self.0).map(|_| Ok(text("word "))),
+        )))
     }
 }
 
@@ -113,37 +126,74 @@ impl Model for AdkRsNever {
 }
 
 fn text(text: &str) -> LlmResponse {
-    LlmResponse { content: Some(Content::model_text(text)), ..Default::default() }
+    LlmResponse {
+        content: Some(Content::model_text(text)),
+        ..Default::default()
+    }
 }
 
 fn custom(name: &str, emits: Emits) -> Arc<dyn BaseAgent> {
-    Arc::new(AdkRsAgent { name: name.into(), emits })
+    Arc::new(AdkRsAgent {
+        name: name.into(),
+        emits,
+    })
 }
 
-fn llm(name: &str, instruction: &str, key: &str, contents: IncludeContents) -> Result<Arc<dyn BaseAgent>> {
+fn llm(
+    name: &str,
+    instruction: &str,
+    key: &str,
+    contents: IncludeContents,
+) -> Result<Arc<dyn BaseAgent>> {
     let model: Arc<dyn Model> = Arc::new(AdkRsScripted::default());
-    let agent = LlmAgent::builder(name).model(model).instruction(instruction).output_key(key);
+    let agent = LlmAgent::builder(name)
+        .model(model)
+        .instruction(instruction)
+        .output_key(key);
     Ok(Arc::new(agent.include_contents(contents).build()?))
 }
 
 fn writer_and_critic(contents: IncludeContents) -> Result<Vec<Arc<dyn BaseAgent>>> {
-    let writer = llm("writer", "Refine the draft: {criticism?}", "draft", contents)?;
-    let critic = llm("critic", "Criticise the draft: {draft?}", "criticism", contents)?;
+    let writer = llm(
+        "writer",
+        "Refine the draft: {criticism?}",
+        "draft",
+        contents,
+    )?;
+    let critic = llm(
+        "critic",
+        "Criticise the draft: {draft?}",
+        "criticism",
+        contents,
+    )?;
     Ok(vec![writer, critic])
 }
 
 pub async fn run(job: Job) -> Result<Option<Sample>> {
-    let Job { scenario, width, size } = job;
+    let Job {
+        scenario,
+        width,
+        size,
+    } = job;
     let custom_pair = |emits| vec![custom("a", emits), custom("b", emits)];
     let sample = match scenario {
         Scenario::Text => stored_loop(custom_pair(Emits::Text), size).await?,
         Scenario::Key => stored_loop(custom_pair(Emits::Key), size).await?,
         Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
         Scenario::Blocks => run_loop(vec![blocks(width)?], size, size).await?,
-        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::History => {
+            run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?
+        }
+        Scenario::NoHistory => {
+            run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?
+        }
         Scenario::Alone => {
-            let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
+            let refiner = llm(
+                "refiner",
+                "Refine the draft: {draft?}",
+                "draft",
+                IncludeContents::None,
+            )?;
             run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
@@ -186,9 +236,15 @@ async fn drive_bare(agent: Arc<dyn BaseAgent>) -> Result<Duration> {
 
 /// Drives a run to its end and returns the time.
 async fn drive(runner: &Runner, session: &str, mode: StreamingMode) -> Result<Duration> {
-    let config = RunConfig { max_llm_calls: None, streaming_mode: mode, ..RunConfig::default() };
+    let config = RunConfig {
+        max_llm_calls: None,
+        streaming_mode: mode,
+        ..RunConfig::default()
+    };
     let start = Instant::now();
-    let mut events = runner.run_with("user", Some(session), Content::user_text("go"), config).await?;
+    let mut events = runner
+        .run_with("user", Some(session), Content::user_text("go"), config)
+        .await?;
     while let Some(event) = events.next().await {
         std::hint::black_box(event?);
     }
@@ -198,15 +254,24 @@ async fn drive(runner: &Runner, session: &str, mode: StreamingMode) -> Result<Du
 /// Builds a `Runner` with one session, `session`.
 async fn runner(agent: Arc<dyn BaseAgent>) -> Result<(Runner, Arc<InMemorySessionService>)> {
     let sessions = Arc::new(InMemorySessionService::new());
-    sessions.create_session("app", "user", None, Some("session")).await?;
-    let runner = Runner::builder().app_name("app").agent(agent).session_service(sessions.clone()).build()?;
+    sessions
+        .create_session("app", "user", None, Some("session"))
+        .await?;
+    let runner = Runner::builder()
+        .app_name("app")
+        .agent(agent)
+        .session_service(sessions.clone())
+        .build()?;
     Ok((runner, sessions))
 }
 
 async fn stored_loop(agents: Vec<Arc<dyn BaseAgent>>, events: usize) -> Result<Sample> {
     let agent = LoopAgent::new("loop", "", agents, (events / 2) as u32)?;
     let (runner, _) = runner(Arc::new(agent)).await?;
-    Ok(Sample::new(drive(&runner, "session", StreamingMode::None).await?, events))
+    Ok(Sample::new(
+        drive(&runner, "session", StreamingMode::None).await?,
+        events,
+    ))
 }
 
 async fn run_loop(agents: Vec<Arc<dyn BaseAgent>>, rounds: usize, units: usize) -> Result<Sample> {
@@ -225,7 +290,9 @@ fn blocks(levels: usize) -> Result<Arc<dyn BaseAgent>> {
 async fn parallel(children: usize, runs: usize) -> Result<Sample> {
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
-        let agents = (0..children).map(|i| custom(&format!("w{i}"), Emits::Text)).collect();
+        let agents = (0..children)
+            .map(|i| custom(&format!("w{i}"), Emits::Text))
+            .collect();
         elapsed += drive_bare(Arc::new(ParallelAgent::new("all", "", agents)?)).await?;
     }
     Ok(Sample::new(elapsed, children * runs))
@@ -238,14 +305,29 @@ async fn tools(tools: usize, turns: usize) -> Result<Sample> {
         None,
         Arc::new(|args, _| {
             Box::pin(async move {
-                Ok(json!({"result": args["a"].as_i64().unwrap_or(0) + args["b"].as_i64().unwrap_or(0)}))
+                let number = |name| args[name].as_i64().unwrap_or(0);
+                Ok(json!({"result": number("a") + number("b")}))
             })
         }),
     );
-    let model: Arc<dyn Model> = Arc::new(AdkRsScripted { tools, ..Default::default() });
-    let worker = LlmAgent::builder("worker").model(model).instruction("Add.").output_key("answer");
-    let worker = worker.tool(Arc::new(add)).include_contents(IncludeContents::None).build()?;
-    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    let model: Arc<dyn Model> = Arc::new(AdkRsScripted {
+        tools,
+        ..Default::default()
+    });
+    let worker = LlmAgent::builder("worker")
+        .model(model)
+        .instruction("Add.")
+        .output_key("answer");
+    let worker = worker
+        .tool(Arc::new(add))
+        .include_contents(IncludeContents::None)
+        .build()?;
+    run_loop(
+        vec![Arc::new(worker), custom("b", Emits::Text)],
+        turns,
+        turns,
+    )
+    .await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -266,7 +348,9 @@ async fn runs(runs: usize) -> Result<Sample> {
     let start = Instant::now();
     for i in 0..runs {
         let id = format!("s{i}");
-        sessions.create_session("app", "user", None, Some(&id)).await?;
+        sessions
+            .create_session("app", "user", None, Some(&id))
+            .await?;
         drive(&runner, &id, StreamingMode::None).await?;
     }
     Ok(Sample::new(start.elapsed(), runs))
@@ -276,8 +360,10 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
     let model: Arc<dyn Model> = Arc::new(AdkRsChunks(chunks));
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
-        let worker =
-            LlmAgent::builder("worker").model(model.clone()).instruction("Answer.").output_key("answer");
+        let worker = LlmAgent::builder("worker")
+            .model(model.clone())
+            .instruction("Answer.")
+            .output_key("answer");
         let (runner, _) = runner(Arc::new(worker.build()?)).await?;
         elapsed += drive(&runner, "session", StreamingMode::Sse).await?;
     }
@@ -287,17 +373,27 @@ async fn chunks(chunks: usize, runs: usize) -> Result<Sample> {
 async fn run_waiting(runs: usize) -> Result<Sample> {
     let agent = |name: &str, instruction: &str| -> Result<Arc<dyn BaseAgent>> {
         let model: Arc<dyn Model> = Arc::new(AdkRsNever);
-        let agent = LlmAgent::builder(name).model(model).instruction(instruction).output_key(name);
+        let agent = LlmAgent::builder(name)
+            .model(model)
+            .instruction(instruction)
+            .output_key(name);
         Ok(Arc::new(agent.build()?))
     };
-    let agents = vec![agent("writer", "Write about cats.")?, agent("reviewer", "Review {writer?}.")?];
+    let agents = vec![
+        agent("writer", "Write about cats.")?,
+        agent("reviewer", "Review {writer?}.")?,
+    ];
     let (runner, sessions) = runner(Arc::new(SequentialAgent::new("review", "", agents)?)).await?;
     let runner = Arc::new(runner);
     Sample::grown(runs, |i| {
         let (runner, sessions) = (runner.clone(), sessions.clone());
         async move {
             let id = format!("s{i}");
-            if sessions.create_session("app", "user", None, Some(&id)).await.is_ok() {
+            if sessions
+                .create_session("app", "user", None, Some(&id))
+                .await
+                .is_ok()
+            {
                 let _ = drive(&runner, &id, StreamingMode::None).await;
             }
         }

@@ -7,8 +7,8 @@ use adk_rust::runner::Runner;
 use adk_rust::session::{CreateRequest, InMemorySessionService, SessionService};
 use adk_rust::tool::FunctionTool;
 use adk_rust::{
-    Agent, Content, Event, EventStream, IncludeContents, InvocationContext, Llm, LlmRequest, LlmResponse,
-    LlmResponseStream, Part,
+    Agent, Content, Event, EventStream, IncludeContents, InvocationContext, Llm, LlmRequest,
+    LlmResponse, LlmResponseStream, Part,
 };
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 struct AdkRustAgent {
     name: String,
     emits: Emits,
-    /// The role of the agent's texts. A loop joins texts of one role into one growing text, so the
-    /// agents of a loop have different roles.
+    /// The role of the agent's texts. In a loop, adk-rust joins texts of one role into one growing
+    /// text, so the agents of a loop have different roles.
     role: &'static str,
 }
 
@@ -63,7 +63,11 @@ impl Llm for AdkRustScripted {
     fn name(&self) -> &str {
         "scripted"
     }
-    async fn generate_content(&self, _: LlmRequest, _: bool) -> adk_rust::Result<LlmResponseStream> {
+    async fn generate_content(
+        &self,
+        _: LlmRequest,
+        _: bool,
+    ) -> adk_rust::Result<LlmResponseStream> {
         let number = self.calls.fetch_add(1, Relaxed);
         let call = |i| Part::FunctionCall {
             name: "add".into(),
@@ -89,9 +93,15 @@ impl Llm for AdkRustChunks {
     fn name(&self) -> &str {
         "chunks"
     }
-    async fn generate_content(&self, _: LlmRequest, _: bool) -> adk_rust::Result<LlmResponseStream> {
+    async fn generate_content(
+        &self,
+        _: LlmRequest,
+        _: bool,
+    ) -> adk_rust::Result<LlmResponseStream> {
         let count = self.0;
-        Ok(Box::pin(stream::iter((0..count).map(move |i| Ok(answer(text("word "), i + 1 == count))))))
+        Ok(Box::pin(stream::iter(
+            (0..count).map(move |i| Ok(answer(text("word "), i + 1 == count))),
+        )))
     }
 }
 
@@ -103,7 +113,11 @@ impl Llm for AdkRustNever {
     fn name(&self) -> &str {
         "never"
     }
-    async fn generate_content(&self, _: LlmRequest, _: bool) -> adk_rust::Result<LlmResponseStream> {
+    async fn generate_content(
+        &self,
+        _: LlmRequest,
+        _: bool,
+    ) -> adk_rust::Result<LlmResponseStream> {
         Ok(Box::pin(stream::pending()))
     }
 }
@@ -113,7 +127,10 @@ fn text(text: &str) -> Vec<Part> {
 }
 
 fn content(role: &str, parts: Vec<Part>) -> Content {
-    Content { role: role.into(), parts }
+    Content {
+        role: role.into(),
+        parts,
+    }
 }
 
 fn answer(parts: Vec<Part>, last: bool) -> LlmResponse {
@@ -127,10 +144,19 @@ fn answer(parts: Vec<Part>, last: bool) -> LlmResponse {
 
 fn custom(name: &str, emits: Emits) -> Arc<dyn Agent> {
     let role = if name == "a" { "user" } else { "model" };
-    Arc::new(AdkRustAgent { name: name.into(), emits, role })
+    Arc::new(AdkRustAgent {
+        name: name.into(),
+        emits,
+        role,
+    })
 }
 
-fn llm(name: &str, instruction: &str, key: &str, contents: IncludeContents) -> Result<Arc<dyn Agent>> {
+fn llm(
+    name: &str,
+    instruction: &str,
+    key: &str,
+    contents: IncludeContents,
+) -> Result<Arc<dyn Agent>> {
     let agent = LlmAgentBuilder::new(name)
         .model(Arc::new(AdkRustScripted::default()))
         .instruction(instruction)
@@ -141,23 +167,46 @@ fn llm(name: &str, instruction: &str, key: &str, contents: IncludeContents) -> R
 }
 
 fn writer_and_critic(contents: IncludeContents) -> Result<Vec<Arc<dyn Agent>>> {
-    let writer = llm("writer", "Refine the draft: {criticism?}", "draft", contents)?;
-    let critic = llm("critic", "Criticise the draft: {draft?}", "criticism", contents)?;
+    let writer = llm(
+        "writer",
+        "Refine the draft: {criticism?}",
+        "draft",
+        contents,
+    )?;
+    let critic = llm(
+        "critic",
+        "Criticise the draft: {draft?}",
+        "criticism",
+        contents,
+    )?;
     Ok(vec![writer, critic])
 }
 
 pub async fn run(job: Job) -> Result<Option<Sample>> {
-    let Job { scenario, width, size } = job;
+    let Job {
+        scenario,
+        width,
+        size,
+    } = job;
     let custom_pair = |emits| vec![custom("a", emits), custom("b", emits)];
     let sample = match scenario {
         Scenario::Text => run_loop(custom_pair(Emits::Text), size / 2, size).await?,
         Scenario::Key => run_loop(custom_pair(Emits::Key), size / 2, size).await?,
         Scenario::Silent => run_loop(custom_pair(Emits::Nothing), size / 2, size).await?,
         Scenario::Blocks => run_loop(vec![blocks(width)], size, size).await?,
-        Scenario::History => run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?,
-        Scenario::NoHistory => run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?,
+        Scenario::History => {
+            run_loop(writer_and_critic(IncludeContents::Default)?, size / 2, size).await?
+        }
+        Scenario::NoHistory => {
+            run_loop(writer_and_critic(IncludeContents::None)?, size / 2, size).await?
+        }
         Scenario::Alone => {
-            let refiner = llm("refiner", "Refine the draft: {draft?}", "draft", IncludeContents::None)?;
+            let refiner = llm(
+                "refiner",
+                "Refine the draft: {draft?}",
+                "draft",
+                IncludeContents::None,
+            )?;
             run_loop(vec![refiner], size, size).await?
         }
         Scenario::Parallel => parallel(width, size).await?,
@@ -183,13 +232,19 @@ async fn create(sessions: &InMemorySessionService, id: &str) -> Result<()> {
 }
 
 fn runner(agent: Arc<dyn Agent>, sessions: Arc<InMemorySessionService>) -> Result<Runner> {
-    Ok(Runner::builder().app_name("app").agent(agent).session_service(sessions).build()?)
+    Ok(Runner::builder()
+        .app_name("app")
+        .agent(agent)
+        .session_service(sessions)
+        .build()?)
 }
 
 /// Drives a run to its end and returns the time.
 async fn drive(runner: &Runner, session: &str) -> Result<Duration> {
     let start = Instant::now();
-    let mut events = runner.run_str("user", session, content("user", text("go"))).await?;
+    let mut events = runner
+        .run_str("user", session, content("user", text("go")))
+        .await?;
     while let Some(event) = events.next().await {
         std::hint::black_box(event?);
     }
@@ -217,24 +272,38 @@ fn blocks(levels: usize) -> Arc<dyn Agent> {
 async fn parallel(children: usize, runs: usize) -> Result<Sample> {
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
-        let agents = (0..children).map(|i| custom(&format!("w{i}"), Emits::Text)).collect();
+        let agents = (0..children)
+            .map(|i| custom(&format!("w{i}"), Emits::Text))
+            .collect();
         elapsed += drive_alone(Arc::new(ParallelAgent::new("all", agents))).await?;
     }
     Ok(Sample::new(elapsed, children * runs))
 }
 
 async fn tools(tools: usize, turns: usize) -> Result<Sample> {
-    let add = FunctionTool::new("add", "Adds two numbers.", |_, args: serde_json::Value| async move {
-        Ok(json!({"result": args["a"].as_i64().unwrap_or(0) + args["b"].as_i64().unwrap_or(0)}))
-    });
+    let add = FunctionTool::new(
+        "add",
+        "Adds two numbers.",
+        |_, args: serde_json::Value| async move {
+            Ok(json!({"result": args["a"].as_i64().unwrap_or(0) + args["b"].as_i64().unwrap_or(0)}))
+        },
+    );
     let worker = LlmAgentBuilder::new("worker")
-        .model(Arc::new(AdkRustScripted { tools, ..Default::default() }))
+        .model(Arc::new(AdkRustScripted {
+            tools,
+            ..Default::default()
+        }))
         .instruction("Add.")
         .output_key("answer")
         .tool(Arc::new(add))
         .include_contents(IncludeContents::None)
         .build()?;
-    run_loop(vec![Arc::new(worker), custom("b", Emits::Text)], turns, turns).await
+    run_loop(
+        vec![Arc::new(worker), custom("b", Emits::Text)],
+        turns,
+        turns,
+    )
+    .await
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -285,9 +354,15 @@ async fn run_waiting(runs: usize) -> Result<Sample> {
             .output_key(name);
         Ok(Arc::new(agent.build()?))
     };
-    let agents = vec![agent("writer", "Write about cats.")?, agent("reviewer", "Review {writer?}.")?];
+    let agents = vec![
+        agent("writer", "Write about cats.")?,
+        agent("reviewer", "Review {writer?}.")?,
+    ];
     let sessions = Arc::new(InMemorySessionService::new());
-    let runner = Arc::new(runner(Arc::new(SequentialAgent::new("review", agents)), sessions.clone())?);
+    let runner = Arc::new(runner(
+        Arc::new(SequentialAgent::new("review", agents)),
+        sessions.clone(),
+    )?);
     Sample::grown(runs, |i| {
         let (runner, sessions) = (runner.clone(), sessions.clone());
         async move {

@@ -1,4 +1,5 @@
-//! The allocator of this program, which counts after a call of [`start`], and the other counters.
+//! The allocator of this program, which begins to count at a call of [`start`], and the other
+//! counters of a process.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -11,7 +11,7 @@ use graph_flow::{
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A task that counts, and repeats until it reaches `until`.
+/// A task that counts its executions, and repeats until the count is `until`.
 struct Count {
     id: String,
     until: usize,
@@ -25,17 +25,28 @@ impl Task for Count {
     async fn run(&self, context: Context) -> graph_flow::Result<TaskResult> {
         let count = context.get("counter").unwrap_or(0) + 1;
         context.set("counter", count)?;
-        let next = if count >= self.until { NextAction::End } else { NextAction::ContinueAndExecute };
+        let next = if count >= self.until {
+            NextAction::End
+        } else {
+            NextAction::ContinueAndExecute
+        };
         Ok(TaskResult::new(Some("hello world 1234".into()), next))
     }
 }
 
 fn count(id: &str, until: usize) -> Arc<Count> {
-    Arc::new(Count { id: id.into(), until })
+    Arc::new(Count {
+        id: id.into(),
+        until,
+    })
 }
 
 pub async fn run(job: Job) -> Result<Option<Sample>> {
-    let Job { scenario, width, size } = job;
+    let Job {
+        scenario,
+        width,
+        size,
+    } = job;
     let sample = match scenario {
         Scenario::Text | Scenario::Silent => steps(size).await?,
         Scenario::Parallel => parallel(width, size).await?,
@@ -47,7 +58,10 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
 
 async fn drive(runner: &FlowRunner, session: &str) -> Result<Duration> {
     let start = Instant::now();
-    while !matches!(runner.run(session).await?.status, ExecutionStatus::Completed) {}
+    while !matches!(
+        runner.run(session).await?.status,
+        ExecutionStatus::Completed
+    ) {}
     Ok(start.elapsed())
 }
 
@@ -59,15 +73,24 @@ async fn steps(steps: usize) -> Result<Sample> {
         .add_edge("b", "a")
         .build()?;
     let storage = Arc::new(InMemorySessionStorage::new());
-    storage.save(Session::new_from_task("session".into(), "a")).await?;
+    storage
+        .save(Session::new_from_task("session".into(), "a"))
+        .await?;
     let runner = FlowRunner::new(Arc::new(graph), storage);
     Ok(Sample::new(drive(&runner, "session").await?, steps))
 }
 
 async fn parallel(children: usize, runs: usize) -> Result<Sample> {
-    let tasks = (0..children).map(|i| count(&format!("w{i}"), 0) as Arc<dyn Task>).collect();
+    let tasks = (0..children)
+        .map(|i| count(&format!("w{i}"), 0) as Arc<dyn Task>)
+        .collect();
     let all = FanOutTask::new("all", tasks).with_next_action(NextAction::End);
-    let elapsed = run_in_sessions(GraphBuilder::new("parallel").add_task(all).build()?, "all", runs).await?;
+    let elapsed = run_in_sessions(
+        GraphBuilder::new("parallel").add_task(all).build()?,
+        "all",
+        runs,
+    )
+    .await?;
     Ok(Sample::new(elapsed, children * runs))
 }
 
@@ -83,7 +106,9 @@ async fn run_in_sessions(graph: Graph, first: &str, runs: usize) -> Result<Durat
     let start = Instant::now();
     for i in 0..runs {
         let id = format!("s{i}");
-        storage.save(Session::new_from_task(id.clone(), first)).await?;
+        storage
+            .save(Session::new_from_task(id.clone(), first))
+            .await?;
         drive(&runner, &id).await?;
     }
     Ok(start.elapsed())

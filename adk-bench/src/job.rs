@@ -1,5 +1,5 @@
-//! [`Job`], the work of one process, and [`Report`], the line of text in which the process reports
-//! its measurements.
+//! [`Job`]: the work of one process of the benchmark. [`Report`]: the line of text in which the
+//! process reports its measurements.
 
 use crate::count::{self, Counts};
 use crate::ours;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The work of one process.
+/// The work of one process of the benchmark.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     pub scenario: Scenario,
@@ -19,7 +19,7 @@ pub struct Job {
     pub size: usize,
 }
 
-/// The events of a custom agent of a peer.
+/// The events that a custom agent of a peer emits.
 #[cfg(feature = "peers")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Emits {
@@ -28,7 +28,7 @@ pub enum Emits {
     Key,
 }
 
-/// The measurements of a scenario, without its preparation.
+/// The measurements of a scenario, without the time to prepare it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     pub nanos_per_unit: f64,
@@ -36,7 +36,7 @@ pub struct Sample {
     pub grown: u64,
 }
 
-/// The line that a process prints.
+/// The measurements of a process, which it prints as one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     pub nanos_per_unit: f64,
@@ -49,11 +49,14 @@ impl Sample {
     pub const TURNS: usize = 20;
 
     pub fn new(elapsed: Duration, units: usize) -> Self {
-        Sample { nanos_per_unit: elapsed.as_nanos() as f64 / units as f64, grown: 0 }
+        Sample {
+            nanos_per_unit: elapsed.as_nanos() as f64 / units as f64,
+            grown: 0,
+        }
     }
 
-    /// Spawns runs that never end, polls each until it waits, and measures the growth of the
-    /// process.
+    /// Spawns runs that never end, and polls each run until it waits for its model. Measures by how
+    /// much the process grows.
     pub async fn grown<F>(runs: usize, run: impl Fn(usize) -> F) -> Result<Self>
     where
         F: Future<Output = ()> + Send + 'static,
@@ -71,7 +74,10 @@ impl Sample {
             tokio::task::yield_now().await;
         }
         let sample = Sample::new(start.elapsed(), runs);
-        Ok(Sample { grown: resident()?.saturating_sub(before), ..sample })
+        Ok(Sample {
+            grown: resident()?.saturating_sub(before),
+            ..sample
+        })
     }
 }
 
@@ -102,8 +108,14 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
     };
     let peer = Peer::from_str(peer, false)?;
     let scenario = Scenario::from_str(scenario, false)?;
-    let job = Job { scenario, width: width.parse()?, size: size.parse()? };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    let job = Job {
+        scenario,
+        width: width.parse()?,
+        size: size.parse()?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()?;
     if counted {
         count::start();
     }
@@ -120,8 +132,17 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
         }
     })?;
     let sample = sample.ok_or_else(|| format!("{} has no {scenario:?}", peer.title()))?;
-    let Counts { allocations, bytes, peak, polls, locks } = count::counts();
-    let Sample { nanos_per_unit, grown } = sample;
+    let Counts {
+        allocations,
+        bytes,
+        peak,
+        polls,
+        locks,
+    } = count::counts();
+    let Sample {
+        nanos_per_unit,
+        grown,
+    } = sample;
     println!("{nanos_per_unit} {grown} {allocations} {bytes} {peak} {polls} {locks}");
     // Exits at once, because dropping each waiting run would take long.
     std::process::exit(0);
@@ -130,7 +151,10 @@ pub fn run(words: &[String], counted: bool) -> Result<()> {
 /// Returns the resident memory of the process in bytes.
 fn resident() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .ok_or("no VmRSS")?;
     let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse()?;
     Ok(kilobytes * 1024)
 }

@@ -1,5 +1,5 @@
-//! `--limits`: compares counts with the table of `limits.md`. Counts are equal on all machines,
-//! times are not.
+//! `--limits`: compares the counts of work with the table of `limits.md`. Unlike times, counts are
+//! equal on all machines.
 
 use crate::job::Result;
 use crate::measure;
@@ -11,11 +11,17 @@ const MEASURES: [&str; 5] = ["instructions", "allocations", "bytes", "polls", "l
 /// The tolerance of a count, for other machines and library versions: a factor of 3 percent, and
 /// half of the last digit of a limit.
 const SLACK: (f64, f64) = (1.03, 0.05);
-/// Pairs of a row and a longer row that may cost no more: the cost of a turn does not depend on the
-/// turns before it.
+/// Pairs of rows: a unit of the second row may not cost more than one of the first. They check that
+/// the cost of a turn does not depend on the number of turns before it.
 const FLAT: &[[&str; 2]] = &[
-    ["model turn, first 10, no history", "model turn, 1,000 turns, no history"],
-    ["model turn, first 10, history", "model turn, 1,000 turns, history"],
+    [
+        "model turn, first 10, no history",
+        "model turn, 1,000 turns, no history",
+    ],
+    [
+        "model turn, first 10, history",
+        "model turn, 1,000 turns, history",
+    ],
 ];
 
 /// Counts each row of the table and fails if a count exceeds its limit. `LIMITS=overwrite` writes
@@ -23,7 +29,9 @@ const FLAT: &[[&str; 2]] = &[
 pub fn check(machine: &Machine) -> Result<()> {
     let overwrite = std::env::var_os("LIMITS").is_some_and(|value| value == "overwrite");
     if !machine.valgrind || !cfg!(adk_counts) {
-        return Err("this needs valgrind and RUSTFLAGS='--cfg adk_counts': see adk-bench/limits.md".into());
+        return Err(
+            "this needs valgrind and RUSTFLAGS='--cfg adk_counts': see adk-bench/limits.md".into(),
+        );
     }
     let table = std::fs::read_to_string(PATH)?;
     let mut written = String::new();
@@ -34,7 +42,10 @@ pub fn check(machine: &Machine) -> Result<()> {
             written += &format!("{line}\n");
             continue;
         };
-        let row = ROWS.iter().find(|row| row.title == title).ok_or_else(|| format!("no row {title:?}"))?;
+        let row = ROWS
+            .iter()
+            .find(|row| row.title == title)
+            .ok_or_else(|| format!("no row {title:?}"))?;
         let found = measure::count_adk(machine, row)?;
         let cells = found.map(|count| format!("{count:.1}")).join(" | ");
         println!("| {title} | {cells} |");
@@ -46,13 +57,15 @@ pub fn check(machine: &Machine) -> Result<()> {
     }
     let count_of = |title: &str| counted.iter().find(|row| row.0 == title).map(|row| row.1);
     for [base, title] in FLAT {
-        let (base, found) =
-            count_of(base).zip(count_of(title)).ok_or("a row that has to be flat is not in the table")?;
+        let (base, found) = count_of(base)
+            .zip(count_of(title))
+            .ok_or("a row that has to be flat is not in the table")?;
         failures += excesses(title, base, found);
     }
     if failures > 0 {
         return Err(
-            "above the limits; with LIMITS=overwrite this command writes adk-bench/limits.md anew".into()
+            "above the limits; with LIMITS=overwrite this command writes adk-bench/limits.md anew"
+                .into(),
         );
     }
     if overwrite {
@@ -73,17 +86,24 @@ fn excesses(title: &str, limits: [f64; 5], found: [f64; 5]) -> usize {
     excesses
 }
 
-/// Parses the title and the limits of a row. Returns `None` for a line of text.
+/// Parses the title and the limits of a row. Returns `None` for a line that is not a row of the
+/// table.
 fn parse(line: &str) -> Result<Option<(&str, [f64; 5])>> {
     let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-    let [title, limits @ ..] = &cells[..] else { return Ok(None) };
-    let Ok(limits) = <[&str; 5]>::try_from(limits) else { return Ok(None) };
+    let [title, limits @ ..] = &cells[..] else {
+        return Ok(None);
+    };
+    let Ok(limits) = <[&str; 5]>::try_from(limits) else {
+        return Ok(None);
+    };
     if limits == MEASURES {
         return Ok(None);
     }
     let mut parsed = [0.0; 5];
     for (parsed, limit) in parsed.iter_mut().zip(limits) {
-        *parsed = limit.parse().map_err(|_| format!("no number: {limit:?} in {line:?}"))?;
+        *parsed = limit
+            .parse()
+            .map_err(|_| format!("no number: {limit:?} in {line:?}"))?;
     }
     Ok(Some((title, parsed)))
 }

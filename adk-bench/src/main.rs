@@ -24,7 +24,8 @@ use process::Machine;
 use rows::{Peer, ROWS};
 use table::Table;
 
-/// Measures adk and its peers, and prints two tables. Peers in Rust: nanoseconds; instructions; allocations. Others: nanoseconds.
+/// Measures adk and its peers, and prints two tables. Peers in Rust: nanoseconds; instructions;
+/// allocations. Others: nanoseconds.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
@@ -56,14 +57,20 @@ fn main() -> job::Result<()> {
     if args.limits {
         return limits::check(&machine);
     }
-    let table = Table { markdown: args.markdown, scripts: false };
+    let table = Table {
+        markdown: args.markdown,
+        scripts: false,
+    };
     table.head(&machine);
     let filter = args.filter.unwrap_or_default();
     let mut rows = Vec::new();
     for row in ROWS.iter().filter(|row| row.title.contains(&filter)) {
         let cells = measure::row(&machine, row, args.quick);
         table.row(row, &cells);
-        for (peer, cell) in <Peer as clap::ValueEnum>::value_variants().iter().zip(&cells) {
+        for (peer, cell) in <Peer as clap::ValueEnum>::value_variants()
+            .iter()
+            .zip(&cells)
+        {
             if let Cell::Failed(error) = cell {
                 eprintln!("{}, {}: {error}", row.title, peer.title());
             }
@@ -71,7 +78,10 @@ fn main() -> job::Result<()> {
         rows.push((row, cells));
     }
     println!();
-    let scripts = Table { scripts: true, ..table };
+    let scripts = Table {
+        scripts: true,
+        ..table
+    };
     scripts.head(&machine);
     for (row, cells) in rows.iter().filter(|(row, _)| row.has_scripts()) {
         scripts.row(row, cells);

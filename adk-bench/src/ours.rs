@@ -105,7 +105,9 @@ workflow! {
 }
 workflow! {
     /// Ten blocks in a loop.
-    pub Blocks() { rally: loop(max = 4_000_000_000) < < < < < < < < < < < Say > > > > > > > > > > > }
+    pub Blocks() {
+        rally: loop(max = 4_000_000_000) < < < < < < < < < < < Say > > > > > > > > > > >
+    }
 }
 
 /// Each workflow is the only step of the next.
@@ -137,15 +139,24 @@ workflow! {
 workflow! {
     /// A writer and a critic who see no conversation.
     pub NoHistory() {
-        agent writer -> draft: String { include_contents: none, instruction: "Refine the draft: {criticism?}" }
-        agent critic -> criticism: String { include_contents: none, instruction: "Criticise the draft: {draft?}" }
+        agent writer -> draft: String {
+            include_contents: none,
+            instruction: "Refine the draft: {criticism?}",
+        }
+        agent critic -> criticism: String {
+            include_contents: none,
+            instruction: "Criticise the draft: {draft?}",
+        }
         rally: loop(max = 4_000_000_000) < writer; critic >
     }
 }
 workflow! {
     /// A refiner who sees no conversation.
     pub Alone() {
-        agent refiner -> draft: String { include_contents: none, instruction: "Refine the draft: {draft?}" }
+        agent refiner -> draft: String {
+            include_contents: none,
+            instruction: "Refine the draft: {draft?}",
+        }
         rally: loop(max = 4_000_000_000) < refiner >
     }
 }
@@ -183,8 +194,11 @@ impl Model for Scripted {
     }
     fn generate(&self, _: Arc<ModelRequest>) -> ModelStream {
         let answers = self.calls.is_empty() || self.asked.fetch_add(1, Relaxed) % 2 == 1;
-        let done =
-            if answers { ANSWER.into() } else { Content::new(adk::Role::Model, self.calls.clone()).into() };
+        let done = if answers {
+            ANSWER.into()
+        } else {
+            Content::new(adk::Role::Model, self.calls.clone()).into()
+        };
         Box::pin(stream::once(std::future::ready(Ok(ModelChunk::Done(done)))))
     }
 }
@@ -218,12 +232,19 @@ macro_rules! looped {
     ($workflow:ty, $rounds:expr, $units:expr) => {{
         let mut workflow = <$workflow>::default();
         workflow.rally.set_max($rounds)?;
-        Sample::new(drive(scripted(0)?.run(&workflow, ()).stream()).await?, $units)
+        Sample::new(
+            drive(scripted(0)?.run(&workflow, ()).stream()).await?,
+            $units,
+        )
     }};
 }
 
 pub async fn run(job: Job) -> Result<Option<Sample>> {
-    let Job { scenario, width, size } = job;
+    let Job {
+        scenario,
+        width,
+        size,
+    } = job;
     let rounds = size as u32;
     let half = rounds / 2;
     let sample = match scenario {
@@ -247,7 +268,8 @@ pub async fn run(job: Job) -> Result<Option<Sample>> {
     Ok(Some(sample))
 }
 
-/// Drives a run to its end and returns the time. The run's memory is freed after the clock is read.
+/// Drives a run to its end and returns the time. The time does not include freeing the memory of
+/// the run.
 async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Duration> {
     let start = Instant::now();
     while let Some(event) = count_polls(stream.next()).await {
@@ -262,16 +284,23 @@ async fn drive<T: Send + 'static>(mut stream: RunStream<'_, T>) -> Result<Durati
 fn scripted(tools: usize) -> Result<Runner> {
     let call: Part =
         serde_json::from_value(json!({"functionCall": {"name": "add", "args": {"a": 1, "b": 2}}}))?;
-    let model: Arc<dyn Model> = Arc::new(Scripted { calls: vec![call; tools], asked: AtomicUsize::new(0) });
-    Ok(Runner::builder().model(model).config(RunConfig::new().max_llm_calls(0)).build()?)
+    let model: Arc<dyn Model> = Arc::new(Scripted {
+        calls: vec![call; tools],
+        asked: AtomicUsize::new(0),
+    });
+    Ok(Runner::builder()
+        .model(model)
+        .config(RunConfig::new().max_llm_calls(0))
+        .build()?)
 }
 
 async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
-    // The names live as long as the process, like the literals of a program.
+    // The names are never freed, like the literals of a program.
     let child = |i: usize| Child(AgentMeta::custom(format!("w{i}").leak()), A::default());
-    let workflow =
-        ParallelAgent::builder("all").sub_agents((0..children).map(child).collect::<Vec<_>>()).build()?;
+    let workflow = ParallelAgent::builder("all")
+        .sub_agents((0..children).map(child).collect::<Vec<_>>())
+        .build()?;
     let mut elapsed = Duration::ZERO;
     for _ in 0..runs {
         elapsed += drive(runner.run(&workflow, "go").stream()).await?;
@@ -282,13 +311,19 @@ async fn parallel<A: Agent + Default + 'static>(children: usize, runs: usize) ->
 async fn each(elements: usize) -> Result<Sample> {
     let runner = Runner::builder().build()?;
     let list: Vec<u64> = (0..elements as u64).collect();
-    Ok(Sample::new(drive(runner.run(&EachSquare::default(), list).stream()).await?, elements))
+    Ok(Sample::new(
+        drive(runner.run(&EachSquare::default(), list).stream()).await?,
+        elements,
+    ))
 }
 
 async fn tools(tools: usize, turns: usize) -> Result<Sample> {
     let mut workflow = Tools::default();
     workflow.rally.set_max(turns as u32)?;
-    Ok(Sample::new(drive(scripted(tools)?.run(&workflow, ()).stream()).await?, turns))
+    Ok(Sample::new(
+        drive(scripted(tools)?.run(&workflow, ()).stream()).await?,
+        turns,
+    ))
 }
 
 async fn session(before: usize) -> Result<Sample> {
@@ -310,7 +345,11 @@ async fn runs(runs: usize) -> Result<Sample> {
     let workflow = Function::default();
     let start = Instant::now();
     for _ in 0..runs {
-        std::hint::black_box(count_polls(runner.run(&workflow, 1).into_future()).await?.output);
+        std::hint::black_box(
+            count_polls(runner.run(&workflow, 1).into_future())
+                .await?
+                .output,
+        );
     }
     Ok(Sample::new(start.elapsed(), runs))
 }

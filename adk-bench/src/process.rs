@@ -16,7 +16,8 @@ pub struct Machine {
     python: Option<OsString>,
     node: bool,
     pub valgrind: bool,
-    /// `chrt` with real-time priority, which keeps other programs off the processor.
+    /// Whether `chrt` can start a process with real-time priority, which keeps other programs off
+    /// the processor.
     chrt: bool,
 }
 
@@ -36,7 +37,9 @@ impl Machine {
     pub fn has(&self, peer: Peer) -> bool {
         match peer {
             Peer::GoogleAdk => self.python.is_some(),
-            Peer::GoogleAdkJs => self.node && Path::new(HERE).join("node_modules/@google/adk").exists(),
+            Peer::GoogleAdkJs => {
+                self.node && Path::new(HERE).join("node_modules/@google/adk").exists()
+            }
             Peer::IqaiAdk => self.node && Path::new(HERE).join("node_modules/@iqai/adk").exists(),
             Peer::Ours => true,
             Peer::AdkRust | Peer::AdkRs | Peer::GraphFlow => cfg!(feature = "peers"),
@@ -62,11 +65,22 @@ impl Machine {
 
     /// Counts the instructions of the job's process.
     pub fn instructions(&self, peer: Peer, job: Job) -> Result<u64> {
-        let cachegrind =
-            ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
-        let words = cachegrind.map(OsString::from).into_iter().chain(self.words(peer, job)).collect();
+        let cachegrind = [
+            "valgrind",
+            "--tool=cachegrind",
+            "--cache-sim=no",
+            "--cachegrind-out-file=/dev/null",
+        ];
+        let words = cachegrind
+            .map(OsString::from)
+            .into_iter()
+            .chain(self.words(peer, job))
+            .collect();
         let (_, log) = output(words)?;
-        let line = log.lines().find(|line| line.contains("refs:")).ok_or("no count of instructions")?;
+        let line = log
+            .lines()
+            .find(|line| line.contains("refs:"))
+            .ok_or("no count of instructions")?;
         let number = line.rsplit(' ').next().unwrap_or_default();
         Ok(number.replace(',', "").parse()?)
     }
@@ -78,15 +92,26 @@ impl Machine {
             Peer::GoogleAdk => vec![python, script("google_adk.py")],
             Peer::GoogleAdkJs => vec!["node".into(), script("google_adk.mjs")],
             Peer::IqaiAdk => vec!["node".into(), script("iqai_adk.mjs")],
-            _ => vec![self.own.clone().into_os_string(), "--job".into(), name(&peer)],
+            _ => vec![
+                self.own.clone().into_os_string(),
+                "--job".into(),
+                name(&peer),
+            ],
         };
-        words.extend([name(&job.scenario), job.width.to_string().into(), job.size.to_string().into()]);
+        words.extend([
+            name(&job.scenario),
+            job.width.to_string().into(),
+            job.size.to_string().into(),
+        ]);
         words
     }
 }
 
 fn name(value: &impl ValueEnum) -> OsString {
-    value.to_possible_value().map(|value| value.get_name().into()).unwrap_or_default()
+    value
+        .to_possible_value()
+        .map(|value| value.get_name().into())
+        .unwrap_or_default()
 }
 
 fn succeeds(command: &mut Command) -> bool {
@@ -101,7 +126,7 @@ fn output(words: Vec<OsString>) -> Result<(String, String)> {
     if !output.status.success() {
         let mut lines = log.lines().rev().filter(|line| !line.trim().is_empty());
         // Node and Python also write a stack trace, and Node ends with a line that shows its
-        // version.
+        // version, so find the line of the error.
         let error = lines.clone().find(|line| line.contains("Error: "));
         let message = error.or_else(|| lines.next()).unwrap_or("no message");
         return Err(format!("{}: {message}", output.status).into());

@@ -1,12 +1,13 @@
-//! [`Table`] prints the tables: the peers in Rust, one line after each measured row, then the
-//! scripts.
+//! [`Table`]: prints the table of the peers in Rust, one line after each measured row, and then the
+//! table of the scripts.
 
 use crate::measure::Cell;
 use crate::process::Machine;
 use crate::rows::{Peer, Row};
 use clap::ValueEnum;
 
-/// Width of the title column. Fixed widths let the program print lines one by one.
+/// Width of the title column. The widths are fixed, so that each line can be printed before later
+/// rows are measured.
 const TITLE: usize = 62;
 const COLUMN: usize = 28;
 
@@ -26,9 +27,18 @@ impl Table {
                 format!("{} (not installed)", peer.title())
             }
         };
-        let unit = if self.scripts { "ns" } else { "ns; instructions; allocations" };
+        let unit = if self.scripts {
+            "ns"
+        } else {
+            "ns; instructions; allocations"
+        };
         let mut line = vec![unit.to_owned()];
-        line.extend(Peer::value_variants().iter().filter(|peer| self.shows(**peer)).map(title));
+        line.extend(
+            Peer::value_variants()
+                .iter()
+                .filter(|peer| self.shows(**peer))
+                .map(title),
+        );
         line.push("ratio".to_owned());
         self.line(&line);
         if self.markdown {
@@ -38,7 +48,10 @@ impl Table {
 
     pub fn row(&self, row: &Row, cells: &[Cell]) {
         let peers = Peer::value_variants().iter().zip(cells);
-        let cells: Vec<&Cell> = peers.filter(|(peer, _)| self.shows(**peer)).map(|(_, cell)| cell).collect();
+        let cells: Vec<&Cell> = peers
+            .filter(|(peer, _)| self.shows(**peer))
+            .map(|(_, cell)| cell)
+            .collect();
         let mut line = vec![row.title.to_owned()];
         line.extend(cells.iter().map(|cell| self.cell(cell)));
         line.push(ratio(&cells).map_or_else(String::new, two_digits));
@@ -51,8 +64,17 @@ impl Table {
 
     /// Formats the value, instructions and allocations.
     fn cell(&self, cell: &Cell) -> String {
-        let Cell::Measured { value, instructions, allocations } = cell else {
-            return if matches!(cell, Cell::Failed(_)) { "–".into() } else { String::new() };
+        let Cell::Measured {
+            value,
+            instructions,
+            allocations,
+        } = cell
+        else {
+            return if matches!(cell, Cell::Failed(_)) {
+                "–".into()
+            } else {
+                String::new()
+            };
         };
         let mut text = group_digits(*value);
         if self.scripts {
@@ -62,8 +84,11 @@ impl Table {
             text += &format!("; {}", group_digits(*instructions));
         }
         if let Some(allocations) = allocations {
-            let short =
-                if *allocations < 100.0 { format!("{allocations:.1}") } else { group_digits(*allocations) };
+            let short = if *allocations < 100.0 {
+                format!("{allocations:.1}")
+            } else {
+                group_digits(*allocations)
+            };
             text += &format!("; {short}");
         }
         text
@@ -75,8 +100,11 @@ impl Table {
             return;
         }
         let width = |at| if at == 0 { TITLE } else { COLUMN };
-        let line: String =
-            texts.iter().enumerate().map(|(at, text)| format!("{text:<0$}", width(at))).collect();
+        let line: String = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| format!("{text:<0$}", width(at)))
+            .collect();
         println!("{}", line.trim_end());
     }
 }
@@ -124,13 +152,23 @@ mod tests {
 
     #[test]
     fn a_ratio_has_two_digits() {
-        assert_eq!([17.4, 1.27, 0.234, 0.00049].map(two_digits), ["17", "1.3", "0.23", "0.00049"]);
+        assert_eq!(
+            [17.4, 1.27, 0.234, 0.00049].map(two_digits),
+            ["17", "1.3", "0.23", "0.00049"]
+        );
     }
 
     #[test]
     fn the_ratio_is_to_the_best_peer() {
-        let cell = |value| Cell::Measured { value, instructions: None, allocations: None };
-        assert_eq!(ratio(&[&cell(100.0), &cell(400.0), &Cell::None, &cell(200.0)]), Some(0.5));
+        let cell = |value| Cell::Measured {
+            value,
+            instructions: None,
+            allocations: None,
+        };
+        assert_eq!(
+            ratio(&[&cell(100.0), &cell(400.0), &Cell::None, &cell(200.0)]),
+            Some(0.5)
+        );
         assert_eq!(ratio(&[&cell(100.0), &Cell::None]), None);
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
 
-/// The part of the client that does not depend on the workflows.
+/// The part of the TypeScript client that is the same for all servers.
 const CLIENT: &str = include_str!("client.ts");
 
 /// Write clients for a server.
@@ -61,7 +61,10 @@ fn typescript(document: &Value) -> Option<String> {
     for (name, schema) in schemas {
         let _ = writeln!(text, "export type {name} = {};\n", type_of(schema, 0));
     }
-    text.push_str("/** The workflows of the server: their input, their output and the questions that they may ask. */\nexport interface Workflows {\n");
+    text.push_str(
+        "/** The workflows of the server: their input, their output and the questions \
+         that they may ask. */\nexport interface Workflows {\n",
+    );
     for (path, item) in paths {
         let Some(name) = path
             .strip_prefix("/v1/")

@@ -73,7 +73,7 @@ async fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader, such as `head`, closes the pipe when it has enough lines.
+        // A reader of the output, such as `head`, closes the pipe when it has enough lines.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", with_cli_help(&error));

@@ -32,7 +32,8 @@ impl New {
         let manifest = fs::read_to_string(folder.join("Cargo.toml"))?;
         let dependencies = format!(
             "[dependencies]\n\
-             # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs that survive the process.\n\
+             # Features: `genai` for the models of all providers, `sqlite` and `postgres` for runs \
+             that survive the process.\n\
              adk-workflow = {adk}\n\
              tokio = {{ version = \"1\", features = [\"macros\", \"rt\"] }}\n\
              \n\
@@ -76,7 +77,7 @@ impl New {
             Error::new(ErrorKind::Store(StoreErrorKind::Missing), message)
                 .with_help("pass the folder that contains `adk-core`")
         })?;
-        // A JSON string is also a TOML string.
+        // Every JSON string is also valid in TOML.
         Ok(format!(
             "{{ path = {} }}",
             serde_json::to_string(&checkout)?
@@ -84,8 +85,8 @@ impl New {
     }
 }
 
-/// Creates an empty package. Cargo accepts a path; this function does not, because the files
-/// contain the name.
+/// Creates an empty package. Cargo accepts a path as the name. This function does not, because the
+/// files of the project contain the name.
 fn create_package(name: &str) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let name_error = |why: &str| {

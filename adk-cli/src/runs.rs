@@ -174,7 +174,8 @@ impl Runs {
     }
 }
 
-/// Returns the status, and `ready` for a run that can continue and that no process drives.
+/// Returns the status as a field of a table. It is `ready` for a run that can continue and that no
+/// process drives.
 fn status(run: &RunInfo) -> Cell {
     let style = match run.status {
         RunStatus::Finished => Style::Green,
@@ -318,14 +319,16 @@ fn usage_text(usage: &Usage) -> String {
         format!(", cost {cost} USD")
     };
     format!(
-        "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out {output_tokens}{cost}"
+        "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out \
+         {output_tokens}{cost}"
     )
 }
 
-/// Returns the nodes of a run as a tree: each node follows its parent, siblings in order of their
-/// first events.
+/// Returns the nodes of a run as a list in the order of the tree: each node follows its parent, and
+/// siblings are in the order of their first events.
 fn steps(events: &[Arc<Event>]) -> Vec<Step> {
-    // The vector holds the numbers of a node and its ancestors, by which the nodes are sorted.
+    // The vector holds a number for each ancestor and for the node itself, in the order of first
+    // events. The nodes are sorted by these vectors.
     let mut nodes: HashMap<String, (Vec<usize>, Step)> = HashMap::new();
     for event in events {
         let path = event.path.to_string();

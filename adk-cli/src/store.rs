@@ -6,7 +6,7 @@ use adk_postgres::PostgresStore;
 use adk_sqlite::SqliteStore;
 use clap::Args;
 
-/// The name of the app if the store has no app yet.
+/// The name of the app of a new store, which has no app yet.
 const DEFAULT_APP: &str = "app";
 
 #[derive(Args)]

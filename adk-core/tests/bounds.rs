@@ -100,7 +100,8 @@ impl Run<'_> {
         None
     }
 
-    /// Agents may hand over to a target while it has calls left.
+    /// Adds the cost of one agent. A transfer target costs all its turns, because other agents may
+    /// hand over to it while it has calls left.
     fn agent(&mut self, meta: &AgentMeta<'_>, is_target: bool, weight: u64) {
         let asks_once = meta.kind == AgentKind::Llm
             && meta.tools.is_empty()

@@ -1,6 +1,6 @@
 //! [`mark_cache`]: marks for prompt caches. Most providers cache the longest prefix of a request
-//! that they have seen before, and our requests have identical prefixes from turn to turn.
-//! Anthropic caches only up to a mark.
+//! that they have seen before, and the requests of an agent have identical prefixes from turn to
+//! turn. Anthropic caches only the text up to a mark in the request.
 
 use crate::adapter::Family;
 use crate::plan::Plan;
@@ -9,8 +9,8 @@ use adk_model::model::ModelRequest;
 use genai::adapter::AdapterKind;
 use genai::chat::{CacheControl, ChatMessage};
 
-/// Minimum size of a cached prompt in bytes, about 1,024 tokens. Writing a shorter one costs as
-/// much as the mark saves.
+/// Minimum size of a cached prompt in bytes, about 1,024 tokens. To cache a shorter prompt costs as
+/// much as the cache saves.
 const SHORTEST: usize = 4_096;
 
 /// Marks the end of a conversation that will continue. Returns the system instruction with a mark

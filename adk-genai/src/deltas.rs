@@ -131,7 +131,8 @@ mod tests {
     }
 
     fn piece(index: &Value, id: Option<&str>, name: Option<&str>, arguments: &str) -> Value {
-        json!({"index": index, "id": id, "type": "function", "function": {"name": name, "arguments": arguments}})
+        let function = json!({"name": name, "arguments": arguments});
+        json!({"index": index, "id": id, "type": "function", "function": function})
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) fn complete(kind: AdapterKind, given: &str, from: &str) -> Result<Str
         AdapterKind::Gemini | AdapterKind::GeminiIx => {
             (!last.is_some_and(is_version)).then_some("v1beta")
         }
-        // The user provides the whole path.
+        // For these adapters, the user gives the whole path.
         AdapterKind::Vertex
         | AdapterKind::BedrockApi
         | AdapterKind::Ollama
@@ -155,7 +155,7 @@ pub(crate) fn secrets(url: &str) -> Vec<String> {
     let (_, authority, rest) = split(url);
     let mut secrets = Vec::new();
     if let Some((user, _)) = authority.rsplit_once('@') {
-        // Without a password, the user name is the key.
+        // In a URL without a password, the user name may be the API key.
         secrets.push(
             user.split_once(':')
                 .map_or(user, |(_, password)| password)
@@ -166,7 +166,8 @@ pub(crate) fn secrets(url: &str) -> Vec<String> {
         } else {
             format!("{user}:")
         };
-        // The value of the authorization header.
+        // The value of the authorization header, which the HTTP client derives from user name and
+        // password.
         secrets.push(STANDARD.encode(unescape(&pair)));
     }
     let query = rest.split_once('?').map_or("", |(_, query)| query);

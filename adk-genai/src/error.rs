@@ -52,7 +52,7 @@ impl ErrorContext<'_> {
         text
     }
 
-    /// Converts a call without an answer.
+    /// Converts the failure of a call that got no answer.
     pub(crate) fn failure(&self, failure: Failure) -> ModelError {
         match failure {
             Failure::Local(error) => {
@@ -63,15 +63,17 @@ impl ErrorContext<'_> {
             Failure::Redirect { status, host } => {
                 let what = match host {
                     Some(host) => format!(
-                        "the provider, or a proxy before it, answered with a redirect ({status}) to `{host}`, \
-                         which is not followed because the key and the prompt would go there"
+                        "the provider, or a proxy before it, answered with a redirect ({status}) \
+                         to `{host}`, which is not followed because the key and the prompt would \
+                         go there"
                     ),
                     None => format!(
-                        "the provider, or a proxy before it, answered with a redirect ({status}) without an address"
+                        "the provider, or a proxy before it, answered with a redirect ({status}) \
+                         without an address"
                     ),
                 };
-                let help = "check the base URL; if the provider has moved, set the new address with \
-                            `Genai::builder().base_url(...)`";
+                let help = "check the base URL; if the provider has moved, set the new address \
+                    with `Genai::builder().base_url(...)`";
                 self.error(Kind::InvalidResponse, &what, "").with_help(help)
             }
             Failure::Status {
@@ -81,8 +83,10 @@ impl ErrorContext<'_> {
             } => self.status(status, &body, &headers),
             Failure::Incomplete => self.incomplete(),
             Failure::Page { body } => {
-                let what = "the provider, or a proxy before it, answered with a web page instead of a model's answer";
-                let help = "check the base URL, and whether a proxy or a login page intercepts the request";
+                let what = "the provider, or a proxy before it, answered with a web page instead \
+                    of a model's answer";
+                let help = "check the base URL, and whether a proxy or a login page intercepts the \
+                    request";
                 self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body))
                     .with_help(help)
             }
@@ -293,7 +297,7 @@ impl ErrorContext<'_> {
         } else if has(&["invalid_request", "invalid_argument", "400"]) {
             Kind::InvalidRequest
         } else {
-            // Overload, internal errors, codes of 5xx, and unknown errors may pass.
+            // Overload, internal errors, codes of 5xx, and unknown errors may be temporary.
             Kind::Unavailable
         };
         if self.spoke {
@@ -376,7 +380,8 @@ mod tests {
             (400, "{}", Kind::InvalidRequest),
             (
                 400,
-                r#"{"error":{"message":"API key not valid","details":[{"reason":"API_KEY_INVALID"}]}}"#,
+                r#"{"error":{"message":"API key not valid",
+                    "details":[{"reason":"API_KEY_INVALID"}]}}"#,
                 Kind::Unauthorized,
             ),
             (401, "", Kind::Unauthorized),
@@ -408,7 +413,8 @@ mod tests {
     #[test]
     fn messages_are_short_and_contain_no_key() {
         let secrets = ["sk-secret-123".into()];
-        let body = json!({"error": {"message": format!("Incorrect key sk-secret-123. {}", "x".repeat(5000))}});
+        let message = format!("Incorrect key sk-secret-123. {}", "x".repeat(5000));
+        let body = json!({"error": {"message": message}});
         let error = context(&secrets, false).status(401, &body.to_string(), &HeaderMap::new());
         assert!(error.to_string().contains("Incorrect key ***."), "{error}");
         assert!(error.to_string().len() < 600);
@@ -418,7 +424,10 @@ mod tests {
     fn errors_in_a_stream_are_mapped_to_error_kinds() {
         let cases = [
             (
-                json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+                json!({
+                    "type": "error",
+                    "error": {"type": "overloaded_error", "message": "Overloaded"},
+                }),
                 Kind::Unavailable,
             ),
             (

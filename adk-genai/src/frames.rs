@@ -12,23 +12,23 @@ pub(crate) struct Frames(Mutex<Seen>);
 pub(crate) struct Seen {
     pub(crate) version: Option<String>,
     pub(crate) refusal: Option<Refusal>,
-    /// An error that genai reports as unreadable or not at all.
+    /// An error in the stream. genai reports such an error as unreadable, or does not report it.
     pub(crate) error: Option<Value>,
-    /// Calls of a chat completion, which genai assembles incorrectly.
+    /// Tool calls of a streamed chat completion, because genai assembles them incorrectly.
     pub(crate) calls: CallDeltas,
-    /// Whether the provider reported the end. genai synthesizes an end for a stream that just
-    /// stops.
+    /// Whether the provider reported the end of the answer. If a stream just stops, genai invents
+    /// an end.
     pub(crate) finished: bool,
-    /// Stop reason, if genai reports another one.
+    /// Stop reason, if it differs from the reason that genai reports.
     pub(crate) stop: Option<StopReason>,
     /// Images and files of Gemini, which genai drops in a stream.
     pub(crate) images: Vec<ContentPart>,
-    /// Thoughts of Gemini's last frame except the last one, because genai delivers only the last
-    /// part of each frame.
+    /// Thoughts of Gemini's last frame, without the last thought. genai delivers only the last part
+    /// of each frame.
     earlier_thoughts: String,
 }
 
-/// A withheld answer.
+/// The reason why a provider withheld an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Refusal {
     /// ADK's `error_code`.
@@ -42,7 +42,7 @@ impl Frames {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the thoughts that precede the thought that genai delivers.
+    /// Takes the thoughts that come before the last thought of a frame, which genai delivers.
     pub(crate) fn earlier_thoughts(&self) -> String {
         std::mem::take(&mut self.lock().earlier_thoughts)
     }
@@ -56,9 +56,11 @@ impl ChatFrameSink for Frames {
     fn on_frame(&self, _: &FrameCtx, frame: RawFrameRef<'_>) {
         let data = frame.data;
         let mut seen = self.lock();
-        // The last line of Ollama. genai has an event for `[DONE]` and the ends of other formats.
+        // This is the last line of Ollama's format. The ends of other formats, such as `[DONE]`,
+        // are events of genai.
         seen.finished |= data.contains("\"done\":true") || data.contains("\"done\": true");
-        // Every frame passes here, so parse only frames that may contain relevant data.
+        // All frames of all streams are read here, so only frames that may contain relevant data
+        // are parsed.
         let telling = [
             "blockReason",
             "finishMessage",

@@ -88,11 +88,12 @@
 //!
 //! - **Redirects** are not followed, because the key and the prompt would go to another host. A
 //!   redirect is an error of kind `InvalidResponse` that names the host.
-//! - **Long answers** of more than 64 MiB after decompression are errors of that kind, and so are
-//!   events of a stream of more than a quarter of that; [`GenaiBuilder::answer_limit`] changes the
-//!   limit. At most 64 KiB of the body of an error are read.
-//! - **Deep values**, which are arguments of calls and answers with a schema that are nested deeper
-//!   than 100 levels, are errors of that kind, too.
+//! - **Long answers** of more than 64 MiB after decompression are errors of kind `InvalidResponse`,
+//!   and so are events of a stream of more than a quarter of the limit;
+//!   [`GenaiBuilder::answer_limit`] changes the limit. At most 64 KiB of the body of an error are
+//!   read.
+//! - **Deep values** are errors of kind `InvalidResponse`, too: arguments of calls, and answers
+//!   with a schema, that are nested deeper than 100 levels.
 //! - **Keys** are kept in the type of [`secrecy`](https://docs.rs/secrecy), and `genai` gets a copy
 //!   for each call. `Debug` output and messages contain neither keys nor the credentials of base
 //!   URLs and proxies, even if a provider repeats them.

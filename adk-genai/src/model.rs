@@ -89,8 +89,9 @@ impl Model for GenaiModel {
         self.adapter().provider()
     }
 
-    /// OpenAI and Anthropic document the combination. Gemini rejects it before version 3, and a
-    /// model that gets the schema in the instruction ignores it when tools are present.
+    /// Reports whether the model accepts tools together with a schema for the answer. OpenAI and
+    /// Anthropic document the combination. Gemini rejects it before version 3, and a model that
+    /// gets the schema in the instruction ignores the schema when tools are present.
     fn answers_in_schema_beside_tools(&self) -> bool {
         let Inner { kind, name, .. } = &*self.inner;
         matches!(
@@ -220,7 +221,8 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
     let answer = match called.map_err(|failure| context.failure(failure))? {
         Ok(response) => {
             let raw = response.captured_raw_body.unwrap_or_default();
-            // genai accepts any JSON as an empty answer in these formats.
+            // In the formats of Gemini and of OpenAI's chat, genai accepts any JSON as an empty
+            // answer.
             let holds_one = match plan.kind {
                 AdapterKind::Gemini => raw.pointer("/candidates/0").is_some(),
                 _ => {
@@ -273,7 +275,7 @@ fn restore_space(mut parts: Vec<ContentPart>, raw: &Value) -> Vec<ContentPart> {
 enum State {
     Start(Arc<Inner>, Arc<ModelRequest>),
     Reading(Box<Reading>),
-    /// The end was read; the remaining chunks are delivered.
+    /// The end of genai's stream was read; only these chunks are left to deliver.
     Ending(VecDeque<Result<ModelChunk, ModelError>>),
 }
 
@@ -281,13 +283,14 @@ struct Reading {
     inner: Arc<Inner>,
     plan: Plan,
     stream: ChatStream,
-    /// Future that feeds the stream, until it has ended.
+    /// Future of the relay, which forwards the provider's answer to genai's stream; `None` after
+    /// its end.
     relay: Option<BoxFuture<'static, Result<(), Failure>>>,
-    /// Reason why the relay ended before the answer.
+    /// Reason why the relay ended before the answer was complete.
     failure: Option<Failure>,
     frames: Arc<Frames>,
-    /// Gemini's calls as they arrived, each with its own signature. The end of genai's stream
-    /// mixes them up.
+    /// Tool calls of Gemini as they arrived, each with its own signature. At the end of a stream,
+    /// genai mixes up the signatures.
     calls: Vec<ContentPart>,
     thoughts: String,
     spoke: bool,
@@ -315,7 +318,8 @@ async fn advance(state: State) -> Next {
                 ModelChunk::Thought(thought)
             }
             Some(Ok(ChatStreamEvent::ToolCallChunk(chunk))) => {
-                // In other formats these are growing pieces; the end contains the whole call.
+                // In other formats, a chunk holds only a piece of a call; the end of the stream
+                // holds the whole calls.
                 if reading.plan.family == Family::Gemini {
                     reading.calls.push(ContentPart::ToolCall(chunk.tool_call));
                 }

@@ -25,8 +25,8 @@ pub(crate) struct Plan {
 /// Format of the answer.
 enum AnswerFormat {
     Free,
-    /// JSON that matches the canonical schema. The answer may be wrapped in an object, and nulls
-    /// may stand for absent values.
+    /// JSON that matches the canonical schema after two corrections: the answer may be wrapped in
+    /// an object, and nulls may replace absent values.
     Schema {
         canonical: Arc<Value>,
         wrapped: bool,
@@ -111,8 +111,8 @@ impl Plan {
         }
     }
 
-    /// Returns a mark that is appended to a stream, for servers that omit the end mark after the
-    /// stop reason. An answer without a stop reason still counts as broken.
+    /// Returns a mark that is appended to a stream as its end, for servers that omit their end mark
+    /// after the stop reason. An answer without a stop reason still counts as broken.
     pub(crate) fn end_mark(&self, stream: bool) -> &'static str {
         if stream && self.family == Family::OpenAiChat {
             "data: [DONE]\n\n"
@@ -148,7 +148,7 @@ impl Plan {
         }
     }
 
-    /// Removes nulls from a call's arguments that stand for absent values in the strict form.
+    /// Removes nulls from the arguments of a call if they mean "absent" in the strict form.
     pub(crate) fn settle_args(&self, tool: &str, args: &mut Value) {
         if let Some(canonical) = self.strict_tools.get(tool) {
             schema::drop_nulls(canonical, args);
@@ -167,7 +167,8 @@ impl Plan {
         };
         let gap = if instruction.is_empty() { "" } else { "\n\n" };
         format!(
-            "{instruction}{gap}Answer with JSON alone, without any other text, that fits this JSON schema:\n{canonical}"
+            "{instruction}{gap}Answer with JSON alone, without any other text, that fits this JSON \
+             schema:\n{canonical}"
         )
     }
 
@@ -230,15 +231,16 @@ impl Plan {
             .with_capture_content(true)
             .with_capture_tool_calls(!(request.stream && self.family == Family::OpenAiChat))
             .with_capture_raw_body(true);
-        // For these two families it is a request parameter that some models reject; for the others
-        // it is free.
+        // Gemini and OpenAI's responses API send thoughts only if a parameter requests them, and
+        // some models reject the parameter. Other providers send thoughts without a request.
         let asks = matches!(self.family, Family::Gemini | Family::OpenAiResponses);
         options.capture_reasoning_content = Some(thoughts || !asks);
         options.temperature = config.temperature;
         options.top_p = config.top_p;
         options.max_tokens = config.max_output_tokens;
         options.stop_sequences.clone_from(&config.stop);
-        // Seeds are signed on the wire; OpenAI's responses API rejects them.
+        // OpenAI's responses API rejects seeds. The other providers read a seed as a signed
+        // integer.
         options.seed = config
             .seed
             .filter(|_| !responses)
@@ -264,7 +266,12 @@ impl Plan {
 
     fn loose(&self, schema: &Value) -> Value {
         if self.family == Family::OpenAiResponses {
-            json!({"text": {"format": {"type": "json_schema", "name": "answer", "strict": false, "schema": schema}}})
+            json!({"text": {"format": {
+                "type": "json_schema",
+                "name": "answer",
+                "strict": false,
+                "schema": schema,
+            }}})
         } else {
             let format = json!({"name": "answer", "strict": false, "schema": schema});
             json!({"response_format": {"type": "json_schema", "json_schema": format}})
@@ -305,7 +312,11 @@ mod tests {
 
     #[test]
     fn nulls_of_optional_properties_are_removed_and_other_text_is_unchanged() {
-        let schema = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}, "required": ["a"]});
+        let schema = json!({
+            "type": "object",
+            "properties": {"a": {"type": "string"}, "b": {"type": "integer"}},
+            "required": ["a"],
+        });
         let plan = plan(AdapterKind::OpenAI, schema);
         assert_eq!(
             plan.settle_text(r#"{"a": "x", "b": null}"#.into()),
@@ -329,7 +340,11 @@ mod tests {
 
     #[test]
     fn gemini_and_anthropic_get_their_own_form() {
-        let schema = json!({"type": "object", "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}}, "required": ["n"]});
+        let schema = json!({
+            "type": "object",
+            "properties": {"n": {"type": "integer", "format": "uint8", "minimum": 0}},
+            "required": ["n"],
+        });
         for (kind, property) in [
             (
                 AdapterKind::Gemini,

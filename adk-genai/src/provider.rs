@@ -151,7 +151,8 @@ impl Genai {
         {
             let names = key_variables(kind).join("` or `");
             let message = format!(
-                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not set",
+                "{kind} (model `{name}`): no key, since the environment variable `{names}` is not \
+                 set",
                 kind = kind.as_lower_str()
             );
             return Err(ModelError::new(ModelErrorKind::MissingKey, message)
@@ -292,8 +293,8 @@ impl GenaiBuilder {
             .apply_to_builder(reqwest::Client::builder())
             .redirect(Policy::none())
             .build();
-        // This client trusts no server, so that a request that an adapter sends past the relay
-        // fails.
+        // genai's client accepts no TLS certificate. It reaches only the relay, by plain HTTP: a
+        // request that genai sends to a provider directly fails.
         let local = reqwest::Client::builder()
             .tls_certs_only([])
             .no_proxy()
@@ -350,7 +351,7 @@ impl fmt::Debug for GenaiBuilder {
     }
 }
 
-/// Returns the variables that may hold the key, the usual one first.
+/// Returns the environment variables that may hold the key, the usual one first.
 fn key_variables(kind: AdapterKind) -> &'static [&'static str] {
     match kind {
         // Google's own SDKs read both variables.

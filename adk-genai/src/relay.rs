@@ -1,10 +1,10 @@
 //! [`Relay`] and [`Http`]: the HTTP exchange of a call, without redirects and with a limit for the
 //! answer.
 //!
-//! genai reads whole bodies, and neither genai nor reqwest has a limit or a place for one.
-//! Therefore genai gets an address of the loopback interface, where a [`Relay`] serves this one
-//! call: it forwards the request to the provider, and returns and counts the answer. The bodies of
-//! all providers pass through the relay.
+//! genai reads whole bodies, and neither genai nor reqwest can limit their size. Therefore genai
+//! gets an address of the loopback interface, where a [`Relay`] serves this one call: it forwards
+//! the request to the provider, returns the answer, and counts its bytes. The bodies of all
+//! providers pass through the relay.
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response, Url};
@@ -34,7 +34,7 @@ pub(crate) struct Http {
     pub(crate) limit: usize,
 }
 
-/// Separation of the events of a streamed answer.
+/// How the end of an event is found in a streamed answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The answer has no events, or binary ones.
@@ -76,7 +76,7 @@ pub(crate) struct Relay {
     framing: Framing,
     /// Secrets that are removed from events, because genai may log them.
     secrets: Vec<SecretString>,
-    /// Mark that is appended to an answer.
+    /// Text that is appended to an answer, so that genai sees its end.
     end_mark: &'static str,
     /// Function that changes the body of the request.
     mend: fn(Vec<u8>) -> Vec<u8>,
@@ -119,7 +119,8 @@ impl Relay {
         let path = base[authority..]
             .find('/')
             .map_or(base.len(), |at| authority + at);
-        // The keys of `RandomState` come from the operating system.
+        // The keys of `RandomState` come from the operating system, so other programs cannot guess
+        // the token.
         let random = || RandomState::new().hash_one(address);
         Ok(Self {
             http: http.clone(),
@@ -167,7 +168,7 @@ impl Relay {
             head.extend_from_slice(&[b"content-type: ", content_type.as_bytes(), b"\r\n"].concat());
         }
         head.extend_from_slice(b"\r\n");
-        // genai closes the connection when it has its answer.
+        // If genai has its answer, it closes the connection; that is not an error.
         if socket.write_all(&head).await.is_err() {
             return Ok(());
         }
@@ -227,7 +228,8 @@ impl Relay {
     async fn accept(&self) -> Result<(TcpStream, Request), Failure> {
         loop {
             let (mut socket, _) = self.listener.accept().await.map_err(Failure::Local)?;
-            // Without this, an event would wait for genai's acknowledgement of the previous one.
+            // Without this setting, TCP would hold an event back until genai's side has
+            // acknowledged the previous event.
             let _ = socket.set_nodelay(true);
             if let Some(request) = read(&mut socket, &self.token).await {
                 return Ok((socket, request));
@@ -402,10 +404,11 @@ impl Meter {
         if self.framing == Framing::Whole {
             return Ok(());
         }
-        // An unfinished event is held and genai copies it, so its limit is lower.
+        // An unfinished event is held in memory, and genai copies it, so its limit is lower than
+        // that of the answer.
         let limit = self.limit / 4;
         for byte in bytes {
-            // The second half of a line end that ended an event does not belong to the next event.
+            // If `\r` has ended an event, a `\n` after it does not belong to the next event.
             if (*byte, self.last, self.event) != (b'\n', b'\r', 0) {
                 self.event += 1;
             }

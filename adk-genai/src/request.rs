@@ -19,7 +19,8 @@ use std::collections::HashMap;
 /// such a conversation, which occurs if an agent sees only its own calls.
 const NOTHING_SAID: &str = "Handle the requests as specified in the System Instruction.";
 /// Message after a conversation that ends with the model, as in ADK.
-const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a summary if no more outputs are needed.";
+const GO_ON: &str = "Continue processing previous requests as instructed. Exit or provide a \
+    summary if no more outputs are needed.";
 
 /// Translates the conversation and the tools.
 ///
@@ -115,7 +116,7 @@ impl Messages<'_> {
                     said.push(self.file(Binary::from_url(mime, &file.file_uri, None))?);
                 }
                 Part::FunctionResponse(response) => results.push(self.result(response)),
-                // User contents contain neither thoughts nor calls.
+                // Contents of the user contain neither thoughts nor calls, so nothing is left out.
                 _ => {}
             }
         }
@@ -129,9 +130,9 @@ impl Messages<'_> {
         Ok(())
     }
 
-    /// Adds the results of one turn to one message, as Anthropic and Bedrock require, even if they
-    /// are in several contents. In Ollama's format genai would keep only the last result of a
-    /// message, so each result gets its own.
+    /// Adds all tool results of one turn to one message, as Anthropic and Bedrock require, even if
+    /// they are in several contents. In Ollama's format, genai would keep only the last result of a
+    /// message, so each result gets its own message.
     fn results(&mut self, results: Vec<ToolResponse>) {
         if self.plan.family == Family::Ollama {
             self.out.extend(results.into_iter().map(ChatMessage::from));
@@ -162,7 +163,8 @@ impl Messages<'_> {
                 Part::Text(text) => parts.push(ContentPart::from_text(text)),
                 Part::Thought(thought) => parts.extend(self.thought(thought, calls)),
                 Part::FunctionCall(call) => parts.push(ContentPart::ToolCall(self.call(call))),
-                // No provider accepts its own generated images in these formats.
+                // No provider accepts images of its own model in these formats, so they are left
+                // out.
                 _ => {}
             }
         }

@@ -102,8 +102,8 @@ impl Answer {
 
 fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> Vec<Part> {
     let gemini = plan.family == Family::Gemini;
-    // In Gemini's format a signature arrives before its call and again on the call; it is kept on
-    // the call.
+    // In Gemini's format, the signature of a call arrives twice: before the call, as a thought, and
+    // on the call. Only the second is kept.
     let on_calls: HashSet<String> = parts
         .iter()
         .filter(|_| gemini)
@@ -142,7 +142,7 @@ fn convert(parts: Vec<ContentPart>, reasoning: Option<String>, plan: &Plan) -> V
     out
 }
 
-/// Ends a run of text, then adds the part.
+/// Adds the collected text as one part, and then the given part.
 fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart) {
     if !text.is_empty() {
         out.push(Part::Text(plan.settle_text(std::mem::take(text))));
@@ -176,8 +176,8 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
             }
         }
         // A block without a form in ADK, such as Anthropic's `redacted_thinking` or OpenRouter's
-        // `reasoning.encrypted`, must be sent back unchanged, so it is stored as the signature of
-        // an empty thought.
+        // `reasoning.encrypted`, must be sent back unchanged with the next request, so it is stored
+        // as the signature of an empty thought.
         ContentPart::Custom(custom) => {
             if let Some(kind) = custom.data.get("type").cloned() {
                 let mut block = Map::from_iter([("type".to_owned(), kind)]);
@@ -205,7 +205,8 @@ fn function_call(call: &ToolCall, plan: &Plan) -> FunctionCall {
         name: call.fn_name.clone(),
         ..FunctionCall::default()
     };
-    // Ids that genai made up repeat from turn to turn; the framework creates unique ones.
+    // If the provider sends no ids, genai invents ids that repeat from turn to turn. The framework
+    // creates unique ids.
     let made_up = call.call_id.starts_with("call#")
         || call
             .call_id

@@ -43,9 +43,11 @@ mod tests {
     #[test]
     fn results_become_objects_and_the_rest_is_unchanged() {
         let body = |response: Value| {
+            let text = r#"a "functionResponse" {"response": {"content": "{}"}}"#;
+            let function = json!({"functionResponse": {"name": "f", "response": response}});
             json!({"contents": [
-                {"role": "user", "parts": [{"text": "a \"functionResponse\" {\"response\": {\"content\": \"{}\"}}"}]},
-                {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": response}}]},
+                {"role": "user", "parts": [{"text": text}]},
+                {"role": "user", "parts": [function]},
             ], "generationConfig": {"seed": 1}})
         };
         let result = json!({"b": [1.5, "x"], "a": {"content": "{}"}});

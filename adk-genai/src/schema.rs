@@ -52,7 +52,7 @@ struct Dialect {
 }
 
 /// Rebuilds an object schema in a dialect, and applies `change` to each inner schema. Returns
-/// `None` as soon as one is `None`.
+/// `None` as soon as `change` returns `None`.
 fn map_inner(
     schema: &Map<String, Value>,
     Dialect { refused, formats }: &Dialect,

@@ -175,16 +175,16 @@ impl NoArtifacts {
 }
 
 /// The store of a durable runner without an artifact store. Artifacts in memory would be lost with
-/// the process, and the resumed run would continue without them. It rejects the same accesses as
-/// [`NoArtifacts`], for the same reason.
+/// the process, and the resumed run would continue without them. Every access is an error, as in
+/// [`NoArtifacts`], because the store cannot know whether an artifact exists.
 #[derive(Debug)]
 pub struct MissingArtifactStore;
 
 impl MissingArtifactStore {
     fn error(what: &str, name: &str) -> Error {
         let message = format!(
-            "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store for artifacts, which would \
-            be lost with the process"
+            "cannot {what} artifact `{name}`: runs of this runner are durable, and it has no store \
+             for artifacts, which would be lost with the process"
         );
         Error::new(ErrorKind::NoArtifactStore, message).with_help(
             "give it one that lasts: `.store(store)` with the store of the runs, or \
@@ -197,7 +197,12 @@ impl MissingArtifactStore {
 macro_rules! refuses {
     ($($store:ty),*) => {
         $(impl ArtifactStore for $store {
-            fn save<'a>(&'a self, _: &'a SessionKey, name: &'a str, _: Part) -> BoxFuture<'a, Result<u32>> {
+            fn save<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+                _: Part,
+            ) -> BoxFuture<'a, Result<u32>> {
                 Box::pin(ready(Err(Self::error("save", name))))
             }
 
@@ -214,7 +219,11 @@ macro_rules! refuses {
                 Box::pin(ready(Ok(Vec::new())))
             }
 
-            fn versions<'a>(&'a self, _: &'a SessionKey, name: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+            fn versions<'a>(
+                &'a self,
+                _: &'a SessionKey,
+                name: &'a str,
+            ) -> BoxFuture<'a, Result<Vec<u32>>> {
                 Box::pin(ready(Err(Self::error("list the versions of", name))))
             }
 

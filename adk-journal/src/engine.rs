@@ -17,18 +17,22 @@
 //!
 //! | call | key | record |
 //! |---|---|---|
-//! | [`commit`](Journal::commit) | (run, path with rounds, nth) of a [`Slot`] | the event, with its place in the log |
-//! | [`step`](Journal::step) | (run, path with rounds, kind, name, number): a [`StepKey`] | the result of the work |
-//! | [`answer`](Journal::answer) | a [`StepKey`] | the value given from outside |
+//! | [`commit`] | (run, path with rounds, nth) of a [`Slot`] | the event and its place in the log |
+//! | [`step`] | (run, path with rounds, kind, name, number): a [`StepKey`] | the work's result |
+//! | [`answer`] | a [`StepKey`] | the value given from outside |
+//!
+//! [`commit`]: Journal::commit
+//! [`step`]: Journal::step
+//! [`answer`]: Journal::answer
 //!
 //! The mark of a finished agent has the agent's path as its key. Marks are stored with the next
-//! commit, in [`Slot::done`], so they cost no commit; [`RunRegistry::finished`] stores the last
-//! ones.
+//! commit, in [`Slot::done`], so they need no commit of their own; [`RunRegistry::finished`] stores
+//! the marks after the last commit.
 //!
 //! A run is resumed by executing it again, from the state with which it began.
 //! [`RunRegistry::claim`] returns the recorded journal. The runtime replays the journal, and calls
-//! the engine only for new entries. An engine that re-executes runs by itself (a distributed one)
-//! returns no journal ([`ClaimedRun::starting_over`]) and answers every call again.
+//! the engine only for new entries. A distributed engine that re-executes runs by itself returns no
+//! journal ([`ClaimedRun::starting_over`]) and answers every call again.
 //!
 //! **One process drives a run.** Each claim of a run has a number, [`ClaimId`], that every write
 //! carries. A store refuses the writes of a claim that is not the current one ([`refuse::fenced`]).
@@ -153,8 +157,8 @@ pub enum Retention {
     None,
     /// Records end with the process.
     Process,
-    /// Records outlive the process. A runner without a store for artifacts then refuses to save
-    /// any.
+    /// Records outlive the process. A runner without an artifact store then refuses to save
+    /// artifacts.
     Durable,
 }
 
@@ -200,8 +204,9 @@ pub trait RunRegistry: Send + Sync {
     /// a record that [is queued](RunRecord::is_queued), and this claim. The run begins with the
     /// commit that brings [`Slot::begins`]; the store replaces the record then.
     ///
-    /// The [`Claim`] is made together with the stored claim, as by [`claim`](Self::claim). Storing
-    /// a run that an engine above drives a second time changes nothing.
+    /// The engine creates the returned [`Claim`] in the same step in which it stores the claim, as
+    /// [`claim`](Self::claim) does. For a run that an [engine above](ClaimId::driven_above) drives,
+    /// a second call changes nothing.
     ///
     /// # Errors
     /// [`refuse::run_exists`] when the store has a run of that id; when the store fails or has no
@@ -214,8 +219,8 @@ pub trait RunRegistry: Send + Sync {
     /// For a failed run, the claim removes the waits whose answer is a failure ([`is_failure`]),
     /// because they have expired: a retry asks again.
     ///
-    /// The [`Claim`] is made together with the stored claim, so that it is released even if the
-    /// caller is dropped before it reads this answer.
+    /// The engine creates the returned [`Claim`] in the same step in which it stores the claim. The
+    /// claim is then released even if the caller is dropped before it reads this answer.
     ///
     /// A run whose record [is queued](RunRecord::is_queued) stays queued until its first commit,
     /// and has no events.
@@ -282,8 +287,9 @@ pub trait RunRegistry: Send + Sync {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
 
-    /// Returns the stored data of a run that an engine above drives, with its events from a place
-    /// of the log on; `None` before its first event, and for stores that no engine can be above.
+    /// Returns the stored data of a run that another engine drives on top of this store, as Restate
+    /// does, with its events from an index of the log on. Returns `None` before its first event,
+    /// and for stores that do not support such engines.
     ///
     /// # Errors
     /// When the store fails; [`refuse::run_busy`] for a run that a process has claimed.
@@ -364,12 +370,12 @@ pub trait WaitRegistry: Send + Sync {
 /// them in the store: its stream yields committed events, without pieces of answers, and does not
 /// slow the run.
 pub trait RunDriver: Send + Sync {
-    /// Hands a run over, once: also if the connection breaks, and if the run was handed over
-    /// before. The future returns how the run has ended; `None` when it waits for values from
-    /// outside, or when only the store knows.
+    /// Hands a run over exactly once, even if the connection breaks or the run was handed over
+    /// before. The future returns how the run has ended; `None` when the run waits for values from
+    /// outside, or when only the store has the end.
     ///
     /// # Errors
-    /// When the run cannot be handed over. Its stored part continues regardless.
+    /// When the run cannot be handed over. Events that it has stored before stay.
     fn begin(&self, task: RunTask) -> BoxFuture<'static, Result<Option<RunReport>>>;
 
     /// Follows a run that was handed over before, and returns how it has ended, as
@@ -390,9 +396,9 @@ pub trait Timers: Send + Sync {
 /// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TimerKind {
-    /// The run continues after it.
+    /// A pause: the run continues when the timer ends.
     Pause,
-    /// The work that it limits ends with it.
+    /// A time limit: the limited work is stopped when the timer ends.
     Limit,
 }
 
@@ -459,8 +465,12 @@ impl dyn Engine {
 }
 
 fn role_missing(action: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("cannot {action}: the engine of this runner keeps no runs"))
-        .with_help(
-            "give the runner a store that does, such as `Runner::builder().store(InMemoryStore::new())`",
-        )
+    Error::new(
+        ErrorKind::Config,
+        format!("cannot {action}: the engine of this runner keeps no runs"),
+    )
+    .with_help(
+        "give the runner a store that keeps runs, such as \
+             `Runner::builder().store(InMemoryStore::new())`",
+    )
 }

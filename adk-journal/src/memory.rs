@@ -220,8 +220,14 @@ pub fn words(text: &str) -> BTreeSet<String> {
 /// Returns whether a character is an ideograph or a syllable of a script without spaces between
 /// words.
 fn is_own_word(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{2e80}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
+    matches!(
+        c,
+        '\u{e00}'..='\u{eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{2e80}'..='\u{a4cf}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Formats microseconds since 1970 as a time in UTC by ISO 8601, to the second:

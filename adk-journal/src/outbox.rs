@@ -18,7 +18,7 @@ pub struct Outbox {
     /// The number of events that were taken; it grows under the lock of the queue.
     taken: AtomicU64,
     doorbell: Arc<Doorbell>,
-    /// The waker that rings the doorbell. It is kept, because the run is polled once for each
+    /// The waker that rings the doorbell. It is created once, because the run is polled for each
     /// event.
     waker: Waker,
     /// Branches that could continue.
@@ -35,11 +35,12 @@ pub struct Outbox {
 
 #[derive(Debug, Default)]
 struct EventQueue {
-    /// Events, each with the waker of its branch. The root of the run has none: it is polled after
-    /// every take anyway.
+    /// Events, each with the waker of its branch. An event of the run's root has no waker, because
+    /// the root is polled whenever the consumer takes an event.
     events: VecDeque<(Option<Arc<Event>>, Option<Waker>)>,
     pushed: u64,
-    /// The front was handed to the consumer, who has not come back yet.
+    /// Whether the first event was handed to the consumer, who has not come back for the next one
+    /// yet.
     handed: bool,
     /// The task of the consumer.
     task: Option<Waker>,
@@ -226,8 +227,8 @@ impl Outbox {
     /// Notes that the consumer has come back: the event that it was given counts as taken.
     fn note_return(&self, task: &Waker) {
         let mut queue = self.queue();
-        // `Waker::will_wake` compares the addresses of the tables, which differ between wakers of
-        // tokio and their clones.
+        // `Waker::will_wake` also compares the addresses of the vtables, which may differ between a
+        // waker of tokio and its clone.
         let is_same = |own: &Waker| own.data() == task.data() && own.vtable() == task.vtable();
         if !queue.task.as_ref().is_some_and(is_same) {
             queue.task = Some(task.clone());
@@ -281,7 +282,8 @@ impl Future for TakenFuture<'_> {
         if outbox.taken.load(Relaxed) >= self.ticket {
             return Poll::Ready(());
         }
-        // The root of the run is polled after every take anyway.
+        // The root of the run needs no waker here: it is polled whenever the consumer takes an
+        // event.
         if std::ptr::eq(task.waker().data(), Arc::as_ptr(&outbox.doorbell).cast()) {
             return Poll::Pending;
         }

@@ -414,8 +414,7 @@ mod tests {
     fn ids_sort_even_if_the_clock_is_set_back() {
         let mut clock = Clock::default();
         let mut last = (crate::EventId::default(), 0);
-        // The clock does not move for more events than a microsecond has numbers, and is then set
-        // back.
+        // The clock stays at 50 for more events than one microsecond has ids, and is then set back.
         let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
         for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
             clock.tick(now);

@@ -9,10 +9,10 @@ use std::any::TypeId;
 /// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and
 /// the types of their keys.
 ///
-/// The shape contains kinds, names, the keys that workflows begin with (inputs and `let`), the keys
-/// that nodes write and choose by, and the nesting of nodes. It does not contain prompts,
-/// descriptions, models, settings, tools, the values of `let` and of defaults, nor the limits of
-/// rounds and branches: those may change while a run waits.
+/// The shape contains kinds, names and the nesting of nodes, the keys that workflows begin with
+/// (inputs and `let`), and the keys that nodes write or decide by (as `match` and `until` do). It
+/// does not contain prompts, descriptions, models, settings, tools, the values of `let` and of
+/// defaults, nor the limits of rounds and branches: those may change while a run waits.
 ///
 /// Types are part of the shape for inputs, for `let` and `state` keys, for the keys that nodes
 /// write, and for the keys that functions and custom agents read. A type is compared as it is
@@ -85,7 +85,7 @@ impl Topology {
                 .is_none_or(|line| depth(line.text()) <= now.body())
     }
 
-    /// Returns the depth of the steps of the body.
+    /// Returns the nesting depth at which the steps of the workflow's body are listed.
     fn body(&self) -> usize {
         let mut top = self
             .0
@@ -113,7 +113,8 @@ impl Topology {
     /// # const CRITIC: AgentMeta<'static> = AgentMeta::custom("critic");
     /// let steps = |name| [Step::new(name, StepKind::Agent { meta: &CRITIC, instance: false }, 0)];
     /// let (then, now) = (steps("critic"), steps("judge"));
-    /// let shape = |steps| Topology::of(&AgentMeta::new(AgentKind::Workflow, "writing").steps(steps));
+    /// let meta = |steps| AgentMeta::new(AgentKind::Workflow, "writing").steps(steps);
+    /// let shape = |steps| Topology::of(&meta(steps));
     /// assert_eq!(shape(&then).diff(&shape(&now)), "- custom critic\n+ custom judge");
     /// ```
     pub fn diff(&self, now: &Self) -> String {
@@ -425,7 +426,7 @@ fn line(node: &Node<'_>) -> String {
         line.push_str(" <- ");
         line.push_str(key.name);
     }
-    // The outputs of the root are what its agents write.
+    // The root has no written keys in its line: its outputs are keys that its agents write.
     if node.depth > 0 {
         for key in &*node.writes {
             line.push_str(" -> ");
@@ -507,7 +508,8 @@ mod tests {
         let whole = shape(&lines);
         let lineage = |len: usize| shape(&lines[..len]).lineage();
         assert!(lineage(2).is_empty());
-        // Parts of the body: up to the block, and up to the loop.
+        // Only the parts that end with a concurrent block count: up to `parallel p`, and up to
+        // `loop l`, which contains the `each`.
         assert_eq!(whole.lineage(), [lineage(5)[0], lineage(7)[1]]);
         for len in 1..=lines.len() {
             let then = shape(&lines[..len]);
@@ -544,7 +546,7 @@ mod tests {
         AgentMeta::new(AgentKind::Workflow, "w").steps(leak([step]))
     }
 
-    /// A workflow whose agent reads and writes these.
+    /// Returns the shape of a workflow whose agent reads one key and writes another.
     fn typed(reads: KeySpec<'static>, writes: KeySpec<'static>) -> Topology {
         let agent = AgentMeta::new(AgentKind::Function, "a")
             .reads(leak([reads]))
@@ -587,7 +589,7 @@ mod tests {
                 "writes {then:?}, then {now:?}"
             );
         }
-        // A key that is read may be another one.
+        // An agent may read a different key after a change.
         assert!(
             typed(KeySpec::new("j", "bool"), key("u8"))
                 .fits(&typed(KeySpec::new("k", "u8"), key("u8")))

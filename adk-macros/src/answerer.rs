@@ -7,7 +7,8 @@ use quote::{ToTokens, quote};
 use syn::LitStr;
 use syn::parse::ParseStream;
 
-const HELP: &str = "write a role in quotes, as in `by = \"staff\"`, or `by = other` for each user but the one who began the run";
+const HELP: &str = "write a role in quotes, as in `by = \"staff\"`, or `by = other` for each user \
+    but the one who began the run";
 
 pub(crate) enum Answerer {
     Other,

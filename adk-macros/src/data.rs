@@ -1,5 +1,5 @@
-//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key, and
-//! implements the number by which `key-type` identifies the type.
+//! `#[data]`: derives the traits that a type needs to be an argument, a result or a key. It also
+//! implements `Numbered`, the number by which the check `key-type` identifies the type.
 
 use crate::depth;
 use crate::diag::Diagnostics;
@@ -110,12 +110,17 @@ fn stub(input: &DeriveInput, report: Diagnostics) -> TokenStream {
         const _: () = {
             use #private::{schemars as __schemars, serde as __serde};
             impl #bounded __serde::Serialize for #name #arguments #wheres {
-                fn serialize<__S: __serde::Serializer>(&self, _: __S) -> ::core::result::Result<__S::Ok, __S::Error> {
+                fn serialize<__S: __serde::Serializer>(
+                    &self,
+                    _: __S,
+                ) -> ::core::result::Result<__S::Ok, __S::Error> {
                     ::core::unreachable!()
                 }
             }
             impl #reading __serde::Deserialize<'__de> for #name #arguments #wheres {
-                fn deserialize<__D: __serde::Deserializer<'__de>>(_: __D) -> ::core::result::Result<Self, __D::Error> {
+                fn deserialize<__D: __serde::Deserializer<'__de>>(
+                    _: __D,
+                ) -> ::core::result::Result<Self, __D::Error> {
                     ::core::unreachable!()
                 }
             }
@@ -175,8 +180,8 @@ fn order_transform(input: &DeriveInput, private: &TokenStream) -> Option<TokenSt
     }
 }
 
-/// Implements the number of the type. A type without parameters also checks that its fields are
-/// data; the error of a field that is not names the remedy.
+/// Implements `Numbered`, the number that identifies the type. For a type without parameters, the
+/// impl also checks that the fields are data; the error of a field that is not names the remedy.
 fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     let mut generics = input.generics.clone();
     let field_checks = generics.params.is_empty().then(|| field_checks(input));
@@ -184,7 +189,8 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
     generics
         .type_params_mut()
         .for_each(|parameter| parameter.bounds.push(bound.clone()));
-    // A type with a const parameter has no number, and a type with a lifetime cannot be a key.
+    // A type with a const parameter gets no identifying number, and a type with a lifetime cannot
+    // be a key.
     if generics.const_params().next().is_some() || generics.lifetimes().next().is_some() {
         return TokenStream::new();
     }
@@ -209,7 +215,10 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
                 const NUMBER: ::core::primitive::u64 = {
                     #field_checks
                     let __number = #number;
-                    #(let __number = __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);)*
+                    #(
+                        let __number =
+                            __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);
+                    )*
                     __number
                 };
             }

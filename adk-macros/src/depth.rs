@@ -6,14 +6,15 @@
 use crate::diag::Diagnostic;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
-/// Brackets inside brackets, and types inside the `< >` of types.
+/// The maximum depth of brackets inside brackets, and of types inside the `< >` of types.
 const NESTED: usize = 64;
 
-/// Consecutive signs and words that each begin one more expression, type or pattern, as in
-/// `&&&str`.
+/// The maximum number of consecutive signs and words that each begin one more expression, type or
+/// pattern, as in `&&&str`.
 const ROW: usize = 32;
 
-/// Signs in one part that may each begin one more expression, as in `a = b = c` or `A | B`.
+/// The maximum number of signs in one part that may each begin one more expression, as in `a = b =
+/// c` or `A | B`.
 const SIGNS: usize = 256;
 
 /// Words after which an expression or a type begins.

@@ -85,7 +85,8 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// The errors of one macro call. Methods that emit it take it by value, so that no error is lost.
+/// The errors of one macro call. Methods that emit them take `self` by value, so that no error is
+/// lost.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct Diagnostics {
@@ -212,87 +213,122 @@ pub(crate) enum Place {
     Tool,
 }
 
-const CHOICE: &str = "write a choice as `match approved < true => publish, false => () >`";
-const ROUNDS: &str = "write rounds as `loop(max = 5, until = done) < a; b >`";
-const LET: &str =
-    "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step";
-const OUTSIDE: &str =
-    "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps";
-const SCHEMA: &str =
-    "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`";
-const LIMIT: &str = "limit rounds where the agent is run, as in `loop(max = 5) < writer >`";
-const QUESTION: &str =
-    "write the question as the doc comment of the `await`, as in `/// May it go?`";
-const HOOKS: &str = "use the field of the hook: `before_agent`, `after_agent`, `before_model`, `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`";
-
 /// Returns the remedy for a habit from another language or framework.
 pub(crate) fn hint(place: Place, word: &str) -> Option<&'static str> {
-    use Place::*;
-    Some(match (place, word) {
-        (Step, "if" | "switch" | "when") => CHOICE,
-        (Step, "while" | "repeat" | "LoopAgent") => ROUNDS,
-        (Step, "for") => "write a step per element as `each item in items < a >`",
-        (Step, "SequentialAgent") => "write steps in order as `a; b` or `sequence < a; b >`",
-        (Step, "ParallelAgent") => "write branches as `parallel < a; b >`",
-        (Step, "LlmAgent" | "llm_agent") => {
-            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review {draft}.\" }`"
+    match place {
+        Place::Step => step_hint(word),
+        Place::Operator => operator_hint(word),
+        Place::Field => field_hint(word),
+        _ => argument_hint(place, word),
+    }
+}
+
+/// Returns the remedy for a word or sign at the beginning of an item or a step.
+fn step_hint(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "if" | "switch" | "when" => {
+            "write a choice as `match approved < true => publish, false => () >`"
         }
-        (Step, "var") => LET,
-        (Step, "fn" | "struct" | "enum" | "use" | "const") => OUTSIDE,
-        (Step, "async") => {
-            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and its name here"
+        "while" | "repeat" | "LoopAgent" => {
+            "write rounds as `loop(max = 5, until = done) < a; b >`"
         }
-        (Step, "exit") => "write `break`, which ends a loop",
-        (Step, "continue") => {
+        "for" => "write a step per element as `each item in items < a >`",
+        "SequentialAgent" => "write steps in order as `a; b` or `sequence < a; b >`",
+        "ParallelAgent" => "write branches as `parallel < a; b >`",
+        "LlmAgent" | "llm_agent" => {
+            "declare an agent as in `agent critic -> criticism: String { instruction: \"Review \
+             {draft}.\" }`"
+        }
+        "var" => {
+            "declare a key with a first value as `let KEY: TYPE = VALUE;` before the first step"
+        }
+        "fn" | "struct" | "enum" | "use" | "const" => {
+            "move it before `workflow!`, which contains only `agent`, `let`, `state` and steps"
+        }
+        "async" => {
+            "a step is an agent: write an `async fn` with `#[agent]` outside of the workflow, and \
+             its name here"
+        }
+        "exit" => "write `break`, which ends a loop",
+        "continue" => {
             "remove it: a round ends after the last step of its loop, and `break` ends the loop"
         }
-        (Step, "return") => {
+        "return" => {
             "remove it: a workflow ends after its last step; declare its outputs after `->`"
         }
-        (Step, "else") => {
-            "write the arm for all other values as `_ => step`, and the `else` of a `try` after its `>`"
+        "else" => {
+            "write the arm for all other values as `_ => step`, and the `else` of a `try` after \
+             its `>`"
         }
-        (Step, "retry") => "put steps that are retried into `try(attempts = 3) < step; step >`",
-        (Operator, ">>" | ",") => "write a `;` between two steps",
-        (Operator, "->") => "write the key of an agent after `->`, and a `;` between steps",
-        (Operator, "=>") => "write the key of an agent after `->`",
-        (Operator, "=") => {
-            "write the key of an agent after `->`, and the name of a block before `:`"
-        }
-        (Operator, ".") => {
+        "retry" => "put steps that are retried into `try(attempts = 3) < step; step >`",
+        _ => return None,
+    })
+}
+
+/// Returns the remedy for a word or sign after a step.
+fn operator_hint(word: &str) -> Option<&'static str> {
+    Some(match word {
+        ">>" | "," => "write a `;` between two steps",
+        "->" => "write the key of an agent after `->`, and a `;` between steps",
+        "=>" => "write the key of an agent after `->`",
+        "=" => "write the key of an agent after `->`, and the name of a block before `:`",
+        "." => {
             "remove it: the workflow waits for each step; write `::` between the names of a path"
         }
-        (Operator, "?") => "remove it: an error of a step ends the run",
-        (Operator, "!") => "call the macro in a function with `#[agent]`, and run that",
-        (Operator, "[") => "write the keys of an instance in `( )`, as in `critic(draft = essay)`",
-        (Field, "output_key" | "output" | "writes") => {
-            "write the key and its type before the fields, as in `agent writer -> draft: String { ... }`"
+        "?" => "remove it: an error of a step ends the run",
+        "!" => "call the macro in a function with `#[agent]`, and run that",
+        "[" => "write the keys of an instance in `( )`, as in `critic(draft = essay)`",
+        _ => return None,
+    })
+}
+
+/// Returns the remedy for a word or sign in place of a field.
+fn field_hint(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "output_key" | "output" | "writes" => {
+            "write the key and its type before the fields, as in `agent writer -> draft: String { \
+             ... }`"
         }
-        (Field, "output_schema") => SCHEMA,
-        (Field, "input" | "reads" | "input_schema") => {
+        "output_schema" => {
+            "write the schema as the type of the key, as in `agent planner -> plan: Plan { ... }`"
+        }
+        "input" | "reads" | "input_schema" => {
             "name the keys in the instruction, as in `instruction: \"Write about {topic}.\"`"
         }
-        (Field, "prompt" | "system" | "system_prompt") => "write `instruction`",
-        (Field, "description") => {
-            "write it as a doc comment, `/// Reviews the draft.`, before `agent`"
-        }
-        (Field, "sub_agents") => "write agents in the body where they run, as in `writer; critic`",
-        (Field, "generate_content_config") => {
+        "prompt" | "system" | "system_prompt" => "write `instruction`",
+        "description" => "write it as a doc comment, `/// Reviews the draft.`, before `agent`",
+        "sub_agents" => "write agents in the body where they run, as in `writer; critic`",
+        "generate_content_config" => {
             "write its parts as fields: `temperature`, `top_p`, `max_output_tokens`, `stop`, `seed`"
         }
-        (Field, "max_tokens") => "write `max_output_tokens`",
-        (Field, "max_iterations" | "max_rounds") => LIMIT,
-        (Field, "max_steps" | "max_llm_calls") => "write `max_turns`",
-        (Field, "stop_sequences") => "write `stop`",
-        (Field, "retries" | "max_retries") => "write `retry`",
-        (Field, "callback" | "callbacks") => HOOKS,
-        (Field, "on_error") => "write `on_model_error` or `on_tool_error`",
-        (Field, "disallow_transfer") => {
+        "max_tokens" => "write `max_output_tokens`",
+        "max_iterations" | "max_rounds" => {
+            "limit rounds where the agent is run, as in `loop(max = 5) < writer >`"
+        }
+        "max_steps" | "max_llm_calls" => "write `max_turns`",
+        "stop_sequences" => "write `stop`",
+        "retries" | "max_retries" => "write `retry`",
+        "callback" | "callbacks" => {
+            "use the field of the hook: `before_agent`, `after_agent`, `before_model`, \
+             `after_model`, `on_model_error`, `before_tool`, `after_tool`, `on_tool_error`"
+        }
+        "on_error" => "write `on_model_error` or `on_tool_error`",
+        "disallow_transfer" => {
             "write `disallow_transfer_to_parent` or `disallow_transfer_to_peers`"
         }
+        _ => return None,
+    })
+}
+
+/// Returns the remedy for a word among the arguments of a block or an attribute.
+fn argument_hint(place: Place, word: &str) -> Option<&'static str> {
+    use Place::*;
+    Some(match (place, word) {
         (Argument, "max_iterations" | "max_rounds") => "write `max`",
         (Argument, "while") => "write `until` and a `bool` key",
-        (Await, "question" | "prompt") => QUESTION,
+        (Await, "question" | "prompt") => {
+            "write the question as the doc comment of the `await`, as in `/// May it go?`"
+        }
         (Agent, "description") => "write it as a doc comment, `/// Grades the draft.`",
         (Agent, "name") => "rename the function, or name the step with `as`",
         (Agent, "output_key") => "write `writes = KEY`",

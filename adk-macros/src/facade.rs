@@ -34,7 +34,9 @@ pub(crate) fn path() -> String {
 pub(crate) fn imports() -> TokenStream {
     code!(
         "#[allow(unused_imports)]
-        use ::{}::__private::{{self as __adk, TypeFactDefaults as _, typed::{{self as __typed, KeyFactDefaults as _}}}};",
+        use ::{}::__private::{{
+            self as __adk, TypeFactDefaults as _, typed::{{self as __typed, KeyFactDefaults as _}}
+        }};",
         facade()
     )
 }
@@ -44,7 +46,10 @@ pub(crate) fn workflow_imports() -> TokenStream {
     let names = imports();
     let more = code!(
         "#[allow(unused_imports)]
-        use __adk::wire::{{self as __wire, NoInstruction as _, ItemFactDefaults as _, ReadNothing as _, ReadPlain as _}};"
+        use __adk::wire::{{
+            self as __wire, NoInstruction as _, ItemFactDefaults as _, ReadNothing as _,
+            ReadPlain as _
+        }};"
     );
     quote!(#names #more)
 }

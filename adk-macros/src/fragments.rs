@@ -106,7 +106,10 @@ enum TokenAfter {
 
 impl TokenBefore {
     fn last(tokens: &[TokenTree]) -> Self {
-        let is_sign = |token: Option<&TokenTree>, signs: &[char]| matches!(token, Some(TokenTree::Punct(sign)) if signs.contains(&sign.as_char()));
+        let is_sign = |token: Option<&TokenTree>, signs: &[char]| match token {
+            Some(TokenTree::Punct(sign)) => signs.contains(&sign.as_char()),
+            _ => false,
+        };
         let (last, rest) = match tokens.split_last() {
             Some((last, rest)) => (last, rest),
             None => return Self::Separator,

@@ -29,7 +29,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Attribute;
 
 /// Remedy for a misplaced `#[agent]`.
-const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on a type that is data";
+const AGENTS: &str = "put the attribute on a `fn`, or on `impl Agent for TYPE`; write `#[data]` on \
+    a type that is data";
 
 pub(crate) fn agent(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Diagnostics::new(Check::AgentAttribute);
@@ -208,7 +209,8 @@ fn needs(function: &Function, name: &Ident) -> Option<(TokenStream, TokenStream)
     let needs = quote! {
         const __ADK_RESOURCES: &[__adk::spec::ResourceSpec<'static>] = &[#(#all),*];
         impl __adk::resources::DeclaresNeeds for #name {}
-        impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*> __adk::resources::Needs<__R> for #name {}
+        impl<__R: ?::core::marker::Sized #(+ __adk::resources::Gives<#bounds>)*>
+            __adk::resources::Needs<__R> for #name {}
     };
     Some((described, needs))
 }
@@ -254,19 +256,20 @@ fn original_item(function: &Function, is_public: bool) -> TokenStream {
     }
 }
 
-/// Returns the braced struct of the same name. A braced struct is only in the namespace of types,
-/// so it may share the name of the function.
+/// Returns the braced struct with the function's name. A braced struct is only in the namespace of
+/// types, so it may share the name of the function.
 fn twin_struct(function: &Function) -> TokenStream {
     let (vis, name) = (&function.vis, &function.sig.ident);
     let before = read(&twin_attributes(function));
     let derived = read(
-        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]",
+        "#[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, \
+         ::core::default::Default)]",
     );
     quote!(#before #derived #vis struct #name {})
 }
 
-/// Returns the attributes of the type of the same name. Editors show the docs of the type where a
-/// workflow names the step; rustdoc shows and tests the docs of the function.
+/// Returns the attributes of the struct with the function's name. Editors show the docs of the
+/// struct where a workflow names the step; rustdoc shows and tests the docs of the function.
 fn twin_attributes(function: &Function) -> String {
     let docs = function
         .attrs
@@ -285,7 +288,13 @@ fn twin_attributes(function: &Function) -> String {
 }
 
 /// Allowed lints of the type of the same name. Attributes for clippy cost nothing in other builds.
-const ALLOW: &str = "#[allow(dead_code, missing_copy_implementations, missing_debug_implementations, missing_docs, non_camel_case_types)]
+const ALLOW: &str = "#[allow(
+        dead_code,
+        missing_copy_implementations,
+        missing_debug_implementations,
+        missing_docs,
+        non_camel_case_types
+    )]
     #[cfg_attr(clippy, allow(clippy::empty_structs_with_brackets, clippy::pedantic))]";
 
 /// Returns the `#[cfg(...)]` attributes of the function as text.
@@ -321,8 +330,10 @@ fn output_types(function: &Function) -> TokenStream {
     let inside = if keys::is_plain(function) {
         "type __AdkPlain = __AdkOutput; type __AdkValue = __AdkOutput;"
     } else {
-        "type __AdkPlain = <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
-        type __AdkValue = <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
+        "type __AdkPlain =
+            <__AdkOutput as __adk::OfResult<{ __adk::TypeFacts::<__AdkOutput>::RESULT }>>::Value;
+        type __AdkValue =
+            <__AdkPlain as __adk::OfFlow<{ __adk::TypeFacts::<__AdkPlain>::FLOW }>>::Value;"
     };
     let inside = read(inside);
     quote!(type __AdkOutput = #output; #inside)

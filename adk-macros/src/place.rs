@@ -15,13 +15,13 @@ const PACKAGE: &str = "[
     ::core::option_env!(\"CARGO_BIN_NAME\"),
 ]";
 
-/// Returns the number of the scope that contains the expansion.
+/// Returns the expression for the number of the scope that contains the expansion.
 pub(crate) fn scope() -> TokenStream {
     let (file, package) = parts();
     code!("__typed::number_of({file}, {package})")
 }
 
-/// Returns the parts of that number: the location as text, and the package.
+/// Returns the inputs of the scope's number: the location as text, and the package.
 pub(crate) fn parts() -> (&'static str, &'static str) {
     (
         "::core::concat!(::core::file!(), ' ', ::core::column!())",
@@ -45,12 +45,13 @@ pub(crate) fn definition(name: &str) -> TokenStream {
     code!("::core::concat!(::core::module_path!(), \"::{name}\"), __SCOPE")
 }
 
-/// Returns the number of a type with that name. Each type has a different number.
+/// Returns the expression for a number that identifies the type with that name.
 pub(crate) fn type_number(name: &str) -> TokenStream {
     code!(
         "__typed::number_of(
             ::core::concat!(
-                ::core::module_path!(), \"::{name} \", ::core::file!(), ' ', ::core::line!(), ' ', ::core::column!()
+                ::core::module_path!(), \"::{name} \",
+                ::core::file!(), ' ', ::core::line!(), ' ', ::core::column!()
             ),
             {PACKAGE},
         )"

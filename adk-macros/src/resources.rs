@@ -59,8 +59,12 @@ fn fields<'a>(input: &'a DeriveInput, report: &mut Diagnostics) -> Vec<ProvidedF
             let (first, second) = (name(first), name(&member));
             report.refuse(
                 field.ty.span(),
-                format!("`{first}` and `{second}` are both a `{spelled}`, and a resource is taken by its type"),
-                "make one of them a type of its own, such as `struct Replica(PgPool);`, or put `#[resource(skip)]` on it",
+                format!(
+                    "`{first}` and `{second}` are both a `{spelled}`, and a resource is taken by \
+                     its type"
+                ),
+                "make one of them a type of its own, such as `struct Replica(PgPool);`, or put \
+                 `#[resource(skip)]` on it",
             );
             continue;
         }
@@ -107,7 +111,9 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
     });
     // The bound has the span of the field's type, where rustc reports a type that threads cannot
     // share.
-    let shared = fields.iter().filter(|_| !input.generics.params.is_empty()).map(|ProvidedField { ty, .. }| {
+    let is_generic = !input.generics.params.is_empty();
+    let shared = fields.iter().filter(|_| is_generic);
+    let shared = shared.map(|ProvidedField { ty, .. }| {
         quote_spanned!(ty.span()=> #ty: ::core::marker::Send + ::core::marker::Sync + 'static,)
     });
     let conditions = quote!(where #predicates #(#shared)*);
@@ -141,7 +147,9 @@ fn expand(input: &DeriveInput, fields: &[ProvidedField<'_>]) -> TokenStream {
                 fn get(
                     &self,
                     __of: ::core::any::TypeId,
-                ) -> ::core::option::Option<&(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)> {
+                ) -> ::core::option::Option<
+                    &(dyn ::core::any::Any + ::core::marker::Send + ::core::marker::Sync)
+                > {
                     #(#found)*
                     ::core::option::Option::None
                 }

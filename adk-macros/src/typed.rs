@@ -12,11 +12,12 @@ const PLAIN: [&str; 18] = [
     "i16", "i32", "i64", "i128", "isize", "str",
 ];
 
-/// Types of the user, each with the type that the expansion makes of it.
+/// Types of the user, each with the type that represents it in `impl Typed`.
 pub(crate) type TypePairs<'a> = Vec<(&'a Type, TokenStream)>;
 
-/// Returns the place of each key among the compared types, counted from 1, or 0 for no place. Plain
-/// types come last, because they have numbers, by which they are compared.
+/// Returns the place of each key in `impl Typed`, counted from 1. At most `room` keys get a place,
+/// and the others get 0. Plain types come last, because their numbers identify them, so they need
+/// no place.
 pub(crate) fn places<'a>(types: impl IntoIterator<Item = &'a Type>, room: usize) -> Vec<u8> {
     let types: Vec<_> = types.into_iter().collect();
     let mut places = vec![0; types.len()];
@@ -60,8 +61,9 @@ pub(crate) fn implement<'t>(
     }
 }
 
-/// Returns the number of the type of a key. For a type that is spelled as a `Vec` and may have no
-/// number, the expression also determines whether it is the `Vec` of the standard library.
+/// Returns the expression for the number that identifies the type of a key. For a type that is
+/// spelled as a `Vec` and may have no number, the expression also determines whether it is the
+/// `Vec` of the standard library.
 pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::KeyFacts::<#ty>::NUMBER);
     let target = spelled
@@ -76,10 +78,11 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     }
 }
 
-/// Flag of the place of a type that is spelled without its `Option`: `OPENED` of `adk_core::spec`.
+/// The bit of a key's place that means that its type is spelled without the `Option`: `OPENED` of
+/// `adk_core::spec`.
 pub(crate) const OPENED: u8 = 0x80;
 
-/// Returns the types that have a place, in the order of their places.
+/// Returns the types that have an index in the trait `Typed`, sorted by that index.
 fn in_order_of_places<'a, 't>(
     given: &'a [(&'t Type, TokenStream)],
     room: usize,
@@ -101,7 +104,7 @@ pub(crate) fn list(types: impl DoubleEndedIterator<Item = TokenStream>) -> Token
         .fold(quote!(()), |rest, ty| quote!((#ty, #rest)))
 }
 
-/// Returns the type of the key for a parameter of a plain type.
+/// Returns the type that the key of a plain parameter has: `String` for `&str`.
 pub(crate) fn plain_type(ty: &Type) -> Option<TokenStream> {
     let path = plain_path(ty)?;
     Some(if path.is_ident("str") {
@@ -136,7 +139,10 @@ fn plain_path(ty: &Type) -> Option<&Path> {
     let is_plain = match &segment.arguments {
         PathArguments::None => PLAIN.iter().any(|name| segment.ident == name),
         PathArguments::AngleBracketed(list) if segment.ident == "Vec" && list.args.len() == 1 => {
-            matches!(list.args.first(), Some(GenericArgument::Type(inner @ Type::Path(_))) if is_plain(inner))
+            match list.args.first() {
+                Some(GenericArgument::Type(inner @ Type::Path(_))) => is_plain(inner),
+                _ => false,
+            }
         }
         _ => false,
     };

@@ -205,7 +205,10 @@ pub(crate) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
 
 /// Replaces each lifetime by `'static`, since a type in an item has no other lifetime.
 pub(crate) fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
-    let is = |next: Option<&TokenTree>, wanted: char| matches!(next, Some(TokenTree::Punct(next)) if next.as_char() == wanted);
+    let is = |next: Option<&TokenTree>, wanted: char| match next {
+        Some(TokenTree::Punct(next)) => next.as_char() == wanted,
+        _ => false,
+    };
     let mut out = TokenStream::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -377,7 +380,11 @@ pub(crate) fn is_called_context(ty: &Type) -> bool {
 }
 
 fn ends_in(ty: &Type, name: &str) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+    let Type::Path(path) = ty else { return false };
+    path.path
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == name)
 }
 
 /// Returns argument `nth` of a type with the given name.

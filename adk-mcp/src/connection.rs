@@ -35,7 +35,7 @@ pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 pub(crate) struct Connection {
     service: RunningService<RoleClient, Client>,
     process: tokio::sync::Mutex<Option<Process>>,
-    /// Reason why this side ended the connection.
+    /// Reason why this client ended the connection.
     fault: Arc<OnceLock<String>>,
     /// Set when a request could not be sent, so that the next one opens another connection.
     broken: AtomicBool,
@@ -174,7 +174,7 @@ impl Connection {
         }
     }
 
-    /// Returns the turn of the calls, for servers that may ask the user.
+    /// Returns the order of calls, for servers that may ask the user.
     pub(crate) fn turn(&self) -> &Turn {
         &self.service.service().turn
     }
@@ -284,7 +284,7 @@ impl Connection {
     }
 }
 
-/// A call that waits for its answer.
+/// A call of a tool that waits for its answer. On drop, asks the server to cancel the call.
 struct Call<'a> {
     client: &'a Client,
     token: ProgressToken,
@@ -352,7 +352,8 @@ async fn connect(
 
 fn refusal(error: &ClientInitializeError) -> String {
     match error {
-        // Only the error of the transport: the outer error contains type names.
+        // Only the transport's error is shown, because the error around it contains type names of
+        // Rust.
         ClientInitializeError::TransportError { error, .. } => chain(&*error.error),
         error => chain(error),
     }

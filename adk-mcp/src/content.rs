@@ -104,7 +104,7 @@ impl McpToolset {
         Ok(())
     }
 
-    /// Waits for an answer for at most the timeout of a call.
+    /// Waits for an answer, but not longer than the `timeout` of the toolset.
     async fn in_time<T>(
         &self,
         what: &str,

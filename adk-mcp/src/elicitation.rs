@@ -1,9 +1,9 @@
 //! Elicitation: questions of a server during a call, answered through the run.
 //!
-//! A question does not name its call. Therefore the calls of one connection take turns, and a
-//! question belongs to the call that has the turn. A call that waits for an answer releases the
-//! turn. It exists only in this process, because the server keeps it open on a connection of this
-//! process.
+//! A question does not name the call that it belongs to. Therefore only one call at a time runs on
+//! a connection, and a question belongs to the running call. A call that waits for an answer lets
+//! the next call run. Such an open call exists only in this process, because the server keeps it
+//! open on a connection of this process.
 
 use crate::connection::{Connection, Failure};
 use crate::schema;
@@ -28,7 +28,8 @@ type CallKey = (RunId, String);
 /// Calls of a toolset that wait for an answer.
 pub(crate) type OpenCalls = Mutex<HashMap<CallKey, OpenCall>>;
 
-/// Turn of the calls on a connection, and receiver of the server's questions.
+/// The order of the calls on a connection: one call at a time runs, and it receives the server's
+/// questions.
 #[derive(Default)]
 pub(crate) struct Turn {
     turn: tokio::sync::Mutex<()>,
@@ -58,10 +59,10 @@ struct OpenQuestion {
     reply: oneshot::Sender<ElicitResult>,
 }
 
-/// Outcome of one part of a call.
+/// The outcome of a call up to its result or its next question.
 pub(crate) enum CallOutcome {
     Result(Result<CallToolResult, Failure>),
-    /// The call continues with an answer.
+    /// The server asks the user; the call continues with the answer.
     Asks(ToolError),
 }
 
@@ -70,8 +71,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Turn {
-    /// Sends a question to the call that has the turn. Declines without such a call, and for a page
-    /// in a browser.
+    /// Passes a question to the running call. Declines the question if no call runs, or if it is a
+    /// page in a browser.
     pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
         let ElicitRequestParams::FormElicitationParams {
@@ -105,7 +106,7 @@ impl Turn {
     }
 }
 
-/// Stops the delivery of questions when the part of a call ends.
+/// Stops the delivery of questions to a call when the call ends or waits for an answer.
 struct Listening<'a>(&'a Turn);
 
 impl Drop for Listening<'_> {
@@ -155,9 +156,9 @@ impl Shared {
     fn lost_connection_error(&self, tool: &str) -> ToolError {
         let name = &self.settings.name;
         ToolError::failed(format!(
-            "the server of `{name}` asked a question in this call of `{tool}`. The question has been answered, but the \
-             connection of the call has ended, so the server cannot get the answer. The call is not repeated \
-             automatically; its effects are unknown."
+            "the server of `{name}` asked a question in this call of `{tool}`. The question has \
+             been answered, but the connection of the call has ended, so the server cannot get the \
+             answer. The call is not repeated automatically; its effects are unknown."
         ))
     }
 
@@ -219,7 +220,7 @@ impl OpenCall {
         None
     }
 
-    /// Waits for the result, or for a question.
+    /// Waits until the server sends the result or asks a question.
     async fn run_part(&mut self, shared: &Shared, tool: &str, may_ask: bool) -> CallOutcome {
         let connection = self.connection.clone();
         let turn = connection.turn();

@@ -9,8 +9,11 @@
 //! ```no_run
 //! use adk_mcp::{McpToolset, StdioServer};
 //!
-//! let server = StdioServer::new("npx").args(["-y", "@modelcontextprotocol/server-filesystem", "docs"]);
-//! let files = McpToolset::new("files", server).filter(|tool| tool.starts_with("read")).prefix("files");
+//! let server = StdioServer::new("npx")
+//!     .args(["-y", "@modelcontextprotocol/server-filesystem", "docs"]);
+//! let files = McpToolset::new("files", server)
+//!     .filter(|tool| tool.starts_with("read"))
+//!     .prefix("files");
 //! ```
 //!
 //! # Calls

@@ -6,7 +6,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Maximum number of tools after the filter. Default 128.
+    /// Maximum number of tools that the filter keeps. Default 128.
     pub tools: usize,
     /// Maximum size of a tool's description in bytes. Default 8 KiB.
     pub description_bytes: usize,

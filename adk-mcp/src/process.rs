@@ -1,5 +1,5 @@
-//! [`Process`]: the process of a [`StdioServer`], with a small environment, limited messages, and
-//! the life of its connection.
+//! [`Process`]: the process of a [`StdioServer`]. It has a small environment and a limited size of
+//! messages, and ends with its connection.
 
 use crate::elicitation::lock;
 use crate::server::StdioServer;
@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Environment variables that each server gets: the list of the official SDKs, and the language
+/// Environment variables that each server gets: those that the official SDKs pass, and the language
 /// settings.
 const KEPT: [&str; 20] = [
     "APPDATA",
@@ -45,7 +45,7 @@ const KEPT: [&str; 20] = [
 /// Number of bytes kept from the end of standard error.
 const LAST_WORDS: usize = 1000;
 
-/// Time in which the process may end by itself.
+/// Time in which the process may end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Time to wait for the end of standard error.
@@ -119,7 +119,7 @@ impl Process {
             && let Ok(Ok(status)) = timeout(GRACE, child.wait()).await
         {
             words = format!(" ({status})");
-            // A child process of the server may hold the other end open.
+            // A child process of the server may keep standard error open, so the wait is limited.
             let _ = timeout(LAST_READ, &mut self.reads).await;
         }
         let kept = lock(&self.errors);
@@ -142,7 +142,7 @@ impl Drop for Process {
     }
 }
 
-/// A reader that fails after a line that exceeds a limit, which ends the connection.
+/// A reader that limits the length of a line. A longer line is an error, which ends the connection.
 pub(crate) struct Bounded<R> {
     pub(crate) inner: R,
     pub(crate) most: usize,

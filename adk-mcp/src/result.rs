@@ -119,9 +119,10 @@ async fn save(
     match cx.artifacts().save(name.clone(), part).await {
         Ok(_) => Ok(json!({"name": name, "mimeType": kind, "bytes": size})),
         // The text of the result is useful without the file.
-        Err(error) if error.kind() == ErrorKind::NoArtifactStore => Ok(
-            json!({"mimeType": kind, "bytes": size, "omitted": "this runner has no artifact store"}),
-        ),
+        Err(error) if error.kind() == ErrorKind::NoArtifactStore => {
+            let why = "this runner has no artifact store";
+            Ok(json!({"mimeType": kind, "bytes": size, "omitted": why}))
+        }
         Err(error) => Err(error.to_string()),
     }
 }

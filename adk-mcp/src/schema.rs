@@ -5,11 +5,11 @@ use crate::limits::Limits;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
-/// Maximum number of backtracking steps of a pattern, because a server may send malicious patterns
-/// and texts.
+/// Maximum number of backtracking steps of a regular expression, because a server may send
+/// malicious patterns.
 const STEPS: usize = 100_000;
 
-/// Maximum number of faults in one error.
+/// Maximum number of violations of a schema that one error lists.
 const FAULTS: usize = 5;
 
 /// Keywords that identify or contain parts of the schema. Nothing refers to them after references
@@ -29,7 +29,8 @@ const NAMES: [&str; 8] = [
 struct Inliner<'a> {
     root: &'a Value,
     limits: &'a Limits,
-    /// References that contain the current place.
+    /// References whose targets contain the current part of the schema. A reference inside its own
+    /// target is recursive.
     open: Vec<&'a str>,
     bytes: usize,
 }
@@ -98,7 +99,8 @@ impl<'a> Inliner<'a> {
             }
         }
         for (key, value) in object {
-            // A property may be named `$id`; the keys of `properties` are handled one level deeper.
+            // Under `properties`, a key is the name of a property and may be `$id`. Those keys are
+            // handled one level deeper.
             if key.ends_with("Ref") && key.starts_with('$')
                 || key == "$ref"
                 || NAMES.contains(&key.as_str())

@@ -13,7 +13,8 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A tool as the server listed it. The connection owns it, so it does not refer to the connection.
+/// A tool as the server listed it. The connection owns the tool, so the tool does not refer to the
+/// connection.
 pub(crate) struct ListedTool {
     described: Described,
     declaration: ToolDeclaration,
@@ -29,7 +30,7 @@ pub(crate) struct McpTool {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Owned data of a [`ToolMeta`].
+/// The data that a [`ToolMeta`] borrows.
 struct Owned {
     name: String,
     description: String,
@@ -131,7 +132,8 @@ impl McpTool {
             Ok(result) => match check_output(output.as_ref(), &result) {
                 Ok(()) => result::value(name, result, &shared.settings.limits, cx).await,
                 Err(faults) => Err(format!(
-                    "the server of `{}` returned a result of `{name}` that does not match its output schema: {faults}",
+                    "the server of `{}` returned a result of `{name}` that does not match its \
+                     output schema: {faults}",
                     shared.settings.name
                 )),
             },

@@ -211,7 +211,7 @@ async fn a_server_in_python_over_stdio() {
         heard.error(1)
     );
     assert_eq!(heard.answers[2]["artifacts"][0]["mimeType"], "image/png");
-    // The SDK does not send the text of an exception.
+    // The SDK of this server does not send the text of an exception.
     assert_eq!(heard.error(3), "Error executing tool refuse");
     assert_eq!(heard.result(4), "done");
     assert!(told.lock().unwrap().contains(&3.0));

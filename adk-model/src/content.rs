@@ -13,7 +13,8 @@ use std::sync::Arc;
 pub enum Role {
     /// The model.
     Model,
-    /// The user, the answers of functions, and any other speaker of a foreign program.
+    /// The user. Answers to function calls have this role too, as has any unknown role that another
+    /// program has written.
     #[default]
     #[serde(other)]
     User,
@@ -24,7 +25,8 @@ pub enum Role {
 /// ```
 /// # use adk_core as adk;
 /// use adk::{Content, Part};
-/// let content = Content::user("What is this?").with(Part::inline_data("image/png", vec![1, 2, 3]));
+/// let image = Part::inline_data("image/png", vec![1, 2, 3]);
+/// let content = Content::user("What is this?").with(image);
 /// assert_eq!(content.text(), "What is this?");
 /// assert_eq!(
 ///     serde_json::to_string(&Content::model("Hi")).unwrap(),

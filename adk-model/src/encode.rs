@@ -500,8 +500,10 @@ impl Serializer for KeyEncoder {
 
     display! {
         serialize_bool(bool)
-        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
-        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+        serialize_u128(u128)
         serialize_char(char)
     }
 
@@ -648,8 +650,8 @@ mod tests {
             ),
             (
                 to_json(&[u128::MAX]),
-                "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept from \
-                 -9223372036854775808 to 18446744073709551615",
+                "holds 340282366920938463463374607431768211455 at `[0]`, and integers are kept \
+                 from -9223372036854775808 to 18446744073709551615",
             ),
             (
                 to_json(&BTreeMap::from([("a", BTreeMap::from([(Some(1), 2)]))])),

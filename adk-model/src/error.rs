@@ -19,12 +19,14 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// ```
 /// # use adk_core as adk;
 /// use adk::{Error, ErrorKind, Path};
-/// let error = Error::new(ErrorKind::KeyMissing, "the instruction reads `topic`, which nothing has written")
+/// let fact = "the instruction reads `topic`, which nothing has written";
+/// let error = Error::new(ErrorKind::KeyMissing, fact)
 ///     .with_help("pass it as an input")
 ///     .at(&Path::root("writing"));
 /// assert_eq!(
 ///     error.to_string(),
-///     "agent `writing` (at writing): the instruction reads `topic`, which nothing has written; help: pass it as an input"
+///     "agent `writing` (at writing): the instruction reads `topic`, which nothing has written; \
+///      help: pass it as an input"
 /// );
 /// ```
 #[non_exhaustive]
@@ -469,9 +471,10 @@ macro_rules! from_foreign {
     )*};
 }
 from_foreign! {
-    &str, BoxError, BudgetError, String, fmt::Error, serde_json::Error, std::char::ParseCharError, std::env::VarError, std::io::Error,
-    std::net::AddrParseError, std::num::ParseFloatError, std::num::ParseIntError, std::num::TryFromIntError,
-    std::str::ParseBoolError, std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
+    &str, BoxError, BudgetError, String, fmt::Error, serde_json::Error, std::char::ParseCharError,
+    std::env::VarError, std::io::Error, std::net::AddrParseError, std::num::ParseFloatError,
+    std::num::ParseIntError, std::num::TryFromIntError, std::str::ParseBoolError,
+    std::str::Utf8Error, std::string::FromUtf8Error, std::time::SystemTimeError, uuid::Error,
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use crate::{Name, Path};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The way an agent ended. An exit is the `break` of the innermost enclosing loop, or of the loop
-/// with that name.
+/// How an agent ended. An exit acts like `break` in Rust: it ends the innermost enclosing loop, or
+/// an enclosing loop that it names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Flow {
@@ -14,7 +14,7 @@ pub enum Flow {
     Continue,
     /// The innermost loop ends.
     Exit,
-    /// The enclosing loop with that name ends.
+    /// The enclosing loop of this name ends.
     ExitTo(Name),
 }
 
@@ -35,11 +35,11 @@ impl Flow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoopEnd {
-    /// The path of the loop, without its own round.
+    /// The path of the loop; its last segment has no round.
     pub path: Path,
     /// The number of rounds that were begun.
     pub rounds: u32,
-    /// The reason.
+    /// The reason why the loop ended.
     pub reason: LoopEndReason,
 }
 

@@ -19,7 +19,7 @@ pub struct EventId(Uuid);
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(Uuid);
 
-/// 50 random bits of a run.
+/// The random bits in the ids that one run makes: its own id and those of its events.
 #[derive(Clone, Copy, Debug)]
 pub struct IdSeed(u64);
 
@@ -41,8 +41,8 @@ impl IdSeed {
         RunId(self.at(micros, MOST - 1))
     }
 
-    /// Returns the number of a claim, which no other process makes: 48 random bits, above the
-    /// numbers 0 and 1.
+    /// Returns a random number of 48 bits for a claim, so that no other process makes the same one.
+    /// It is never 0 or 1, which other kinds of claims use.
     pub fn claim(self) -> u64 {
         (self.0 >> 16) + 2
     }
@@ -53,8 +53,8 @@ impl IdSeed {
         EventId(self.at(micros, nth))
     }
 
-    /// Puts milliseconds into the first 48 bits, as the standard says, then the microseconds within
-    /// into 12, `nth` into 12, and random bits into the rest.
+    /// Makes a UUID of version 7: the first 48 bits hold the milliseconds, then 12 bits each hold
+    /// the microseconds within the millisecond and `nth`, and the rest is random.
     fn at(self, micros: u64, nth: u16) -> Uuid {
         let time = u128::from(micros / 1000) << 80 | u128::from(micros % 1000) << 64;
         let rest = u128::from(nth & (MOST - 1)) << 50 | u128::from(self.0 >> 14);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// second round.
 ///
 /// An element of an `each` is `each_1[3]/worker`, counted from 0. Clones share the nodes.
-// The empty path has no node: every event begins with it.
+// The empty path has no node, so that a new event, whose path is empty, allocates none.
 #[derive(Clone, Default)]
 pub struct Path(Option<Arc<Node>>);
 
@@ -132,7 +132,8 @@ impl Path {
         parts
     }
 
-    /// Returns true if both nodes are parts of one block.
+    /// Returns true if this path and `other` end in the same block or agent; its round, element or
+    /// branch may differ.
     pub fn is_beside(&self, other: &Self) -> bool {
         self.name() == other.name() && self.parent() == other.parent()
     }
@@ -244,7 +245,8 @@ impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is not a path; help: write segments such as `writing/refinement#2/each_1[0]/critic`",
+            "`{}` is not a path; help: write segments such as \
+             `writing/refinement#2/each_1[0]/critic`",
             self.0
         )
     }

@@ -27,7 +27,8 @@ const PREFIX: &str = "secret:";
 /// # use adk_core as adk;
 /// use adk::Secret;
 /// let token: Secret<String> = "ghp_1234".into();
-/// assert_eq!((format!("{token:?}"), serde_json::to_string(&token)?), ("Secret".into(), r#""[secret]""#.into()));
+/// assert_eq!(format!("{token:?}"), "Secret");
+/// assert_eq!(serde_json::to_string(&token)?, r#""[secret]""#);
 /// assert_eq!(token.expose(), "ghp_1234");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
@@ -147,7 +148,8 @@ pub fn redact(value: &Value) -> Value {
 }
 
 /// Returns the name under which a run keeps a secret that was written at a path, and the reference
-/// for the event. A later secret of this key and path replaces the first.
+/// that replaces the secret in the event. A later secret of the same key and path replaces the
+/// earlier one.
 pub fn keep(key: &str, path: &Path) -> (Name, Value) {
     let name = format!("{PREFIX}{key}@{path}");
     let kept = json!({KEPT: name});

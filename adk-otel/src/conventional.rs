@@ -1,5 +1,6 @@
-//! [`Conventional`]: an exporter that writes attributes as the lists that the conventions define.
-//! `tracing` has no list values, so the runtime records only their one element.
+//! [`Conventional`]: an exporter that converts the attributes that OpenTelemetry's conventions
+//! define as lists. `tracing` has no list values, so the runtime records the only element of each
+//! list.
 
 use opentelemetry::{Array, Value};
 use opentelemetry_sdk::Resource;

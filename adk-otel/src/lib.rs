@@ -167,7 +167,7 @@ impl Otel {
 
 impl Drop for Otel {
     fn drop(&mut self) {
-        // `drop` cannot return an error; OpenTelemetry logs it.
+        // `drop` cannot return the error of the shutdown; OpenTelemetry logs it.
         let _ = self.tracers.shutdown();
         let _ = self.meters.shutdown();
     }

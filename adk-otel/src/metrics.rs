@@ -1,5 +1,5 @@
-//! [`Metrics`]: the metrics of runs. The layer counts open spans instead of exported spans, so
-//! sampling does not change the metrics.
+//! [`Metrics`]: the metrics of runs. They are measured on all spans that are opened, and not only
+//! on exported spans, so sampling does not change them.
 
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};
@@ -12,7 +12,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-/// Attributes with few distinct values. They identify the callee and the kind of error.
+/// The span attributes that metrics keep. Each has few distinct values: they name what was called,
+/// and the kind of error.
 const DIMENSIONS: [&str; 8] = [
     "gen_ai.operation.name",
     "gen_ai.provider.name",
@@ -70,7 +71,7 @@ impl Metrics {
                 .collect();
             self.tokens.record(count, &dimensions);
         }
-        // The duration of an unfinished run would include its wait for a person.
+        // An unfinished run waits for a person, and its duration would include the wait.
         if !is_unfinished {
             self.durations
                 .record(since.elapsed().as_secs_f64(), &dimensions);

@@ -44,7 +44,7 @@ async fn a_remote_branch_is_a_child_of_the_span_of_its_run() {
         .serve(runner.run(&tree, "go"), posted, process.killed.notified())
         .await;
     ended.unwrap().unwrap();
-    // Each process opens its own root span.
+    // Each process begins with a root span of its own.
     let expected = "\
 invoke_workflow w [w]
   invoke_workflow w [w/p/a]

@@ -55,7 +55,10 @@ workflow! {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent left -> west: String { instruction: "West" }
         agent right -> east: String { instruction: "East" }
-        agent editor -> story: String { instruction: "Print {draft} {verdict} {size}", tools: [count, send] }
+        agent editor -> story: String {
+            instruction: "Print {draft} {verdict} {size}",
+            tools: [count, send],
+        }
 
         writer;
         parallel < left; right >

@@ -10,6 +10,7 @@ use adk::testing::{Reply, ScriptedModel};
 use adk::{Error, ErrorKind, RunConfig, json};
 use opentelemetry::trace::SpanKind;
 use opentelemetry_sdk::metrics::data::{AggregatedMetrics, MetricData};
+use opentelemetry_sdk::trace::SpanData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{Collected, attribute};
 
@@ -129,6 +130,35 @@ invoke_workflow trip [trip]
   invoke_agent join [trip/join]
 ";
 
+/// Asserts that a span names its run, session and operation, and holds no contents.
+fn is_described(span: &SpanData, run: &str) {
+    assert_eq!(attribute(span, "adk.run.id"), Some(run.to_owned()));
+    assert_eq!(
+        attribute(span, "gen_ai.conversation.id").as_deref(),
+        Some("monday")
+    );
+    let operation = span.name.split(' ').next().unwrap();
+    assert_eq!(
+        attribute(span, "gen_ai.operation.name").as_deref(),
+        Some(operation)
+    );
+    let is_call = operation == "chat";
+    assert_eq!(
+        span.span_kind,
+        if is_call {
+            SpanKind::Client
+        } else {
+            SpanKind::Internal
+        }
+    );
+    // Spans hold no contents unless `trace_contents` is set.
+    assert!(!format!("{span:?}").contains("secret"), "{span:?}");
+    assert!(!span.attributes.iter().any(|attribute| {
+        let name = attribute.key.as_str();
+        name.ends_with(".messages") || name.contains(".call.arg") || name.ends_with(".result")
+    }));
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_agent_and_call_has_a_span_below_its_caller() {
     let collected = Collected::new();
@@ -143,38 +173,11 @@ async fn each_agent_and_call_has_a_span_below_its_caller() {
 
     let spans = collected.spans();
     for span in spans.iter().filter(|span| span.name != "lookup") {
-        assert_eq!(
-            attribute(span, "adk.run.id"),
-            Some(outcome.run_id.to_string())
-        );
-        assert_eq!(
-            attribute(span, "gen_ai.conversation.id").as_deref(),
-            Some("monday")
-        );
+        is_described(span, &outcome.run_id.to_string());
         assert_eq!(
             span.span_context.trace_id(),
             spans[0].span_context.trace_id()
         );
-        let operation = span.name.split(' ').next().unwrap();
-        assert_eq!(
-            attribute(span, "gen_ai.operation.name").as_deref(),
-            Some(operation)
-        );
-        let is_call = operation == "chat";
-        assert_eq!(
-            span.span_kind,
-            if is_call {
-                SpanKind::Client
-            } else {
-                SpanKind::Internal
-            }
-        );
-        // Spans hold no contents unless `trace_contents` is set.
-        assert!(!format!("{span:?}").contains("secret"), "{span:?}");
-        assert!(!span.attributes.iter().any(|attribute| {
-            let name = attribute.key.as_str();
-            name.ends_with(".messages") || name.contains(".call.arg") || name.ends_with(".result")
-        }));
     }
     let find = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
     let tool = find("execute_tool guide");
@@ -194,9 +197,7 @@ async fn each_agent_and_call_has_a_span_below_its_caller() {
         attribute(find("invoke_agent join"), "adk.agent.kind").as_deref(),
         Some("function")
     );
-    let counted = |span: &&opentelemetry_sdk::trace::SpanData| {
-        attribute(span, "gen_ai.usage.input_tokens").is_some()
-    };
+    let counted = |span: &&SpanData| attribute(span, "gen_ai.usage.input_tokens").is_some();
     let chat = spans.iter().find(counted).unwrap();
     assert_eq!(
         attribute(chat, "gen_ai.usage.input_tokens").as_deref(),
@@ -330,8 +331,10 @@ async fn tokens_and_durations_and_errors_are_measured() {
          gen_ai.operation.name=chat gen_ai.request.model=scripted",
         "gen_ai.client.operation.duration x1 gen_ai.agent.name=judge gen_ai.operation.name=chat \
          gen_ai.request.model=scripted",
-        "gen_ai.client.operation.duration x1 gen_ai.agent.name=judge gen_ai.operation.name=invoke_agent",
-        "gen_ai.client.operation.duration x1 gen_ai.operation.name=invoke_workflow gen_ai.workflow.name=judging",
+        "gen_ai.client.operation.duration x1 gen_ai.agent.name=judge \
+         gen_ai.operation.name=invoke_agent",
+        "gen_ai.client.operation.duration x1 gen_ai.operation.name=invoke_workflow \
+         gen_ai.workflow.name=judging",
         "gen_ai.client.token.usage 30 gen_ai.agent.name=judge gen_ai.operation.name=chat \
          gen_ai.request.model=scripted gen_ai.token.type=input",
         "gen_ai.client.token.usage 4 gen_ai.agent.name=judge gen_ai.operation.name=chat \

@@ -15,19 +15,23 @@ use support::Database;
 
 const WRITE: &str = "WITH log AS (
         INSERT INTO adkw_log (session, place, event_id, time, run, slot, done)
-        SELECT number, $2, id, $3::timestamp, 'e-' || number, $4, '[{\"path\":\"w/l#1/a\",\"flow\":\"Continue\"}]' FROM unnest($1::bigint[], $5::text[]) e (number, id)),
+        SELECT number, $2, id, $3::timestamp, 'e-' || number, $4,
+        '[{\"path\":\"w/l#1/a\",\"flow\":\"Continue\"}]'
+        FROM unnest($1::bigint[], $5::text[]) e (number, id)),
     data AS (
         INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
         SELECT id, 'app', 'u', 's' || number, 'e-' || number, $3::timestamp, data::jsonb
         FROM unnest($1::bigint[], $5::text[], $6::text[]) e (number, id, data)),
     own AS (
         UPDATE sessions s SET update_time = $3::timestamp, state = state || '{\"draft\": 1}'
-        FROM unnest($1::bigint[]) number WHERE app_name = 'app' AND user_id = 'u' AND id = 's' || number)
+        FROM unnest($1::bigint[]) number
+        WHERE app_name = 'app' AND user_id = 'u' AND id = 's' || number)
     UPDATE adkw_sessions s SET len = $2 + 1, seen = $3::timestamp, latest = $3::timestamp
     FROM unnest($1::bigint[]) u (number) WHERE s.number = u.number";
 
 const SESSIONS: &str = "WITH made AS (
-        INSERT INTO sessions SELECT 'app', 'u', 's' || number, '{}', now(), now() FROM unnest($1::bigint[]) number)
+        INSERT INTO sessions SELECT 'app', 'u', 's' || number, '{}', now(), now()
+            FROM unnest($1::bigint[]) number)
     INSERT INTO adkw_sessions (app_name, user_id, id, latest)
     SELECT 'app', 'u', 's' || number, now() FROM unnest($1::bigint[]) number ORDER BY number";
 
@@ -35,7 +39,14 @@ const SESSIONS: &str = "WITH made AS (
 fn data(id: &str) -> String {
     let text = "x".repeat(500);
     format!(
-        r#"{{"id":"{id}","author":"a","content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},"actions":{{"state_delta":{{"draft":1}}}},"node_info":{{"path":"w/l#12/a"}},"invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#
+        concat!(
+            r#"{{"id":"{id}","author":"a","#,
+            r#""content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},"#,
+            r#""actions":{{"state_delta":{{"draft":1}}}},"node_info":{{"path":"w/l#12/a"}},"#,
+            r#""invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#
+        ),
+        id = id,
+        text = text
     )
 }
 

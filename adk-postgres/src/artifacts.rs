@@ -62,8 +62,8 @@ impl FileKey {
     }
 }
 
-/// Condition for the versions of one artifact, spelled like the index so that Postgres uses the
-/// index.
+/// Condition for the versions of one artifact. It is spelled like the expressions of the index,
+/// because otherwise Postgres does not use the index.
 const OF_FILE: &str =
     "app_name = $1 AND user_id = $2 AND COALESCE(session_id, '') = COALESCE($3, '') AND name = $4";
 
@@ -87,9 +87,12 @@ impl ArtifactStore for PostgresStore {
             if bytes > MOST {
                 let message =
                     format!("the artifact `{name}` has {bytes} bytes, the limit is {MOST}");
-                return Err(Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
-                    "store the data outside of the database, and save its address as `Part::file_data`",
-                ));
+                return Err(
+                    Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message).with_help(
+                        "store the data outside of the database, and save its address as \
+                         `Part::file_data`",
+                    ),
+                );
             }
             self.0
                 .call_in_transaction(Box::new(move |connection| {
@@ -171,8 +174,8 @@ async fn save(connection: &mut PgConnection, file: &FileKey, part: &StoredPart) 
     loop {
         let insert = file.query(format!(
             "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
-            SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts WHERE {OF_FILE}
-            ON CONFLICT DO NOTHING RETURNING version"
+            SELECT $1, $2, $3, $4, COALESCE(max(version) + 1, 0), $5, $6 FROM adkw_artifacts
+            WHERE {OF_FILE} ON CONFLICT DO NOTHING RETURNING version"
         ));
         let saved = insert
             .bind(&part.json)
@@ -210,7 +213,8 @@ async fn load(
 ) -> Result<Option<Part>> {
     let what = "load an artifact";
     let select = file.query(format!(
-        "SELECT part, data FROM adkw_artifacts WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
+        "SELECT part, data FROM adkw_artifacts
+        WHERE {OF_FILE} AND ($5::bigint IS NULL OR version = $5)
         ORDER BY version DESC LIMIT 1"
     ));
     let row = select

@@ -11,15 +11,19 @@ use crate::{journal, waits};
 use adk_journal::engine::{Draft, Slot, Stored, Update, refuse, to_text};
 use adk_journal::session::{Scope, Session, SessionKey, SessionRow, split};
 use adk_journal::{Event, StateDelta};
-use adk_model::{Error, ErrorKind, EventId, Result, StoreErrorKind};
+use adk_model::{Error, ErrorKind, EventId, Result, RunId, StoreErrorKind};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 use tokio::time::Instant;
 
+/// The operation that errors name.
+const REACH: &str = "reach the server";
+
 /// Result of a transaction for one job.
 enum Outcome {
-    /// The event was appended at this place.
+    /// The event was appended at this place of the log.
     New(u64),
     /// The slot was already filled with this event.
     FilledSlot(FilledSlot),
@@ -41,18 +45,18 @@ pub(crate) struct FilledSlot {
 
 /// A committed transaction.
 struct Written {
-    /// The session in memory, if it is open.
+    /// The session object of this process, if the session is open.
     session: Option<Arc<Session>>,
-    /// Events of the log that the open session does not contain yet, with their places.
+    /// Events of the log that the open session does not contain yet, with their places in the log.
     missing: VecDeque<(u64, Arc<Event>)>,
     outcomes: Vec<Result<Outcome>>,
     /// The rows of the session after the transaction. `None` if the session does not exist.
     head: Option<Head>,
 }
 
-/// Executes jobs in one transaction, and reports each result to its sender. `asked` is the time
-/// from which their patience counts. When one job aborts the transaction, each job gets a
-/// transaction of its own.
+/// Executes jobs in one transaction, and reports each result to its sender. The patience of the
+/// jobs counts from `asked`. If one job aborts the transaction, each job gets a transaction of its
+/// own.
 pub(crate) async fn batch(
     shared: &Arc<Shared>,
     key: &SessionKey,
@@ -60,9 +64,10 @@ pub(crate) async fn batch(
     mut jobs: Vec<Job>,
 ) {
     let mut patience = Patience::since(asked, shared.options.patience);
-    // Whether a slot may already be filled: an earlier attempt was interrupted during its commit.
+    // Whether an event may already fill a slot, because the connection was lost during an earlier
+    // commit.
     let mut is_careful = false;
-    // Whether the outcome of an earlier attempt is unknown.
+    // Whether an earlier commit was sent and got no answer.
     let mut is_unknown = false;
     loop {
         let Lost { error, is_sent } = match attempt(shared, key, &mut jobs, is_careful).await {
@@ -124,8 +129,8 @@ async fn attempt(
 }
 
 /// Writes new events of runs that this process drives, or one step, by a single statement without
-/// an explicit transaction. This works only if the session is as the last transaction of this
-/// process has left it. Returns `None` if nothing was written and a transaction is needed.
+/// an explicit transaction. The statement writes only if the session is as the last transaction of
+/// this process has left it. Returns `None` if nothing was written and a transaction is needed.
 async fn write_directly(
     shared: &Shared,
     key: &SessionKey,
@@ -134,7 +139,6 @@ async fn write_directly(
     let Some(before) = shared.drives.head(jobs) else {
         return Ok(None);
     };
-    let what = "reach the server";
     if let [
         Job::Step {
             claim,
@@ -144,23 +148,38 @@ async fn write_directly(
         },
     ] = jobs
     {
-        let mut connection = shared.connections.get(what).await?;
-        let done =
-            journal::first_step(&mut connection, key, &before, claim.run_id, step, value).await;
-        shared.connections.put_back(connection).await;
-        let is_first = done.map_err(|error| Lost {
-            error,
-            is_sent: true,
-        })?;
-        let outcomes = vec![Ok(Outcome::Value(None))];
-        let written = Written {
-            session: None,
-            missing: VecDeque::new(),
-            outcomes,
-            head: None,
-        };
-        return Ok(is_first.then_some(written));
+        return write_first_step(shared, key, &before, claim.run_id, (step, value)).await;
     }
+    write_commits(shared, key, jobs, &before).await
+}
+
+/// Writes one step by a single statement, if it is the first record of its key.
+async fn write_first_step(
+    shared: &Shared,
+    key: &SessionKey,
+    before: &Head,
+    run: RunId,
+    (step, value): (&str, &Value),
+) -> Result<Option<Written>, Lost> {
+    let mut connection = shared.connections.get(REACH).await?;
+    let done = journal::first_step(&mut connection, key, before, run, step, value).await;
+    shared.connections.put_back(connection).await;
+    let is_first = done.map_err(Lost::sent)?;
+    Ok(is_first.then(|| Written {
+        session: None,
+        missing: VecDeque::new(),
+        outcomes: vec![Ok(Outcome::Value(None))],
+        head: None,
+    }))
+}
+
+/// Writes new events by a single statement, if the rows of the session are still as `before`.
+async fn write_commits(
+    shared: &Shared,
+    key: &SessionKey,
+    jobs: &mut [Job],
+    before: &Head,
+) -> Result<Option<Written>, Lost> {
     let session = shared.live.find(key, before.number);
     if session
         .as_ref()
@@ -200,13 +219,10 @@ async fn write_directly(
     if !rows.is_one_statement() {
         return Ok(None);
     }
-    let mut connection = shared.connections.get(what).await?;
-    let written = rows.write(&mut connection, key, &before, &head).await;
+    let mut connection = shared.connections.get(REACH).await?;
+    let written = rows.write(&mut connection, key, before, &head).await;
     shared.connections.put_back(connection).await;
-    if !written.map_err(|error| Lost {
-        error,
-        is_sent: true,
-    })? {
+    if !written.map_err(Lost::sent)? {
         return Ok(None);
     }
     shared.drives.leave(jobs, &head);
@@ -363,7 +379,8 @@ impl Batch<'_> {
         }))
     }
 
-    /// Finds the event that already fills a slot. Searches only if such an event is possible.
+    /// Finds the event that already fills a slot. Searches only if an earlier commit may have
+    /// filled it.
     async fn find_earlier(
         &self,
         connection: &mut PgConnection,
@@ -428,13 +445,13 @@ fn entry(slot: &Slot, draft: &Draft) -> Result<Entry> {
     })
 }
 
-/// State that the updates of a transaction read. Row locks keep other transactions from changing
-/// it, and earlier jobs of the transaction have already been applied.
+/// The state that state updates (`update(key, f)`) read. Row locks keep other transactions from
+/// changing it, and earlier jobs of the transaction have already been applied.
 struct Current(SessionRow);
 
 impl Current {
-    /// Locks and reads the state. Returns `None` without updates, so that no row is locked before
-    /// it is written.
+    /// Locks and reads the state. Returns `None` if no job is a state update, so that rows are not
+    /// locked earlier than necessary.
     async fn lock(
         connection: &mut PgConnection,
         key: &SessionKey,
@@ -498,23 +515,8 @@ fn missing_session_outcome(key: &SessionKey, job: &Job) -> Result<Outcome> {
 
 /// Reports the results of a committed transaction, in the order of the log. An event is delivered
 /// to its session even if its receiver is gone.
-fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Written) {
-    let Written {
-        session,
-        mut missing,
-        outcomes,
-        ..
-    } = written;
-    let mut catch_up = |before: u64| {
-        let Some(session) = &session else { return };
-        while let Some((place, event)) = missing.pop_front_if(|(place, _)| *place < before) {
-            // An event whose first commit lost its answer is missing here, and its own job delivers
-            // it.
-            if place >= session.len() as u64 {
-                session.append_stored(event);
-            }
-        }
-    };
+fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, mut written: Written) {
+    let outcomes = mem::take(&mut written.outcomes);
     for (job, outcome) in jobs.into_iter().zip(outcomes) {
         match (job, outcome) {
             (
@@ -523,30 +525,15 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
                 },
                 Ok(Outcome::New(place)),
             ) => {
-                catch_up(place);
-                let event = draft.event;
-                // The session of the slot belongs to another store than the session that is open
-                // here.
-                if let Some(session) = session.as_ref().filter(|_| slot.claim().is_driven_above()) {
-                    session.append_stored(event.clone());
-                }
-                let _ = reply.send(Ok(slot.deliver(place, event, draft.temp)));
+                let _ = reply.send(Ok(written.deliver_new(place, slot, draft)));
             }
             (
                 Job::Commit {
                     slot, tried, reply, ..
                 },
-                Ok(Outcome::FilledSlot(FilledSlot { place, event, temp })),
+                Ok(Outcome::FilledSlot(filled)),
             ) => {
-                catch_up(place);
-                let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
-                let stored = if is_ours || slot.claim().is_driven_above() {
-                    slot.deliver(place, event, temp)
-                } else {
-                    drop(slot);
-                    Stored::earlier(place, event, temp)
-                };
-                let _ = reply.send(Ok(stored));
+                let _ = reply.send(Ok(written.deliver_filled(filled, slot, &tried)));
             }
             (Job::Step { value, reply, .. }, Ok(Outcome::Value(earlier))) => {
                 let _ = reply.send(Ok(earlier.unwrap_or(value)));
@@ -571,22 +558,65 @@ fn deliver(shared: &Arc<Shared>, key: &SessionKey, jobs: Vec<Job>, written: Writ
             }
             (Job::Look { reply }, Ok(Outcome::Done(is_there))) => drop(reply.send(Ok(is_there))),
             (Job::Open { reply }, Ok(Outcome::Row(row))) => {
-                let opened = row.map(|row| {
-                    catch_up(row.len as u64);
-                    let shelf = Shelf {
-                        shared: Arc::downgrade(shared),
-                        key: key.clone(),
-                        number: row.number,
-                    };
-                    shared.live.open(key, row, Arc::new(shelf))
-                });
+                let opened = row.map(|row| written.open(shared, key, row));
                 let _ = reply.send(Ok(opened));
             }
             (job, Err(error)) => refuse_job(shared, job, error),
             (job, Ok(_)) => refuse_job(shared, job, closed_error()),
         }
     }
-    catch_up(u64::MAX);
+    written.catch_up(u64::MAX);
+}
+
+impl Written {
+    /// Appends missing events before a place to the open session.
+    fn catch_up(&mut self, before: u64) {
+        let Some(session) = &self.session else { return };
+        while let Some((place, event)) = self.missing.pop_front_if(|(place, _)| *place < before) {
+            // An event whose first commit lost its answer is missing here, and its own job delivers
+            // it.
+            if place >= session.len() as u64 {
+                session.append_stored(event);
+            }
+        }
+    }
+
+    /// Delivers an event that the transaction has appended.
+    fn deliver_new(&mut self, place: u64, slot: Slot, draft: Draft) -> Stored {
+        self.catch_up(place);
+        let event = draft.event;
+        // The session of the slot belongs to another store than the session that is open here.
+        let is_above = slot.claim().is_driven_above();
+        if let Some(session) = self.session.as_ref().filter(|_| is_above) {
+            session.append_stored(event.clone());
+        }
+        slot.deliver(place, event, draft.temp)
+    }
+
+    /// Delivers the event that already fills a slot. `tried` are the ids of the events that this
+    /// process has tried to append.
+    fn deliver_filled(&mut self, filled: FilledSlot, slot: Slot, tried: &[EventId]) -> Stored {
+        let FilledSlot { place, event, temp } = filled;
+        self.catch_up(place);
+        let is_ours = tried.contains(&event.id) && slot.session().len() as u64 == place;
+        if is_ours || slot.claim().is_driven_above() {
+            slot.deliver(place, event, temp)
+        } else {
+            drop(slot);
+            Stored::earlier(place, event, temp)
+        }
+    }
+
+    /// Opens the session in memory.
+    fn open(&mut self, shared: &Arc<Shared>, key: &SessionKey, row: SessionRow) -> Arc<Session> {
+        self.catch_up(row.len as u64);
+        let shelf = Shelf {
+            shared: Arc::downgrade(shared),
+            key: key.clone(),
+            number: row.number,
+        };
+        shared.live.open(key, row, Arc::new(shelf))
+    }
 }
 
 fn refuse_job(shared: &Shared, job: Job, error: Error) {
@@ -611,8 +641,8 @@ fn refuse_job(shared: &Shared, job: Job, error: Error) {
             let _ = reply.send(Err(error));
         }
         Job::Close { claim, reply, .. } => {
-            // Other processes must learn that the run is free: the lease thread writes the release
-            // later.
+            // Other processes must learn that the run is free, so the lease thread writes the
+            // release later.
             if !claim.is_driven_above() {
                 shared.drives.finish_release(claim, false);
             }

@@ -17,14 +17,15 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
-/// A setting that only a direct connection to the server keeps.
+/// A setting that is set and read back. Only a direct connection to the server keeps it; a pooler
+/// loses it.
 const PROBE: &str = "adkw.connection";
 
 /// Address of the server, and the way in which this process connects to it.
 pub(crate) struct Server {
     /// Options from the URL.
     to: PgConnectOptions,
-    /// Options from the URL, with limits and probe as settings of the connection.
+    /// Options from the URL, plus the limits and the probe as settings of the connection.
     direct: PgConnectOptions,
     probe: String,
     is_pooled: AtomicBool,
@@ -183,7 +184,7 @@ impl PgConnection {
             .map(drop)
     }
 
-    /// Executes work within the limit, and notes whether the connection is usable afterwards.
+    /// Executes work within the limit, and records whether the connection is usable afterwards.
     async fn execute_limited<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut sqlx::PgConnection) -> sqlx::Result<T>,
@@ -292,7 +293,8 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
     }
 }
 
-/// A statement with its parameters. `persistent` statements have a name on the server.
+/// A statement with its parameters. A `persistent` statement has a name on the server, so that it
+/// is parsed once.
 struct Statement {
     sql: SqlStr,
     arguments: Option<PgArguments>,
@@ -331,8 +333,9 @@ mod tests {
         let given = "-c deadlock_timeout=7 -c statement_timeout=8";
         assert_eq!(server.to.get_options(), Some(given));
         let ours = format!(
-            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 -c tcp_keepalives_idle=2 \
-            -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 -c tcp_user_timeout=10000 -c {PROBE}={}",
+            "{given} -c lock_timeout=1000 -c idle_in_transaction_session_timeout=5000 \
+             -c tcp_keepalives_idle=2 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=3 \
+             -c tcp_user_timeout=10000 -c {PROBE}={}",
             server.probe
         );
         assert_eq!(server.direct.get_options(), Some(&*ours));

@@ -1,4 +1,4 @@
-//! [`Connections`]: the pool of a store.
+//! [`Connections`]: the connection pool of a store.
 
 use crate::connection::{PgConnection, Server};
 use crate::error::{Doing, closed_error, is_transient};
@@ -32,7 +32,8 @@ struct Free {
     used: Instant,
 }
 
-/// A connection for exclusive use. Dropping it closes the connection, and the server rolls back.
+/// A connection for exclusive use. If it is dropped instead of put back, it is closed, and the
+/// server rolls back.
 pub(crate) struct Connected {
     connection: PgConnection,
     made: Instant,
@@ -66,8 +67,8 @@ impl Connections {
         }
     }
 
-    /// Opens the first connection. Retries for at most two seconds, because a failure interrupts
-    /// nothing at this point.
+    /// Opens the first connection. Retries for at most two seconds, because a failure at the start
+    /// of a program interrupts no run.
     pub(crate) async fn reach(&self, patience: Duration) -> Result<()> {
         let mut pauses = Patience::new(patience.min(Duration::from_secs(2)));
         loop {
@@ -119,9 +120,9 @@ impl Connections {
             .with_help("raise `connections` or `patience`, then resume the run")
     }
 
-    /// Returns a connection to the pool, and rolls back an open transaction. Closes a connection
-    /// without an answer, and all connections that were idle in the meantime, because the same
-    /// server or network failure has hit them.
+    /// Returns a connection to the pool, and rolls back an open transaction. If the connection got
+    /// no answer, closes it, and with it all connections that were idle in the meantime: the same
+    /// failure of the server or network has hit them.
     pub(crate) async fn put_back(&self, mut connected: Connected) {
         let is_ready = connected.reset().await;
         let Connected {

@@ -1,5 +1,6 @@
 //! [`Engine`] of [`PostgresStore`], with its registries.
 
+use crate::claim::claim;
 use crate::error::{Doing, closed_error};
 use crate::lane::Job;
 use crate::runs::{self, Whose};
@@ -29,7 +30,7 @@ impl Shared {
         let mut claimed = self
             .transact(&mut |connection| {
                 let (this, check) = (this.clone(), check.clone());
-                Box::pin(async move { journal::claim(connection, run, &this, &check).await })
+                Box::pin(async move { claim(connection, run, &this, &check).await })
             })
             .await?;
         let claim = claimed.claim.id();
@@ -109,8 +110,9 @@ impl Shared {
         .await
     }
 
-    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
-    /// filled slot, because such a run starts without the journal.
+    /// Reports whether the slot is already filled. A slot can be filled only if an engine above the
+    /// store, such as Restate, drives the run: such a run starts without reading the journal of
+    /// this store.
     async fn is_filled(self: &Arc<Self>, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);
@@ -283,7 +285,8 @@ impl RunRegistry for PostgresStore {
     fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // A task of its own completes even if the caller is dropped, as in `claim`.
+            // The work is a separate task, so that it completes even if the caller is dropped, as
+            // in `claim`.
             let own = this.clone();
             let task = this
                 .runtime
@@ -295,8 +298,8 @@ impl RunRegistry for PostgresStore {
     fn claim(&self, run: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let this = self.0.clone();
         Box::pin(async move {
-            // A task of its own: if the caller is dropped, the claim is dropped in the task, which
-            // releases it.
+            // The work is a separate task. If the caller is dropped, the task drops the claim,
+            // which releases the run.
             let own = this.clone();
             let task = this
                 .runtime
@@ -369,7 +372,7 @@ impl RunRegistry for PostgresStore {
         let read: OwnWork<_> = Box::new(move |connection| {
             Box::pin(async move {
                 let what = "read a run";
-                // One transaction reads one state of the database.
+                // A single transaction, so that all statements read the same state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let driven = journal::driven(connection, run, from).await?;

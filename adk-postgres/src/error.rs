@@ -25,16 +25,19 @@ pub(crate) fn postgres_error(doing: &str, error: Sql) -> Error {
     }
 }
 
-const AWAY: &str = "check that the server is running; no acknowledged write is lost, so resume the run when the server is back";
+const AWAY: &str = "check that the server is running; no acknowledged write is lost, so resume the \
+    run when the server is back";
 const HELD: &str =
     "another program holds a lock, or the server is busy: end its transaction, or raise `patience`";
 const CHANGED: &str =
     "the tables were changed or dropped: open the store again, or use another database";
 const UNFIT: &str = "restore the database from a backup";
 const LOGIN: &str = "check user and password in the URL, and `pg_hba.conf` of the server";
-const POOLED: &str = "a pooler or another program has removed prepared statements of this connection; see `docs/scaling.md`";
-const TLS: &str = "check that the server speaks TLS with a certificate for that host from a trusted authority; the \
-    feature `tls` enables TLS here, and `sslmode` and `sslrootcert` in the URL configure it";
+const POOLED: &str = "a pooler or another program has removed prepared statements of this \
+    connection; see `docs/scaling.md`";
+const TLS: &str = "check that the server speaks TLS with a certificate for that host from a \
+    trusted authority; the feature `tls` enables TLS here, and `sslmode` and `sslrootcert` in the \
+    URL configure it";
 
 /// Postgres error codes or code prefixes, with kind and help. The longest matching prefix wins. A
 /// code without a match is [`StoreErrorKind::Other`]. Errors of kind `Locked` and `Unavailable` are
@@ -52,8 +55,8 @@ const CODES: &[(&str, StoreErrorKind, &str)] = {
             Unavailable,
             "the server, or the user, is read-only: connect to the primary",
         ),
-        // Transaction idle or open for too long: this process was stopped, or its runtime was
-        // blocked.
+        // The transaction was idle or open for too long, because this process was stopped or its
+        // runtime was blocked.
         ("25P03", Unavailable, AWAY),
         ("25P04", Unavailable, AWAY),
         ("26000", Unavailable, POOLED),
@@ -151,7 +154,7 @@ fn is_answer(error: &Sql) -> bool {
         .and_then(|error| error.try_downcast_ref::<PgDatabaseError>());
     match server {
         Some(error) => !matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic),
-        // Errors of this process about parameters and rows.
+        // Errors that arise in this process, while it encodes parameters or decodes rows.
         None => {
             matches!(
                 error,
@@ -200,7 +203,8 @@ pub(crate) fn outcome_unknown_error(error: &Error) -> Error {
         error.message()
     );
     Error::new(ErrorKind::Store(StoreErrorKind::OutcomeUnknown), message).with_help(
-        "check the data when the server is back; you may write again what has an id, such as a run, under the same id",
+        "check the data when the server is back; you may write again what has an id, such as a \
+         run, under the same id",
     )
 }
 

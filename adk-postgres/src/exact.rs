@@ -6,7 +6,7 @@ use adk_journal::engine::{from_text, to_text};
 use adk_model::{Error, ErrorKind, Part, Result, StoreErrorKind};
 use serde_json::{Map, Number, Value};
 
-/// Reports whether `jsonb` returns a value unchanged.
+/// Reports whether `jsonb` stores a value and returns it unchanged.
 pub(crate) fn is_unchanged(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
@@ -24,7 +24,8 @@ pub(crate) fn is_unchanged(value: &Value) -> bool {
 }
 
 /// Reports whether `jsonb` writes a number differently: it has neither exponents nor negative zero,
-/// so a float may become an integer. With `arbitrary_precision`, the text of the number matters.
+/// so a float may become an integer. With `arbitrary_precision`, the text of the number must stay
+/// the same, and not only its value.
 fn is_bent(number: &Number) -> bool {
     if number.is_u64() || number.as_i64().is_some_and(|integer| integer != 0) {
         return false;
@@ -57,8 +58,8 @@ pub(crate) fn to_shown(value: &Value) -> Value {
     }
 }
 
-/// Reports whether a stored value was derived from an exact value, and not written by another
-/// program since.
+/// Reports whether `shown` is the form of `exact` that this crate has stored. If not, another
+/// program has overwritten the value.
 fn is_derived_from(shown: &Value, exact: &Value) -> bool {
     let text = |shown: &str, exact: &str| {
         if exact.contains('\0') {
@@ -124,7 +125,8 @@ pub(crate) fn to_stored_event(event: &Event) -> Result<(String, Option<String>)>
     }
     let value: Value = from_text(&text, "an event")?;
     let given = to_shown(&value);
-    // Compare with the form that `jsonb` returns: if it parses to the same event, nothing is lost.
+    // Compare with the form that `jsonb` will return: if that form parses to the same event,
+    // nothing is lost.
     let again =
         Event::from_stored(&sort_keys(&given).to_string()).and_then(|event| event.to_stored());
     let exact = again.is_ok_and(|again| again == text) && numbers_fit(&value);
@@ -195,7 +197,7 @@ pub(crate) struct Keys {
     pub(crate) shown: Map<String, Value>,
     /// Object with the exact texts of the values that need one.
     pub(crate) exact: Map<String, Value>,
-    /// Keys that may have had an exact text before and do not need it any more.
+    /// Keys whose values may have had an exact text before, and do not need it any more.
     pub(crate) plain: Vec<String>,
 }
 
@@ -208,8 +210,8 @@ impl Keys {
                 drop(self.exact.insert(key.to_owned(), to_text(value)?.into()))
             }
             Value::Array(_) | Value::Object(_) => self.plain.push(key.to_owned()),
-            // A scalar differs from each exact text, so an old exact text of the key is recognized
-            // as outdated.
+            // For a scalar, an old exact text of the key needs no removal: it does not match the
+            // scalar, so it is recognized as outdated.
             _ => {}
         }
         self.shown.insert(key.to_owned(), to_shown(value));
@@ -276,7 +278,7 @@ mod tests {
             let back = state(&shown.to_string(), Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"].to_string(), value.to_string());
             assert_eq!(keys.exact.is_empty(), is_unchanged(&value), "{value}");
-            // Another program has overwritten the value.
+            // Another program has overwritten the value, so the exact text is outdated.
             let back =
                 state(r#"{"k": {"a": 2, "b": 1}}"#, Some(&exact.to_string())).expect("it is JSON");
             assert_eq!(back["k"], json!({"a": 2, "b": 1}));

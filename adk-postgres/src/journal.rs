@@ -1,4 +1,4 @@
-//! Journals of runs as rows: claims, recorded steps, finished agents and ends.
+//! Journals of runs as rows: recorded steps, finished agents and ends.
 
 use crate::Shared;
 use crate::batch::FilledSlot;
@@ -7,11 +7,9 @@ use crate::error::{Doing, corrupt_error};
 use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
-use crate::runs::{is_alive, key_of};
-use adk_journal::StateDelta;
+use crate::runs::key_of;
 use adk_journal::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus,
-    Stored, from_text, refuse, to_text,
+    ClaimId, Done, DrivenRun, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
 use adk_journal::session::{SessionKey, now_micros};
 use adk_model::model::Usage;
@@ -33,8 +31,8 @@ pub(crate) async fn begin(
             continue;
         };
         let Some(record) = &slot.begins else { continue };
-        let sql =
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+        let sql = "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow,
+            created, updated, tenant_of)
             VALUES ($1, $2, 'running', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
         let query = sqlx::query(sql).bind(slot.run_id.to_string()).bind(session);
         let query = query
@@ -59,7 +57,7 @@ pub(crate) async fn begin(
     Ok(())
 }
 
-/// Begins a queued run with this claim.
+/// Begins a queued run under this claim.
 async fn begin_queued(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -82,8 +80,8 @@ async fn begin_queued(
         .map(drop)
 }
 
-/// Inserts a run that waits for the turn of its session. Returns `false` if another run has that
-/// id.
+/// Inserts a queued run, which waits until earlier runs of its session have ended. Returns `false`
+/// if another run has the same id.
 pub(crate) async fn enqueue(
     connection: &mut PgConnection,
     session: i64,
@@ -93,7 +91,8 @@ pub(crate) async fn enqueue(
 ) -> Result<bool> {
     let what = "queue a run";
     let sql =
-        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created, updated, tenant_of)
+        "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created,
+        updated, tenant_of)
         VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $8, $9) ON CONFLICT DO NOTHING";
     let run = claim.run_id.to_string();
     let query = sqlx::query(sql)
@@ -117,7 +116,8 @@ pub(crate) async fn enqueue(
     }
     // An attempt that was interrupted in its commit, or an engine above that repeats the call, may
     // have inserted the run.
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
+        WHERE id = $1 AND epoch = $2 AND ($2 = 0 OR owner = $3))";
     let query = sqlx::query_scalar(sql)
         .bind(&run)
         .bind(epoch_of(claim))
@@ -126,21 +126,21 @@ pub(crate) async fn enqueue(
 }
 
 /// Converts the number of a claim to the integer type of Postgres.
-fn epoch_of(claim: ClaimId) -> i64 {
+pub(crate) fn epoch_of(claim: ClaimId) -> i64 {
     i64::try_from(claim.epoch).unwrap_or(i64::MAX)
 }
 
 /// Converts a time to the integer type of Postgres.
-fn micros(time: u64) -> i64 {
+pub(crate) fn micros(time: u64) -> i64 {
     i64::try_from(time).unwrap_or(i64::MAX)
 }
 
 /// Constructor of the error for a refused claim.
 pub(crate) type Refusal = fn(RunId) -> Error;
 
-/// Returns the outdated claims of these jobs. The row of the session is locked, so none of its runs
-/// is claimed at the moment. A claim that was checked stays valid until the next claim in the
-/// session.
+/// Returns the outdated claims of these jobs. The row of the session is locked, so no run of the
+/// session is claimed at the moment. A claim that was found to be current stays current until the
+/// next claim in the session.
 pub(crate) async fn outdated_claims(
     shared: &Shared,
     connection: &mut PgConnection,
@@ -172,8 +172,8 @@ pub(crate) async fn outdated_claims(
             Some(_) => {
                 fenced.insert(claim, refuse::fenced);
             }
-            // The run was deleted, and its driver may be in a process that does not know of the
-            // deletion.
+            // A run that an engine above the store drives is missing only if it was deleted. Its
+            // driver may be in a process that does not know of the deletion.
             None if claim.is_driven_above() => {
                 fenced.insert(claim, refuse::unknown_run);
             }
@@ -217,7 +217,7 @@ fn temp_of(text: Option<String>) -> Result<StateDelta> {
     })
 }
 
-/// Reports whether the slot of a run is filled.
+/// Returns whether the journal of a run has an event in this slot.
 pub(crate) async fn is_filled(
     connection: &mut PgConnection,
     run: RunId,
@@ -243,7 +243,8 @@ pub(crate) async fn step(
     // The record of a failed call is replaced.
     let sql = r#"INSERT INTO adkw_steps AS s (run, key, value)
         SELECT $1, $2, $3 WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1)
-        ON CONFLICT (run, key) DO UPDATE SET value = excluded.value WHERE s.value LIKE '{"$failed":%'"#;
+        ON CONFLICT (run, key) DO UPDATE SET value = excluded.value
+        WHERE s.value LIKE '{"$failed":%'"#;
     let query = sqlx::query(sql)
         .bind(&run)
         .bind(key)
@@ -265,8 +266,8 @@ pub(crate) async fn step(
         .transpose()
 }
 
-/// Records a step by a single statement if no run of the session was claimed since `head`. Returns
-/// `false`, without a write, after another claim or if the step has a record.
+/// Records a step by a single statement, if no run of the session was claimed since `head` was
+/// read. Returns `false`, without a write, after another claim or if the step has a record.
 pub(crate) async fn first_step(
     connection: &mut PgConnection,
     session: &SessionKey,
@@ -277,11 +278,14 @@ pub(crate) async fn first_step(
 ) -> Result<bool> {
     let sql = "WITH head AS (
             SELECT 1 FROM sessions s
-            JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3 AND n.number = $4 AND n.takes = $5
+            JOIN adkw_sessions n ON n.app_name = s.app_name
+                AND n.user_id = s.user_id AND n.id = s.id
+            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3
+            AND n.number = $4 AND n.takes = $5
             FOR NO KEY UPDATE)
         INSERT INTO adkw_steps (run, key, value)
-        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6) ON CONFLICT DO NOTHING";
+        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6)
+        ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql)
         .bind(&session.app)
         .bind(&session.user)
@@ -323,8 +327,8 @@ pub(crate) async fn finished(
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
-/// `false` if the run has another claim or another end. The claim of an engine above the store
-/// lasts until the end of the run.
+/// `false` if the claim is not the current one, or if the run has ended otherwise. The claim of an
+/// engine above the store lasts until the end of the run.
 pub(crate) async fn close(
     connection: &mut PgConnection,
     claim: ClaimId,
@@ -337,10 +341,11 @@ pub(crate) async fn close(
     let time = end.map(|_| micros(now_micros()));
     let run = claim.run_id.to_string();
     let sql =
-        "UPDATE adkw_runs SET owner = CASE WHEN $8 THEN owner END, error = coalesce($5, error), updated = coalesce($6, updated),
-        usage = coalesce($7, usage), status = CASE
+        "UPDATE adkw_runs SET owner = CASE WHEN $8 THEN owner END, error = coalesce($5, error),
+        updated = coalesce($6, updated), usage = coalesce($7, usage), status = CASE
             WHEN $4 = 'paused' AND EXISTS
-                (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
+                (SELECT 1 FROM adkw_waits WHERE run = $1 AND answer IS NOT NULL AND NOT seen)
+                THEN 'answered'
             ELSE coalesce($4, status) END
         WHERE id = $1 AND owner = $2 AND epoch = $3";
     let query = sqlx::query(sql)
@@ -374,8 +379,9 @@ pub(crate) async fn close(
     if let Some(usage) = usage {
         store_usage(connection, claim, &usage).await?;
     }
-    // The run may be missing from the registry, or closed by an attempt that was interrupted in its
-    // commit, or by an earlier call of an engine above.
+    // No row was updated. That is no error if the run is not in the registry, or if an earlier call
+    // has already closed it: the connection was lost during its commit, or an engine above the
+    // store repeats the call.
     let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
         WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))";
     let is_claimed = sqlx::query_scalar::<_, bool>(sql)
@@ -425,150 +431,6 @@ pub(crate) async fn release_claims(
         .map(drop)
 }
 
-/// Claims a run for this process, and reads its journal. Dropping the returned claim does not
-/// release it.
-pub(crate) async fn claim(
-    connection: &mut PgConnection,
-    run: RunId,
-    shared: &Shared,
-    check: &ClaimCheck,
-) -> Result<ClaimedRun> {
-    let what = "claim a run";
-    let drives = &shared.drives;
-    let id = run.to_string();
-    // If a stopped process holds the lock of the session, fail soon, so that the connection serves
-    // other claims.
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id, r.record, set_config('lock_timeout', $2, true) FROM adkw_runs r
-        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
-    let wait = shared
-        .connections
-        .server
-        .limits
-        .claim
-        .as_millis()
-        .to_string();
-    let row = sqlx::query(sql)
-        .bind(&id)
-        .bind(wait)
-        .fetch_optional(&mut *connection)
-        .await
-        .doing(what)?;
-    let Some(row) = row else {
-        return Err(refuse::unknown_run(run));
-    };
-    let text = |column| row.try_get::<String, _>(column).doing(what);
-    let (key, record) = (SessionKey::new(text(0)?, text(1)?, text(2)?), text(3)?);
-    let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
-    check(&record)?;
-    // The current driver has either committed before this lock, or will find the new claim.
-    let Some(head) = log::lock(connection, &key).await? else {
-        return Err(refuse::unknown_run(run));
-    };
-    let sql = concat!(
-        "SELECT r.owner, r.epoch, ",
-        is_alive!(),
-        ", r.status FROM adkw_runs r WHERE r.id = $1"
-    );
-    let row = sqlx::query(sql)
-        .bind(&id)
-        .fetch_one(&mut *connection)
-        .await
-        .doing(what)?;
-    if row.try_get::<String, _>(3).doing(what)? == "cancelled" {
-        return Err(refuse::cancelled(run));
-    }
-    let owner: Option<String> = row.try_get(0).doing(what)?;
-    let epoch = row.try_get::<i64, _>(1).doing(what)?.unsigned_abs();
-    let is_held = match owner {
-        // A run of an engine above is refused even after its end, because its recorded calls are
-        // not in this store.
-        _ if epoch == 0 => true,
-        None => false,
-        // A claim that this process has released is free, even if the release is not written yet.
-        Some(owner) if owner == drives.owner => {
-            drives.held(ClaimId { run_id: run, epoch }).is_some()
-        }
-        Some(_) => row.try_get(2).doing(what)?,
-    };
-    if is_held {
-        return Err(refuse::run_busy(run));
-    }
-    // Delete answers that report an expired wait to a failed run, so that the run asks again.
-    let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
-        AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
-    sqlx::query(sql)
-        .bind(&id)
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    let claim = ClaimId {
-        run_id: run,
-        epoch: epoch + 1,
-    };
-    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
-        WHERE id = $1";
-    let status = if record.is_queued {
-        RunStatus::Queued
-    } else {
-        RunStatus::Running
-    };
-    let query = sqlx::query(sql)
-        .bind(&id)
-        .bind(&drives.owner)
-        .bind(epoch_of(claim))
-        .bind(status.to_row().0);
-    query
-        .bind(micros(now_micros()))
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
-    sqlx::query(sql)
-        .bind(head.number)
-        .execute(&mut *connection)
-        .await
-        .doing(what)?;
-    if record.is_queued {
-        return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
-    }
-    let sql =
-        "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
-        SELECT id FROM adkw_waits WHERE run = $1";
-    let waits = sqlx::query_scalar(sql)
-        .bind(&id)
-        .fetch_all(&mut *connection)
-        .await
-        .doing(what)?;
-    let sql = "SELECT coalesce(max(place) + 1, 0) FROM adkw_log WHERE run = $1";
-    let end: i64 = sqlx::query_scalar(sql)
-        .bind(&id)
-        .fetch_one(&mut *connection)
-        .await
-        .doing(what)?;
-    let events = reader::events(
-        connection,
-        &key,
-        head.number,
-        record.begins..end.unsigned_abs(),
-    )
-    .await?;
-    let rows = RunRows {
-        temps: pairs(connection, "SELECT slot, temp FROM adkw_log WHERE run = $1 AND temp IS NOT NULL", &id)
-            .await?,
-        steps: pairs(connection, "SELECT key, value FROM adkw_steps WHERE run = $1", &id).await?,
-        done: pairs(
-            connection,
-            "SELECT d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
-            WHERE l.run = $1 AND l.done IS NOT NULL UNION ALL SELECT path, done FROM adkw_done WHERE run = $1",
-            &id,
-        )
-        .await?,
-        waits,
-    };
-    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
-}
-
 /// Cancels a run that has not ended, and returns its status. Locks the row of the session like a
 /// claim: the current driver has either committed before the lock, or will find that its claim is
 /// outdated.
@@ -579,9 +441,8 @@ pub(crate) async fn cancel(
 ) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE r.id = $1 AND r.app = $2";
+    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1 AND r.app = $2";
     let row = sqlx::query(sql)
         .bind(&id)
         .bind(app)
@@ -636,9 +497,8 @@ pub(crate) async fn session_of(
     run: RunId,
 ) -> Result<Option<SessionKey>> {
     let what = "look for a run";
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
-        WHERE r.id = $1";
+    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
     let row = sqlx::query(sql)
         .bind(run.to_string())
         .fetch_optional(connection)
@@ -655,7 +515,8 @@ pub(crate) async fn driven(
 ) -> Result<Option<DrivenRun>> {
     let what = "read a run";
     let id = run.to_string();
-    let sql = "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r WHERE r.id = $1";
+    let sql = "SELECT r.epoch, r.status, r.error, r.usage, r.record, r.session FROM adkw_runs r
+        WHERE r.id = $1";
     let row = sqlx::query(sql)
         .bind(&id)
         .fetch_optional(&mut *connection)
@@ -674,7 +535,8 @@ pub(crate) async fn driven(
         &text(4)?.unwrap_or_default(),
         &format!("the record of run `{run}`"),
     )?;
-    // All events of a run are found by its id; the last events are found in the log of its session.
+    // All events of a run are found by its id. The events from a place on are found faster in the
+    // log of the session.
     let after = if from > record.begins {
         Some((row.try_get(5).doing(what)?, from))
     } else {
@@ -697,17 +559,8 @@ pub(crate) async fn driven(
     )))
 }
 
-/// Reports whether an engine above the store drives or has driven a run. The first claim of a
-/// process is 1, and a cancellation adds 1.
+/// Reports whether an engine above the store drives or has driven a run. Such a run has epoch 0,
+/// and a cancellation adds 1. The first claim of a process has epoch 1.
 fn is_driven_above(epoch: i64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
-}
-
-/// Reads keys and JSON texts of a run.
-async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
-    let query = sqlx::query_as::<_, (String, String)>(sql).bind(run);
-    query
-        .fetch_all(connection)
-        .await
-        .doing("read the journal of a run")
 }

@@ -1,4 +1,4 @@
-//! [`bind`]: keys of requests as rows of `adkw_keys`.
+//! [`bind`]: idempotency keys of requests, as rows of `adkw_keys`.
 
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error};
@@ -13,12 +13,13 @@ const BATCH: i64 = 64;
 /// Maximum lifetime: 1,000 years in microseconds, because the times of Postgres end not much later.
 const LONGEST: i64 = 1_000 * 365 * 86_400 * 1_000_000;
 
-/// Number of attempts for a key that other transactions remove concurrently.
+/// Number of attempts. An attempt fails if the key expires or is removed between its two
+/// statements.
 const ATTEMPTS: u32 = 8;
 
-/// Binds a key that is free or whose binding is replaced, and returns the binding. Each statement
-/// is a transaction of its own. The function may run twice: a second attempt finds the binding of
-/// the first.
+/// Binds a key to a run or wait if the key is free or bound to `replaces`. Returns the binding that
+/// the key has afterwards. Each statement is a transaction of its own. The function may run twice:
+/// a second attempt finds the binding of the first.
 pub(crate) async fn bind(
     connection: &mut PgConnection,
     key: &RequestKey,
@@ -65,7 +66,7 @@ pub(crate) async fn bind(
         }
     }
     Err(corrupt_error(format!(
-        "the key `{key}` is neither free nor bound"
+        "the idempotency key `{key}` is neither free nor bound"
     )))
 }
 

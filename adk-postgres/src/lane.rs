@@ -1,4 +1,5 @@
-//! [`Lanes`]: one queue per session. Jobs that arrive during a transaction share the next one.
+//! [`Lanes`]: one queue of jobs per session. Jobs that arrive during a transaction share the next
+//! one.
 
 use crate::Shared;
 use crate::batch::batch;
@@ -16,12 +17,13 @@ use tokio::time::Instant;
 /// Maximum number of jobs in a transaction, so that the last job does not delay the first too long.
 const MOST: usize = 128;
 
-/// Sender of a result. The receiver may be gone.
+/// Sender of a result. The receiver may have been dropped.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
 
 /// Work on a session. Jobs run in order, while the row of the session is locked.
 pub(crate) enum Job {
-    /// Appends an event of a run. An update makes the draft in the transaction.
+    /// Appends an event of a run. With an update, the transaction makes the draft of the event from
+    /// the stored value of a state key.
     Commit {
         slot: Slot,
         draft: Draft,
@@ -29,7 +31,7 @@ pub(crate) enum Job {
         tried: Vec<EventId>,
         reply: Reply<Stored>,
     },
-    /// Inserts a run that waits for the turn of the session.
+    /// Inserts a queued run, which waits until earlier runs of the session have ended.
     Enqueue {
         claim: ClaimId,
         record: Box<RunRecord>,
@@ -54,7 +56,7 @@ pub(crate) enum Job {
         waits: Vec<String>,
         reply: Reply<()>,
     },
-    /// Records finished agents of a run that makes no further commit.
+    /// Records finished agents of a run when no further commit of the run would record them.
     Finished {
         claim: ClaimId,
         done: Vec<Done>,
@@ -71,7 +73,7 @@ pub(crate) enum Job {
         events: Vec<Event>,
         reply: Reply<()>,
     },
-    /// Locks the session only, which gives places to events of other programs.
+    /// Only locks the session. The lock gives places in the log to events of other programs.
     Look { reply: Reply<bool> },
     /// Opens the session in memory.
     Open { reply: Reply<Option<Arc<Session>>> },
@@ -131,8 +133,8 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the next jobs that share a transaction, with the time at which the last one was
-    /// posted. Removes an empty lane.
+    /// Takes the next jobs that share a transaction, with the time at which the last of them was
+    /// posted. Removes the queue if it is empty.
     fn next(&self, key: &SessionKey) -> Option<(Instant, Vec<Job>)> {
         let mut lanes = self.lanes();
         let lane = lanes.get_mut(key)?;
@@ -154,7 +156,8 @@ impl Lanes {
 }
 
 impl Shared {
-    /// Appends a job to the queue of its session. The job is executed even if its receiver is gone.
+    /// Appends a job to the queue of its session. The job is executed even if the receiver of its
+    /// result is dropped.
     pub(crate) fn post(self: &Arc<Self>, key: SessionKey, job: Job) {
         let asked = (Instant::now(), job);
         let mut lanes = self.lanes.lanes();

@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OnceCell, oneshot};
 
-/// Owner of runs that an engine above the store drives. It names no process, and lives as long as
-/// its run.
+/// The value of the column `owner` for a run that an engine above the store drives. It names no
+/// process, and counts as alive until the run ends.
 pub(crate) const ABOVE: &str = "@";
 
 /// Runs and claims of this process.
@@ -34,7 +34,7 @@ pub(crate) struct Drives {
     unwritten: Mutex<HashSet<ClaimId>>,
 }
 
-/// Exclusive right in this process to claim a run, until it is dropped.
+/// The right to claim a run, which one task of this process has until it drops this value.
 pub(crate) struct Claiming<'a> {
     drives: &'a Drives,
     run: RunId,
@@ -50,9 +50,9 @@ impl Drop for Claiming<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) session: SessionKey,
-    /// Value of `takes` of the session when the claim was last compared.
+    /// Value of [`Head::takes`] when the claim was last found to be current.
     checked: Option<i64>,
-    /// Rows of the session as the last transaction of the run has left them.
+    /// Rows of the session as the last transaction of this run has left them.
     head: Option<Head>,
 }
 
@@ -62,7 +62,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Drives {
     pub(crate) fn new() -> Self {
-        // A random number of twice 64 bits.
+        // Two random numbers of 64 bits make the name unique.
         let random = || RandomState::new().hash_one(std::process::id());
         Self {
             owner: format!("{}-{:016x}{:016x}", std::process::id(), random(), random()),
@@ -138,7 +138,7 @@ impl Drives {
         }
     }
 
-    /// Remembers the rows of a session after a transaction with these jobs.
+    /// Remembers the rows of a session as a transaction with these jobs has left them.
     pub(crate) fn leave(&self, jobs: &[Job], head: &Head) {
         let mut runs = lock(&self.runs);
         for claim in jobs.iter().filter_map(Job::claim) {
@@ -151,8 +151,9 @@ impl Drives {
         }
     }
 
-    /// Returns the remembered rows of a session if the jobs need no lookup: all jobs are new events
-    /// or steps, and no run of the session was claimed since their claims were compared.
+    /// Returns the remembered rows of a session if the jobs need no lookup in the database: all
+    /// jobs are new events or steps, and no run of the session was claimed since their claims were
+    /// found to be current.
     pub(crate) fn head(&self, jobs: &[Job]) -> Option<Head> {
         let runs = lock(&self.runs);
         let held = |job: &Job| {
@@ -180,7 +181,7 @@ impl Drives {
         lock(&self.released).insert(claim);
     }
 
-    /// Marks the release of a claim as written, or as still unwritten.
+    /// Records that the release of a claim is written, or that it could not be written.
     pub(crate) fn finish_release(&self, claim: ClaimId, is_written: bool) {
         if !is_written {
             lock(&self.unwritten).insert(claim);
@@ -199,7 +200,7 @@ impl Drives {
 /// The lease of this process. A thread of its own renews it over a connection of its own, so that
 /// neither a blocked runtime nor an exhausted pool stops the renewal.
 struct Lease {
-    /// Ends the lease when a value is sent, or when the sender is dropped.
+    /// Ends the lease when a value is received, or when the sender is dropped.
     stop: Mutex<Option<oneshot::Sender<oneshot::Sender<Result<()>>>>>,
 }
 
@@ -274,7 +275,8 @@ impl Shared {
 impl Renewal {
     async fn run(self, mut stopped: oneshot::Receiver<oneshot::Sender<Result<()>>>) {
         let every = (self.lease / 3).max(Duration::from_millis(10));
-        // A connection without an answer is dropped early enough for another attempt.
+        // A connection that gives no answer is dropped early enough for another attempt within the
+        // lease.
         let patience = every;
         let mut connection = None;
         let mut pause = every;
@@ -338,8 +340,8 @@ impl Renewal {
 }
 
 async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> Result<()> {
-    let sql =
-        "INSERT INTO adkw_owners (id, expires) VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
+    let sql = "INSERT INTO adkw_owners (id, expires)
+        VALUES ($1, clock_timestamp() + $2 * interval '1 microsecond')
         ON CONFLICT (id) DO UPDATE SET expires = excluded.expires";
     let lease = i64::try_from(lease.as_micros()).unwrap_or(i64::MAX / 2);
     let renewed = sqlx::query(sql)

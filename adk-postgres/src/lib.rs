@@ -42,6 +42,7 @@
 
 mod artifacts;
 mod batch;
+mod claim;
 mod connection;
 mod connections;
 mod engine;
@@ -100,10 +101,10 @@ pub struct Options {
     /// | for a lock | a tenth | 1 s | `lock_timeout` |
     /// | for the lock of a session whose run is claimed | a hundredth | 100 ms | `lock_timeout` |
     /// | for the execution of a statement | half | 5 s | `statement_timeout` |
-    /// | of the server for the next statement of a transaction | half | 5 s | `idle_in_transaction_session_timeout` |
+    /// | of the server for a statement | half | 5 s | `idle_in_transaction_session_timeout` |
     /// | for a sign of life from the server | three quarters | 7.5 s | by this process |
-    /// | of the server for a client that does not read, or whose host is gone | all of it | 10 s | `tcp_user_timeout`, `tcp_keepalives_*` |
-    /// | for an upgrade of the tables | 60 times | 10 min | `statement_timeout`, and by this process |
+    /// | of the server for a lost client | all | 10 s | `tcp_user_timeout`, `tcp_keepalives_*` |
+    /// | for an upgrade of the tables | 60 times | 10 min | `statement_timeout`, by this process |
     ///
     /// A large value counts as a sign of life while its bytes move. After a wait without one, the
     /// store closes the connection and all connections that were free during the wait. Settings in
@@ -191,7 +192,7 @@ pub(crate) struct Shared {
     connections: Connections,
     location: Location,
     options: Options,
-    /// Runtime for writes whose caller may be gone.
+    /// Runtime for writes that continue when their caller is dropped.
     runtime: Handle,
     live: OpenSessions,
     lanes: lane::Lanes,
@@ -260,7 +261,8 @@ impl PostgresStore {
             .await
     }
 
-    /// Returns the location that all parts of the store share.
+    /// Returns the location that the stores of one database share, so that `build()` recognizes
+    /// them.
     fn database(&self) -> Location {
         self.0.location.clone()
     }

@@ -68,7 +68,8 @@ impl Limits {
 
     /// Returns server settings that last for a connection.
     pub(crate) fn of_connection(&self) -> impl Iterator<Item = (&'static str, u128)> {
-        // The connection ends within the limit after a first silence and three unanswered probes.
+        // The connection ends within the limit: after one quarter of silence, three probes get no
+        // answer.
         let probe = u128::from(self.network.as_secs() / 4).max(1);
         let network = [
             ("tcp_keepalives_idle", probe),
@@ -89,7 +90,7 @@ impl Limits {
     }
 }
 
-/// Waker that notes whether the future was woken since the last poll. All activity of its
+/// Waker that records whether the future was woken since the last poll. Any activity of the
 /// connection wakes the future.
 struct Progress {
     is_awake: AtomicBool,
@@ -175,7 +176,7 @@ mod tests {
             until_silent(limit, std::future::pending::<()>()).await,
             None
         );
-        // The work takes much longer than the limit, but its pauses are shorter.
+        // The work takes much longer than the limit, but each of its pauses is shorter.
         let (sender, mut pieces) = mpsc::channel(1);
         tokio::spawn(async move {
             for piece in 0..10 {
@@ -193,7 +194,7 @@ mod tests {
         assert_eq!(until_silent(limit, all).await, Some(10));
     }
 
-    /// Other events that wake the caller's task do not count as progress.
+    /// An event that wakes the task of the caller for another reason does not count as progress.
     #[tokio::test(start_paused = true)]
     async fn other_events_of_the_task_are_not_progress() {
         let limit = Duration::from_secs(1);

@@ -1,5 +1,5 @@
-//! [`Head`] and [`Rows`]: the rows of a session, locked, updated with events of other programs, and
-//! extended.
+//! [`Head`] and [`Rows`]: the rows of a session. They are locked, brought up to date with events of
+//! other programs, and extended.
 
 use crate::connection::PgConnection;
 use crate::error::{Doing, is_taken, postgres_error};
@@ -13,8 +13,8 @@ use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::sync::Arc;
 
-/// Greatest age difference, in microseconds, by which an event of another program is expected to be
-/// older than events before it.
+/// Maximum number of microseconds by which an event of another program is expected to be older than
+/// events before it in the log.
 const SKEW: u64 = 600_000_000;
 
 /// The rows of a session, as the open transaction has locked them or as the last transaction has
@@ -27,14 +27,16 @@ pub(crate) struct Head {
     pub(crate) len: u64,
     /// Latest time in the log.
     pub(crate) latest: u64,
-    /// Time of the last write of any program.
+    /// Update time of the session when this crate last read or wrote it. A later time shows a write
+    /// of another program.
     pub(crate) seen: u64,
-    /// Number of times that a run of the session was claimed again.
+    /// Number of repeated claims and cancellations of the session's runs. A changed value shows
+    /// that some claim may be outdated.
     pub(crate) takes: i64,
 }
 
-/// Locks the row of a session like ADK, and gives places to events of other programs. Returns
-/// `None` if the session does not exist.
+/// Locks the row of a session, as ADK does, and gives places in the log to events of other
+/// programs. Returns `None` if the session does not exist.
 pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Result<Option<Head>> {
     let what = "lock a session";
     let sql = "SELECT s.update_time, n.number, n.len, n.seen, n.latest, n.takes FROM sessions s
@@ -78,7 +80,8 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
 /// session does not exist.
 async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
     let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, latest)
-        SELECT app_name, user_id, id, update_time FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3
+        SELECT app_name, user_id, id, update_time FROM sessions
+        WHERE app_name = $1 AND user_id = $2 AND id = $3
         ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql)
         .bind(&key.app)
@@ -108,15 +111,17 @@ async fn adopt(
     // The subquery looks up each event: for a join, a generic plan would read the whole log for
     // each event.
     let fresh = "WITH fresh AS (
-            SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth FROM events e
-            WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND e.timestamp >= $5
+            SELECT e.id, e.timestamp, row_number() OVER (ORDER BY e.timestamp, e.id) AS nth
+            FROM events e WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
+            AND e.timestamp >= $5
             AND (SELECT 1 FROM adkw_log l WHERE l.session = $1 AND l.event_id = e.id) IS NULL),
         added AS (INSERT INTO adkw_log (session, place, event_id, time)
             SELECT $1, $6 + nth - 1, id, timestamp FROM fresh)
         SELECT count(*), max(timestamp) FROM fresh";
     let all =
         "SELECT count(*) FROM events WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    // Most such events are near the end of the log; the second round searches all of it.
+    // Most such events are near the end of the log, so the first round searches only there. The
+    // second round searches all of it.
     let near = if is_near {
         head.latest.saturating_sub(SKEW)
     } else {
@@ -228,15 +233,15 @@ impl Rows {
         Ok(())
     }
 
-    /// Reports whether one statement writes all rows, which excludes keys of the user and of the
-    /// app.
+    /// Reports whether one statement can write all rows. Changed keys of the user and of the app
+    /// need further statements.
     pub(crate) fn is_one_statement(&self) -> bool {
         self.app.is_empty() && self.user.is_empty()
     }
 
-    /// Writes all rows to a session that equals `before`, and leaves it equal to `after`. Returns
-    /// `false`, without a write, if the session has changed, which is impossible while this
-    /// transaction holds its lock.
+    /// Writes all rows, if the session is still as `before` says. Afterwards the session is as
+    /// `after` says. Returns `false`, without a write, if the session has changed. That is
+    /// impossible if the transaction holds the lock of the session.
     pub(crate) async fn write(
         self,
         connection: &mut PgConnection,
@@ -288,9 +293,9 @@ impl Rows {
     }
 }
 
-/// Adds rows to a session with update time `$21`, `$22` events and `$23` claims. The statement
-/// locks the rows like [`lock`], so after waiting for another transaction it compares the values
-/// that this transaction has left.
+/// Adds rows to a session whose update time is `$21`, whose log has `$22` events, and whose counter
+/// `takes` is `$23`. The statement locks the rows like [`lock`]. If it waits for another
+/// transaction, it therefore compares the values that the other transaction has left.
 const WRITE: &str = "WITH head AS (
         SELECT n.number FROM sessions s
         JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
@@ -298,16 +303,19 @@ const WRITE: &str = "WITH head AS (
         AND n.number = $1 AND n.seen = $21 AND n.len = $22 AND n.takes = $23 FOR NO KEY UPDATE),
     log AS (
         INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact, done)
-        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[], $8::text[], $9::text[],
-            $10::text[], $11::text[], $14::text[]) l),
+        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[],
+            $8::text[], $9::text[], $10::text[], $11::text[], $14::text[]) l),
     data AS (
         INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
         SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
-        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[]) e (id, invocation, time, data)),
+        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[])
+            e (id, invocation, time, data)),
     own AS (
-        UPDATE sessions SET update_time = $15, state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
+        UPDATE sessions SET update_time = $15,
+            state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
         FROM head WHERE app_name = $2 AND user_id = $3 AND id = $4)
-    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18, exact = (exact - $19::text[]) || $20
+    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18,
+        exact = (exact - $19::text[]) || $20
     FROM head h WHERE n.number = h.number";
 
 fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_model::Error {
@@ -335,7 +343,8 @@ async fn share(
 ) -> sqlx::Result<()> {
     if !app.is_empty() {
         let sql = "INSERT INTO app_states AS a (app_name, state, update_time) VALUES ($1, $2, $3)
-            ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state, update_time = excluded.update_time";
+            ON CONFLICT (app_name) DO UPDATE SET state = a.state || excluded.state,
+                update_time = excluded.update_time";
         let row = sqlx::query(sql)
             .bind(&key.app)
             .bind(object(&app.shown))
@@ -344,8 +353,8 @@ async fn share(
         share_exact(connection, key, "app", "", app).await?;
     }
     if !user.is_empty() {
-        let sql =
-            "INSERT INTO user_states AS u (app_name, user_id, state, update_time) VALUES ($1, $2, $3, $4)
+        let sql = "INSERT INTO user_states AS u (app_name, user_id, state, update_time)
+            VALUES ($1, $2, $3, $4)
             ON CONFLICT (app_name, user_id) DO UPDATE SET state = u.state || excluded.state,
                 update_time = excluded.update_time";
         let row = sqlx::query(sql)
@@ -370,7 +379,8 @@ pub(crate) async fn hold(
     // there is nothing to lock.
     let sql = match scope {
         Scope::App => {
-            "INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
+            "INSERT INTO app_states (app_name, state, update_time)
+            VALUES ($1, '{}', now() AT TIME ZONE 'UTC')
             ON CONFLICT (app_name) DO UPDATE SET state = excluded.state WHERE false"
         }
         _ => {
@@ -398,8 +408,10 @@ async fn share_exact(
     if !keys.is_exact() {
         return Ok(());
     }
-    let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact) VALUES ($1, $2, $3, $4)
-        ON CONFLICT (app_name, scope, user_id) DO UPDATE SET exact = (x.exact - $5::text[]) || excluded.exact";
+    let sql = "INSERT INTO adkw_shared AS x (app_name, scope, user_id, exact)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (app_name, scope, user_id) DO UPDATE
+        SET exact = (x.exact - $5::text[]) || excluded.exact";
     let row = sqlx::query(sql)
         .bind(&key.app)
         .bind(scope)
@@ -418,7 +430,8 @@ pub(crate) async fn create(
     let what = "make a session";
     let mut rows = Rows::default();
     rows.share(state)?;
-    let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES ($1, $2, $3, $4, $5, $5)
+    let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)
+        VALUES ($1, $2, $3, $4, $5, $5)
         ON CONFLICT DO NOTHING";
     let now = Micros(now);
     let query = sqlx::query(sql)
@@ -434,7 +447,8 @@ pub(crate) async fn create(
     if made.rows_affected() == 0 {
         return Ok(false);
     }
-    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact) VALUES ($1, $2, $3, $4, $4, $5)";
+    let sql = "INSERT INTO adkw_sessions (app_name, user_id, id, seen, latest, exact)
+        VALUES ($1, $2, $3, $4, $4, $5)";
     let query = sqlx::query(sql)
         .bind(&key.app)
         .bind(&key.user)
@@ -446,8 +460,10 @@ pub(crate) async fn create(
         .await
         .doing(what)?;
     // ADK requires the rows of user and app before it appends, even if they are empty.
-    let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time) VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
-        INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3) ON CONFLICT DO NOTHING";
+    let sql = "WITH app AS (INSERT INTO app_states (app_name, state, update_time)
+            VALUES ($1, '{}', $3) ON CONFLICT DO NOTHING)
+        INSERT INTO user_states (app_name, user_id, state, update_time) VALUES ($1, $2, '{}', $3)
+        ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
     query.execute(&mut *connection).await.doing(what)?;
     share(connection, key, [&rows.app, &rows.user], now)

@@ -110,7 +110,8 @@ async fn added_until(
     key: &SessionKey,
 ) -> Result<Option<MemoryMark>> {
     let what = "read how far a session is in memory";
-    let sql = "SELECT events, last FROM adkw_memory_marks WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
+    let sql = "SELECT events, last FROM adkw_memory_marks
+        WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
     let query = sqlx::query(sql)
         .bind(&key.app)
         .bind(&key.user)
@@ -133,9 +134,12 @@ async fn add(
     until: &MemoryMark,
 ) -> Result<()> {
     let what = "add to memory";
-    let rows = "INSERT INTO adkw_memory (app_name, user_id, session_id, id, author, time, content, words)
-        SELECT $1, $2, $3, n.id, n.author, n.time, n.content, array_to_tsvector(string_to_array(n.words, ' '))
-        FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[]) n (id, author, time, content, words)
+    let rows = "INSERT INTO adkw_memory
+            (app_name, user_id, session_id, id, author, time, content, words)
+        SELECT $1, $2, $3, n.id, n.author, n.time, n.content,
+            array_to_tsvector(string_to_array(n.words, ' '))
+        FROM unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+            n (id, author, time, content, words)
         ON CONFLICT DO NOTHING";
     let rows = sqlx::query(rows)
         .bind(&key.app)
@@ -149,7 +153,8 @@ async fn add(
         .bind(&new.words);
     rows.execute(&mut *connection).await.doing(what)?;
     let mark = "INSERT INTO adkw_memory_marks VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (app_name, user_id, session_id) DO UPDATE SET events = EXCLUDED.events, last = EXCLUDED.last";
+        ON CONFLICT (app_name, user_id, session_id) DO UPDATE
+        SET events = EXCLUDED.events, last = EXCLUDED.last";
     let mark = sqlx::query(mark)
         .bind(&key.app)
         .bind(&key.user)

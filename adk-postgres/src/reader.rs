@@ -20,14 +20,17 @@ use std::sync::{Arc, Weak};
 macro_rules! rows {
     ($which:literal) => {
         concat!(
-            "SELECT s.user_id, s.id, n.number, n.len, s.update_time, s.state, n.exact, u.state, ux.exact, a.state, ax.exact,
-                n.seen IS NOT DISTINCT FROM s.update_time
+            "SELECT s.user_id, s.id, n.number, n.len, s.update_time, s.state, n.exact, u.state,
+                ux.exact, a.state, ax.exact, n.seen IS NOT DISTINCT FROM s.update_time
             FROM sessions s
-            LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
+            LEFT JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id
+                AND n.id = s.id
             LEFT JOIN user_states u ON u.app_name = s.app_name AND u.user_id = s.user_id
             LEFT JOIN app_states a ON a.app_name = s.app_name
-            LEFT JOIN adkw_shared ux ON ux.app_name = s.app_name AND ux.scope = 'user' AND ux.user_id = s.user_id
-            LEFT JOIN adkw_shared ax ON ax.app_name = s.app_name AND ax.scope = 'app' AND ax.user_id = ''
+            LEFT JOIN adkw_shared ux ON ux.app_name = s.app_name AND ux.scope = 'user'
+                AND ux.user_id = s.user_id
+            LEFT JOIN adkw_shared ax ON ax.app_name = s.app_name AND ax.scope = 'app'
+                AND ax.user_id = ''
             WHERE s.app_name = $1 AND ",
             $which
         )
@@ -43,7 +46,7 @@ pub(crate) async fn row(
     Ok(row_with_places(connection, key).await?.map(|(row, _)| row))
 }
 
-/// Reads the rows of a session, and whether all of its events have places.
+/// Reads the rows of a session, and whether all of its events have places in the log.
 pub(crate) async fn row_with_places(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -103,8 +106,8 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 
 pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
     let sql = "WITH RECURSIVE apps (name) AS (
             SELECT min(app_name)::text FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s WHERE s.app_name > a.name) FROM apps a
-                WHERE a.name IS NOT NULL)
+            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s
+                WHERE s.app_name > a.name) FROM apps a WHERE a.name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
     sqlx::query_scalar(sql)
         .fetch_all(connection)
@@ -119,7 +122,7 @@ pub(crate) async fn list(
     user: Option<&str>,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
-    // One condition for both might scan all sessions of the app.
+    // There are two conditions, because one for both cases might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
             rows!(
@@ -128,7 +131,8 @@ pub(crate) async fn list(
         }
         None => {
             rows!(
-                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C",
+                s.id COLLATE "C""#
             )
         }
     };
@@ -149,7 +153,7 @@ pub(crate) async fn list(
 }
 
 /// Reads a session with the events that a filter selects. Returns `Some(None)` if some events have
-/// no place yet.
+/// no place in the log yet.
 pub(crate) async fn snapshot(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -187,8 +191,8 @@ pub(crate) async fn events(
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Returns the maximum number of events that a filter selects: at most the number of events since
-/// its time. The number limits the search from the end of the log.
+/// Returns the largest number of events that a filter can select: the number of events since its
+/// time. The search from the end of the log stops after that number.
 async fn count_since(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -230,10 +234,12 @@ async fn select(
     // The query starts at the end, because most readers want the newest events. `OFFSET 0` forces a
     // lookup of each event by its id: before the first `ANALYZE` the planner considers ADK's index
     // equally good, and would scan the whole session for each event.
-    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact FROM adkw_log l
+    let sql = "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact
+        FROM adkw_log l
         CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
         WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4
-        AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7 ORDER BY l.place DESC LIMIT $8";
+        AND l.session = $1 AND l.place >= $5 AND l.place < $6 AND l.time >= $7
+        ORDER BY l.place DESC LIMIT $8";
     let query = sqlx::query(sql)
         .bind(number)
         .bind(&key.app)
@@ -282,7 +288,8 @@ pub(crate) struct Filled {
 macro_rules! filled {
     ($which:literal) => {
         concat!(
-            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact, l.slot, l.temp FROM adkw_log l
+            "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.exact, l.slot,
+                l.temp FROM adkw_log l
             CROSS JOIN LATERAL (SELECT * FROM events WHERE id = l.event_id OFFSET 0) e
             WHERE e.app_name = $2 AND e.user_id = $3 AND e.session_id = $4 AND ",
             $which,
@@ -291,7 +298,8 @@ macro_rules! filled {
     };
 }
 
-/// Reads the events of a run in log order: all of them, or those from a place of its session on.
+/// Reads the events of a run in log order: all of them, or those from a place in the session's log
+/// on.
 pub(crate) async fn run_events(
     connection: &mut PgConnection,
     key: &SessionKey,
@@ -301,7 +309,8 @@ pub(crate) async fn run_events(
     let what = "read the events of a run";
     let query = match after {
         None => sqlx::query(filled!("l.run = $1")).bind(run),
-        // `|| ''` keeps the planner from scanning all events of the run.
+        // The concatenation with an empty text keeps the planner from using the index of `run`, by
+        // which it would scan all events of the run.
         Some(_) => sqlx::query(filled!(
             "l.run || '' = $1 AND l.session = $5 AND l.place >= $6"
         ))

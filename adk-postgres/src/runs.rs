@@ -9,17 +9,18 @@ use adk_model::{Result, RunId};
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row as _};
 
-/// Condition that the owner of a run lives. An engine above the store always lives.
+/// Condition that the owner of a run is alive. An engine above the store counts as alive.
 macro_rules! is_alive {
     () => {
         "(r.owner = '@'
-            OR EXISTS (SELECT 1 FROM adkw_owners o WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
+            OR EXISTS (SELECT 1 FROM adkw_owners o
+                WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
     };
 }
 
 pub(crate) use is_alive;
 
-/// Owner of the listed runs.
+/// The runs that are listed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Whose {
     /// Runs of an app.
@@ -28,7 +29,7 @@ pub(crate) enum Whose {
     Tenants,
 }
 
-/// Adds the condition of a filter to a query. `table` is the table whose index by session is used.
+/// Adds the condition of a filter to a query. `table` is the table that has the index by session.
 pub(crate) fn select(
     query: &mut QueryBuilder<Postgres>,
     table: &str,
@@ -39,8 +40,8 @@ pub(crate) fn select(
         Whose::App => "r.app = ",
         Whose::Tenants => "r.tenant_of = ",
     };
-    // A wait has the app of its run. With both conditions the planner expects few rows, and sorts
-    // all waits.
+    // A wait has the same app as its run, so the condition on the run is left out. With it, the
+    // planner would expect few rows, and sort all waits.
     if table == "w" {
         query.push("TRUE");
     } else {
@@ -98,7 +99,7 @@ pub(crate) fn select(
     }
 }
 
-/// Runs that one index finds.
+/// A group of runs that one index finds.
 enum Part {
     All,
     /// Runs that no process drives.
@@ -115,8 +116,8 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
     let sql = concat!(
         "WITH RECURSIVE owners (owner) AS (
             SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner) FROM owners o
-                WHERE o.owner IS NOT NULL)
+            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n WHERE n.owner > o.owner)
+                FROM owners o WHERE o.owner IS NOT NULL)
         SELECT owner FROM owners r WHERE owner IS NOT NULL AND owner <> $1 AND NOT ",
         is_alive!()
     );
@@ -127,6 +128,20 @@ async fn dead(connection: &mut PgConnection, own: &str) -> Result<Vec<String>> {
         .doing("look for processes that have died")
 }
 
+/// Lists the parts that contain all runs without a living driver.
+async fn ready_parts(connection: &mut PgConnection, drives: &Drives) -> Result<Vec<Part>> {
+    // Read before the rows: a claim that has left the set is released in the table by then.
+    let given_up = drives.released_claims();
+    let mut parts = vec![Part::Free];
+    let dead = dead(connection, &drives.owner).await?;
+    parts.extend(dead.into_iter().map(Part::Of));
+    if !given_up.is_empty() {
+        let runs = given_up.into_iter().map(|claim| claim.run_id.to_string());
+        parts.push(Part::These(runs.collect()));
+    }
+    Ok(parts)
+}
+
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,
@@ -135,34 +150,17 @@ pub(crate) async fn runs(
     drives: &Drives,
 ) -> Result<Vec<RunInfo>> {
     let parts = match filter.state {
-        RunState::Ready => {
-            // Read before the rows: a claim that has left the set is released in the table by then.
-            let given_up = drives.released_claims();
-            let mut parts = vec![Part::Free];
-            parts.extend(
-                dead(connection, &drives.owner)
-                    .await?
-                    .into_iter()
-                    .map(Part::Of),
-            );
-            if !given_up.is_empty() {
-                parts.push(Part::These(
-                    given_up
-                        .into_iter()
-                        .map(|claim| claim.run_id.to_string())
-                        .collect(),
-                ));
-            }
-            parts
-        }
+        RunState::Ready => ready_parts(connection, drives).await?,
         _ => vec![Part::All],
     };
     let mut all = Vec::new();
     for part in parts {
         let columns = concat!(
-            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner, r.epoch, ",
+            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner,
+                r.epoch, ",
             is_alive!(),
-            ", r.created, r.updated, r.usage FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE "
+            ", r.created, r.updated, r.usage FROM adkw_runs r
+                JOIN adkw_sessions s ON s.number = r.session WHERE "
         );
         let mut query = QueryBuilder::new(columns);
         match part {

@@ -10,20 +10,22 @@ const ADK: &str = "
 CREATE TABLE IF NOT EXISTS adk_internal_metadata (
     key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
 CREATE TABLE IF NOT EXISTS sessions (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state JSONB NOT NULL,
-    create_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
-    PRIMARY KEY (app_name, user_id, id));
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL,
+    state JSONB NOT NULL, create_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name, user_id, id));
 CREATE TABLE IF NOT EXISTS app_states (
-    app_name VARCHAR(128) NOT NULL, state JSONB NOT NULL, update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
-    PRIMARY KEY (app_name));
+    app_name VARCHAR(128) NOT NULL, state JSONB NOT NULL,
+    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name));
 CREATE TABLE IF NOT EXISTS user_states (
     app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state JSONB NOT NULL,
     update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name, user_id));
 CREATE TABLE IF NOT EXISTS events (
     id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
     session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL,
-    timestamp TIMESTAMP WITHOUT TIME ZONE NOT NULL, event_data JSONB, PRIMARY KEY (id, app_name, user_id, session_id),
-    FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+    timestamp TIMESTAMP WITHOUT TIME ZONE NOT NULL, event_data JSONB,
+    PRIMARY KEY (id, app_name, user_id, session_id),
+    FOREIGN KEY(app_name, user_id, session_id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
     ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
 INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO NOTHING;
@@ -32,9 +34,9 @@ INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO 
 /// Tables of runs and of the log, in version 1. Deleting a session in ADK's table deletes its rows
 /// here.
 ///
-/// * `adkw_sessions`: the length of a session's log, and the update time that this crate has last
-///   seen (`seen`). Another program has written to the session if its `update_time` differs.
-///   `takes` counts repeated claims of its runs.
+/// * `adkw_sessions`: the length of a session's log, and the update time of the session when this
+///   crate last read or wrote it (`seen`). If its `update_time` differs, another program has
+///   written to the session. `takes` counts repeated claims and cancellations of its runs.
 /// * `adkw_log`: the order of a session's events, with the run and the slot that each event fills,
 ///   and the agents that had finished by then.
 /// * `adkw_owners`: processes, with the time until which they count as alive.
@@ -53,40 +55,45 @@ INSERT INTO adkw_meta VALUES ('version', '1');
 CREATE TABLE adkw_sessions (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, app_name VARCHAR(128) NOT NULL,
     user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, len BIGINT NOT NULL DEFAULT 0,
-    seen TIMESTAMP WITHOUT TIME ZONE, latest TIMESTAMP WITHOUT TIME ZONE NOT NULL, takes BIGINT NOT NULL DEFAULT 0,
-    exact JSONB NOT NULL DEFAULT '{}', UNIQUE (app_name, user_id, id),
-    FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+    seen TIMESTAMP WITHOUT TIME ZONE, latest TIMESTAMP WITHOUT TIME ZONE NOT NULL,
+    takes BIGINT NOT NULL DEFAULT 0, exact JSONB NOT NULL DEFAULT '{}',
+    UNIQUE (app_name, user_id, id),
+    FOREIGN KEY (app_name, user_id, id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE TABLE adkw_shared (
-    app_name VARCHAR(128) NOT NULL, scope TEXT NOT NULL, user_id VARCHAR(128) NOT NULL, exact JSONB NOT NULL,
-    PRIMARY KEY (app_name, scope, user_id));
+    app_name VARCHAR(128) NOT NULL, scope TEXT NOT NULL, user_id VARCHAR(128) NOT NULL,
+    exact JSONB NOT NULL, PRIMARY KEY (app_name, scope, user_id));
 CREATE TABLE adkw_log (
-    session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place BIGINT NOT NULL,
-    event_id VARCHAR(128) NOT NULL, time TIMESTAMP WITHOUT TIME ZONE NOT NULL, run TEXT, slot TEXT, temp TEXT, exact TEXT,
+    session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    place BIGINT NOT NULL, event_id VARCHAR(128) NOT NULL,
+    time TIMESTAMP WITHOUT TIME ZONE NOT NULL, run TEXT, slot TEXT, temp TEXT, exact TEXT,
     PRIMARY KEY (session, place), CONSTRAINT adkw_log_event UNIQUE (session, event_id));
 CREATE UNIQUE INDEX adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE adkw_owners (id TEXT PRIMARY KEY, expires TIMESTAMP WITH TIME ZONE NOT NULL);
 CREATE TABLE adkw_runs (
-    id TEXT PRIMARY KEY, session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    id TEXT PRIMARY KEY,
+    session BIGINT NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
     status TEXT NOT NULL, error TEXT, owner TEXT, epoch BIGINT NOT NULL, record TEXT NOT NULL);
 CREATE INDEX adkw_runs_open ON adkw_runs (id) WHERE status IN ('running', 'paused');
 CREATE INDEX adkw_runs_session ON adkw_runs (session);
 CREATE TABLE adkw_steps (
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (run, key));
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
+    value TEXT NOT NULL, PRIMARY KEY (run, key));
 CREATE TABLE adkw_done (
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL, done TEXT NOT NULL,
-    PRIMARY KEY (run, path));
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL,
+    done TEXT NOT NULL, PRIMARY KEY (run, path));
 CREATE TABLE adkw_waits (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen BOOLEAN NOT NULL DEFAULT FALSE);
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
+    waiting TEXT NOT NULL, answer TEXT, seen BOOLEAN NOT NULL DEFAULT FALSE);
 CREATE INDEX adkw_waits_run ON adkw_waits (run);
 ";
 
 /// Upgrades version 1 to version 2: adds columns to search runs and waits by, and artifacts. A
 /// user's artifacts have no session; deleting a session in ADK's table deletes its artifacts.
 const FROM_1: &str = "
-ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
+ALTER TABLE adkw_runs ADD COLUMN app TEXT NOT NULL DEFAULT '',
+    ADD COLUMN workflow TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '', ADD COLUMN deadline BIGINT;
 UPDATE adkw_runs r SET app = s.app_name, workflow = coalesce(r.record::json ->> 'workflow', '')
     FROM adkw_sessions s WHERE s.number = r.session;
@@ -97,14 +104,17 @@ DELETE FROM adkw_waits w USING adkw_runs r
 UPDATE adkw_runs r SET status = 'answered' WHERE status = 'paused' AND EXISTS
     (SELECT 1 FROM adkw_waits w WHERE w.run = r.id AND w.answer IS NOT NULL AND NOT w.seen);
 DROP INDEX IF EXISTS adkw_runs_open;
-CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id) WHERE status IN ('running', 'paused', 'answered');
-CREATE INDEX adkw_runs_free ON adkw_runs (app, id) WHERE owner IS NULL AND status IN ('running', 'answered');
+CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
+    WHERE status IN ('running', 'paused', 'answered');
+CREATE INDEX adkw_runs_free ON adkw_runs (app, id)
+    WHERE owner IS NULL AND status IN ('running', 'answered');
 CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
 CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
-CREATE INDEX adkw_waits_due ON adkw_waits (app, deadline) WHERE answer IS NULL AND deadline IS NOT NULL;
+CREATE INDEX adkw_waits_due ON adkw_waits (app, deadline)
+    WHERE answer IS NULL AND deadline IS NOT NULL;
 CREATE TABLE adkw_artifacts (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128), name TEXT NOT NULL,
-    version BIGINT NOT NULL, part TEXT NOT NULL, data BYTEA,
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128),
+    name TEXT NOT NULL, version BIGINT NOT NULL, part TEXT NOT NULL, data BYTEA,
     CONSTRAINT adkw_artifacts_session FOREIGN KEY (app_name, user_id, session_id)
         REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE UNIQUE INDEX adkw_artifacts_version
@@ -115,19 +125,21 @@ UPDATE adkw_meta SET value = '2' WHERE key = 'version';
 /// Upgrades version 2 to version 3: adds times in microseconds and the usage of runs. Ended runs
 /// get the time of their last event.
 const FROM_2: &str = "
-ALTER TABLE adkw_runs ADD COLUMN created BIGINT NOT NULL DEFAULT 0, ADD COLUMN updated BIGINT NOT NULL DEFAULT 0,
-    ADD COLUMN usage TEXT;
+ALTER TABLE adkw_runs ADD COLUMN created BIGINT NOT NULL DEFAULT 0,
+    ADD COLUMN updated BIGINT NOT NULL DEFAULT 0, ADD COLUMN usage TEXT;
 UPDATE adkw_runs SET created = coalesce((record::json ->> 'time')::bigint, 0);
 UPDATE adkw_runs r SET updated = greatest(r.created,
-    (SELECT (extract(epoch FROM max(l.time)) * 1000000)::bigint FROM adkw_log l WHERE l.run = r.id));
+    (SELECT (extract(epoch FROM max(l.time)) * 1000000)::bigint FROM adkw_log l
+        WHERE l.run = r.id));
 UPDATE adkw_meta SET value = '3' WHERE key = 'version';
 ";
 
 /// Upgrades version 3 to version 4: adds memory, which stays when its session is deleted.
 const FROM_3: &str = "
 CREATE TABLE adkw_memory (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL, id TEXT NOT NULL,
-    author TEXT NOT NULL, time TEXT NOT NULL, content TEXT NOT NULL, words TSVECTOR NOT NULL,
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, session_id VARCHAR(128) NOT NULL,
+    id TEXT NOT NULL, author TEXT NOT NULL, time TEXT NOT NULL, content TEXT NOT NULL,
+    words TSVECTOR NOT NULL,
     PRIMARY KEY (app_name, user_id, session_id, id));
 CREATE INDEX adkw_memory_words ON adkw_memory USING gin (words);
 CREATE TABLE adkw_memory_marks (
@@ -152,13 +164,14 @@ CREATE INDEX adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 UPDATE adkw_meta SET value = '5' WHERE key = 'version';
 ";
 
-/// Upgrades version 5 to version 6: adds tenants of an app, queued runs, and keys of requests with
-/// the run or wait that each key is bound to.
+/// Upgrades version 5 to version 6: adds tenants of an app, queued runs, and idempotency keys of
+/// requests with the run or wait that each key is bound to.
 const FROM_5: &str = "
 ALTER TABLE adkw_runs ADD COLUMN tenant_of TEXT;
 ALTER TABLE adkw_waits ADD COLUMN tenant_of TEXT;
 CREATE INDEX adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
-    WHERE tenant_of IS NOT NULL AND owner IS NOT NULL AND status IN ('queued', 'running', 'answered');
+    WHERE tenant_of IS NOT NULL AND owner IS NOT NULL
+    AND status IN ('queued', 'running', 'answered');
 CREATE INDEX adkw_runs_tenants_free ON adkw_runs (tenant_of, id)
     WHERE tenant_of IS NOT NULL AND owner IS NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX adkw_waits_app ON adkw_waits (app, number) WHERE answer IS NULL;
@@ -171,8 +184,8 @@ CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
 CREATE INDEX adkw_runs_free ON adkw_runs (app, id)
     WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
 CREATE TABLE adkw_keys (
-    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
-    expires TIMESTAMP WITH TIME ZONE NOT NULL, PRIMARY KEY (app, scope, key));
+    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL,
+    digest TEXT NOT NULL, expires TIMESTAMP WITH TIME ZONE NOT NULL, PRIMARY KEY (app, scope, key));
 CREATE INDEX adkw_keys_expires ON adkw_keys (expires);
 UPDATE adkw_meta SET value = '6' WHERE key = 'version';
 ";
@@ -190,8 +203,8 @@ const UPGRADES: &[(&str, &str)] = &[
     ("5", FROM_5),
 ];
 
-/// Number of the advisory lock that is held while tables are created. Any number that other
-/// programs do not use would do.
+/// Number of the advisory lock that is held while tables are created. The number is arbitrary, but
+/// other programs must not use it.
 const LOCK: i64 = 0x61_64_6b_77;
 
 /// Creates missing tables if `create` is set, upgrades older ones, and checks that all are
@@ -210,7 +223,8 @@ pub(crate) async fn prepare(connection: &mut PgConnection, create: bool) -> Resu
         let name: String = name.doing("read its name")?;
         let message = format!("the database `{name}` has no tables of agents");
         return Err(Error::new(ErrorKind::Store(StoreErrorKind::Missing), message).with_help(
-            "check the name and the `search_path`; a program creates the tables when it opens the store",
+            "check the name and the `search_path`; a program creates the tables when it opens the \
+             store",
         ));
     }
     if own.as_deref() != Some(VERSION) {
@@ -257,7 +271,8 @@ async fn check(connection: &mut PgConnection) -> Result<Option<String>> {
         }
         let sql = "SELECT a.attrelid::regclass::text || '.' || a.attname
             FROM (VALUES ('sessions', 'state', 'jsonb'), ('events', 'event_data', 'jsonb'),
-                ('sessions', 'update_time', 'timestamp'), ('events', 'timestamp', 'timestamp')) w (t, c, ty)
+                ('sessions', 'update_time', 'timestamp'),
+                ('events', 'timestamp', 'timestamp')) w (t, c, ty)
             JOIN pg_attribute a ON a.attrelid = to_regclass(w.t) AND a.attname = w.c
             WHERE a.atttypid <> w.ty::regtype LIMIT 1";
         let wrong: Option<String> = sqlx::query_scalar(sql)
@@ -296,7 +311,7 @@ fn other_tables(what: &str) -> Error {
 /// Creates or upgrades the tables.
 async fn make(connection: &mut PgConnection) -> Result<()> {
     let what = "make its tables";
-    // Each statement must see the commits of other processes during the wait for the lock.
+    // After the wait for the lock, each statement must see what other processes have committed.
     connection
         .begin_with("BEGIN ISOLATION LEVEL READ COMMITTED")
         .await
@@ -335,9 +350,10 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
 async fn check_writable(connection: &mut PgConnection) -> Result<()> {
     let what = "check its rights";
     let sql = "SELECT current_setting('transaction_read_only') = 'on', current_user::text,
-        (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states', 'user_states', 'adkw_sessions',
-            'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs', 'adkw_steps', 'adkw_done', 'adkw_waits',
-            'adkw_artifacts', 'adkw_memory', 'adkw_memory_marks', 'adkw_keys']) t
+        (SELECT string_agg(t, ', ') FROM unnest(ARRAY['sessions', 'events', 'app_states',
+            'user_states', 'adkw_sessions', 'adkw_shared', 'adkw_log', 'adkw_owners', 'adkw_runs',
+            'adkw_steps', 'adkw_done', 'adkw_waits', 'adkw_artifacts', 'adkw_memory',
+            'adkw_memory_marks', 'adkw_keys']) t
          WHERE NOT (has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
             AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE')))";
     let row = sqlx::query(sql)

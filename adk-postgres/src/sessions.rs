@@ -52,7 +52,7 @@ impl Shared {
             let (key, filter) = (key.clone(), filter.clone());
             Box::pin(async move {
                 let what = "read a session";
-                // One transaction reads one state of the database.
+                // A single transaction, so that all statements read the same state of the database.
                 let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
                 connection.begin_with(begin).await.doing(what)?;
                 let snapshot = reader::snapshot(connection, &key, &filter).await?;
@@ -112,7 +112,8 @@ impl SessionStore for PostgresStore {
                 match self.0.snapshot(key, filter).await? {
                     None => return Ok(None),
                     Some(Some(snapshot)) => return Ok(Some(snapshot)),
-                    // Lock the session first, which gives places to events of other programs.
+                    // Some events have no place in the log. Locking the session gives places to
+                    // them.
                     Some(None) => {
                         if !self.0.ask(key, |reply| Job::Look { reply }).await? {
                             return Ok(None);
@@ -138,7 +139,7 @@ impl SessionStore for PostgresStore {
             self.0
                 .ask(key, |reply| Job::Append { events, reply })
                 .await?;
-            // Sessions that this process has open receive the events now.
+            // If this process has the session open, the open session receives the events now.
             if self.0.live.is_open(key) {
                 self.0.open(key).await.map(drop)
             } else {

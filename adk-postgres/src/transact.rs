@@ -11,8 +11,18 @@ use tokio::time::Instant;
 /// A transaction that failed, or whose outcome is unknown.
 pub(crate) struct Lost {
     pub(crate) error: Error,
-    /// Whether the commit was sent. If so, the outcome is unknown.
+    /// Whether the commit was sent. If so, the transaction may have been committed.
     pub(crate) is_sent: bool,
+}
+
+impl Lost {
+    /// Returns the error of a commit that was sent.
+    pub(crate) fn sent(error: Error) -> Self {
+        Self {
+            error,
+            is_sent: true,
+        }
+    }
 }
 
 impl From<Error> for Lost {
@@ -32,7 +42,7 @@ pub(crate) type Work<'w, T> =
 pub(crate) type OwnWork<T> =
     Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
 
-/// Timer for retries, until the patience is over.
+/// A timer for retries, which ends when the patience of the store is over.
 pub(crate) struct Patience {
     until: Instant,
     pause: Duration,

@@ -37,7 +37,7 @@ impl Encode<'_, Postgres> for Micros {
 impl<'r> Decode<'r, Postgres> for Micros {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let micros = <i64 as Decode<Postgres>>::decode(value)?;
-        // `infinity` is the maximum of the type.
+        // The largest value of the type means `infinity`.
         let micros = micros
             .checked_add(EPOCH)
             .ok_or("the time is out of range")?;

@@ -20,7 +20,8 @@ pub(crate) async fn wait(
     let what = "open a wait";
     let id = wait.key.id();
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2 ON CONFLICT DO NOTHING";
+        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2
+        ON CONFLICT DO NOTHING";
     // An engine above the store keeps the deadlines of its runs.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let deadline = deadline.map(|deadline| i64::try_from(deadline).unwrap_or(i64::MAX));
@@ -51,7 +52,8 @@ pub(crate) async fn wait(
     answer.map(|text| from_text(&text, "an answer")).transpose()
 }
 
-/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
+/// Removes waits that no agent awaits any more, if they are open. Answered waits stay, and their
+/// answers count as read.
 pub(crate) async fn withdraw(connection: &mut PgConnection, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     let sql = "DELETE FROM adkw_waits WHERE id = ANY($1) AND answer IS NULL";
@@ -90,7 +92,8 @@ pub(crate) async fn resolve(
         .doing(what)?;
     open_wait(&mut *connection, app, id).await?;
     let sql = "WITH answered AS (UPDATE adkw_waits SET answer = $2 WHERE id = $1 RETURNING run)
-        UPDATE adkw_runs r SET status = 'answered' FROM answered a WHERE r.id = a.run AND r.status = 'paused'";
+        UPDATE adkw_runs r SET status = 'answered' FROM answered a
+            WHERE r.id = a.run AND r.status = 'paused'";
     let query = sqlx::query(sql).bind(id).bind(answer.to_string());
     query.execute(connection).await.doing(what).map(drop)
 }
@@ -129,8 +132,9 @@ pub(crate) async fn waiting(
     filter: &RunFilter,
 ) -> Result<Vec<Waiting>> {
     let mut query = QueryBuilder::new(
-        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-        JOIN adkw_sessions s ON s.number = w.session WHERE w.answer IS NULL AND w.app = ",
+        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM adkw_waits w
+        JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = w.session
+        WHERE w.answer IS NULL AND w.app = ",
     );
     query.push_bind(app.to_owned()).push(" AND ");
     select(&mut query, "w", (Whose::App, app), filter);
@@ -176,7 +180,8 @@ pub(crate) async fn due(
         ($whose:literal) => {
             concat!(
                 "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w
-                JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session WHERE ",
+                JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
+                WHERE ",
                 $whose,
                 " AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline LIMIT $2"
             )

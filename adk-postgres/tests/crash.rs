@@ -124,7 +124,7 @@ async fn a_run_survives_crashes_of_the_server() {
         through_crashes(quick().patience(Duration::from_secs(1)), 1, "stop").await;
     pg_ctl("start");
     let error = error.unwrap();
-    // The server may have stopped during a commit.
+    // The server may have stopped during a commit, so the outcome may be unknown.
     let kinds = [StoreErrorKind::Unavailable, StoreErrorKind::OutcomeUnknown];
     assert!(kinds.contains(&kind(&error)), "{error}");
     assert!(error.is_retryable() && error.help().is_some(), "{error}");

@@ -2,12 +2,13 @@
 //! latency, runs per second, and CPU time per run of each process.
 //!
 //! ```sh
-//! tests/peers/run-restate.sh tests/peers/run-postgres.sh cargo bench -p adk-workflow-restate --bench runs
+//! tests/peers/run-restate.sh tests/peers/run-postgres.sh \
+//!     cargo bench -p adk-workflow-restate --bench runs
 //! ```
 //!
-//! `-- restate+sqlite steps` measures only rows that contain all of these words. `MEASURE_SECONDS`
-//! sets the time per row (default 5 s). Server, worker and clients share the machine; each engine
-//! has new tables, and Restate a new folder.
+//! `-- restate+sqlite steps` measures only the rows whose text contains all of these words.
+//! `MEASURE_SECONDS` sets the time per row (default 5 s). Server, worker and clients share the
+//! machine; each engine has new tables, and Restate a new folder.
 
 #![allow(
     missing_docs,
@@ -64,8 +65,14 @@ workflow! {
 workflow! {
     /// Five rounds of two agents that ask a model, which answers at once.
     pub Rounds(text: String) -> text: String {
-        agent critic -> criticism: String { include_contents: none, instruction: "Criticise {text}." }
-        agent refiner -> text: String { include_contents: none, instruction: "Apply {criticism} to {text}." }
+        agent critic -> criticism: String {
+            include_contents: none,
+            instruction: "Criticise {text}.",
+        }
+        agent refiner -> text: String {
+            include_contents: none,
+            instruction: "Apply {criticism} to {text}.",
+        }
 
         loop(max = 5) < critic; refiner >
     }
@@ -78,7 +85,7 @@ workflow! {
     }
 }
 
-/// Printed names of the workflows.
+/// The names of the workflows in the printed table.
 const RUNS: [&str; 4] = [
     "no steps",
     "five steps",
@@ -86,7 +93,7 @@ const RUNS: [&str; 4] = [
     "each over 32, 4 at a time",
 ];
 
-/// A service without ADK, for the cost of the SDK.
+/// A service that uses Restate without ADK, to measure the cost of the Restate SDK itself.
 struct Bare;
 
 #[restate_sdk::service]
@@ -109,7 +116,7 @@ impl Bare {
     }
 }
 
-/// Executor of the runs.
+/// The process that executes the runs: this one, or a worker of the Restate server at this address.
 enum Who<'a> {
     This,
     Restate(&'a str),
@@ -214,8 +221,8 @@ impl Processes {
             .filter_map(|entry| {
                 let pid = entry.unwrap().file_name().to_str()?.parse().ok()?;
                 let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-                // After the name: state, parent, ..., and from the twelfth field on the times, in
-                // hundredths of a second.
+                // The fields after the process name are state, parent, and so on. The CPU times
+                // begin with the twelfth of them, in hundredths of a second.
                 let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
                 let own = fields[11..13]
                     .iter()

@@ -1,43 +1,45 @@
 //! Simulation of thousands of machines: `cargo bench -p adk-workflow-restate --bench simulate`
-//! prints the table of docs/scaling.md. A discrete-event simulation with a fixed seed, so each
-//! machine prints the same.
+//! prints the table of docs/scaling.md. It is a discrete-event simulation with a fixed seed, so it
+//! prints the same on each machine.
 //!
-//! A run asks a model [`CALLS`] times. Each call is work on a worker, entries in the log of the
-//! run's partition, which other nodes copy, the model, and a commit in the database of the session.
-//! Each station is a queue with the measured time of service. The simulation finds, for each
-//! cluster, the highest rate of runs at which 99 of 100 runs spend less than [`PATIENCE`] outside
-//! of the model.
+//! A run asks a model [`CALLS`] times. Each call takes work on a worker, entries in the log of the
+//! run's partition, which other nodes copy, the model's own time, and a commit in the database of
+//! the session. Each machine, and each partition, is a queue with a measured service time. The
+//! simulation finds, for each cluster, the highest rate of runs at which 99 of 100 runs spend less
+//! than [`PATIENCE`] outside of the model.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Number of model calls of a run.
 const CALLS: usize = 10;
-/// Seconds of a model call. No machine is busy during the call, so [`PAUSE`] results in the same
-/// queues.
+/// Seconds of a real model call. No machine is busy during the call, so the simulation uses the
+/// shorter [`PAUSE`], which results in the same queues.
 const MODEL: f64 = 2.0;
 const PAUSE: f64 = 0.05;
 /// Seconds that a run may spend in queues and on machines.
 const PATIENCE: f64 = 0.5;
 /// Cores of a worker, of a node of Restate, and of a database.
 const CORES: usize = 8;
-/// CPU seconds of one call per machine, and seconds that a partition takes for its entries, which
-/// are sequential. Measured by `--bench runs`, see docs/scaling.md.
+/// CPU seconds of one call on a worker, a node of Restate and a database, and seconds that a
+/// partition takes for the entries of the call, which it writes one after the other. Measured by
+/// `--bench runs`, see docs/scaling.md.
 const WORKER: f64 = 0.3e-3;
 const NODE: f64 = 0.35e-3;
 const DATABASE: f64 = 1.0e-3;
 const PARTITION: f64 = 0.18e-3;
-/// Number of nodes that store each entry. A copy counts as much as the original, which is more than
-/// it costs.
+/// Number of nodes that store each entry. The simulation counts a copy like the original, although
+/// a copy costs less.
 const COPIES: usize = 3;
 /// Seconds of a round trip to another machine, and of a write to a disk.
 const NETWORK: f64 = 0.5e-3;
 const DISK: f64 = 1e-3;
-/// Simulated seconds of arrivals, and the part of the runs that only fills the queues.
+/// Simulated seconds in which runs arrive, and the fraction of the runs that only fills the queues
+/// and is not counted.
 const SECONDS: f64 = 1.0;
 const WARM: f64 = 0.25;
 
-/// Numbers of machines. Each node of Restate leads several partitions.
+/// A cluster, by its numbers of machines. Each node of Restate leads several partitions.
 #[derive(Clone, Copy)]
 struct Cluster {
     workers: usize,
@@ -65,7 +67,7 @@ const CLUSTERS: &[Cluster] = &[
     cluster(400, 600, 4800, 600),
 ];
 
-/// Servers of one queue, first come, first served.
+/// A queue with several servers: first come, first served.
 #[derive(Clone)]
 struct Station {
     /// Times at which the servers are free, in nanoseconds, earliest first.
@@ -154,7 +156,8 @@ fn simulate(cluster: Cluster, rate: f64) -> (f64, f64) {
             0 => workers.serve(now, WORKER),
             1 => partitions[run.partition].serve(now, PARTITION),
             2 => {
-                // Each copy is work of another node, and the slowest copy counts.
+                // Each copy is work of another node. The slowest copy decides when the entry is
+                // stored.
                 let node = |copy| (run.partition + copy) % cluster.nodes;
                 let copies = 0..COPIES.min(cluster.nodes);
                 let done = copies.map(|copy| nodes[node(copy)].serve(now, NODE)).max();
@@ -193,7 +196,8 @@ fn bound(cluster: Cluster) -> (&'static str, f64) {
 
 fn main() {
     println!(
-        "| workers | nodes | partitions | databases | runs/s | open runs | full first | its load | p50 | p99 |"
+        "| workers | nodes | partitions | databases | runs/s | open runs | full first | its load | \
+         p50 | p99 |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for &cluster in CLUSTERS {

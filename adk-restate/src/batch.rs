@@ -1,5 +1,5 @@
-//! [`Batch`]: recorded calls that share one `ctx.run` entry in the journal of Restate, named by
-//! their keys.
+//! [`Batch`]: recorded calls that share one `ctx.run` entry in the journal of Restate. The name of
+//! the entry consists of the keys of the calls.
 
 use crate::posted::{Answer, Commit, fails_attempt};
 use adk_core::engine::{Engine, Reply, Slot, Stored, error_from_value, error_to_value};
@@ -14,14 +14,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until};
 
-/// A recorded call, either a step or a call whose event is its record.
+/// A recorded call: a step, or a call whose result is stored as an event.
 pub(crate) struct Work {
     /// Name of the call: `writing/critic:model@0`, or the path of the agent for a call with an
     /// event.
     pub(crate) name: String,
     doing: Doing,
     answer: Receiver,
-    /// The result until it is in the journal.
+    /// The result, until it is recorded in the journal.
     given: Option<Result<CallResult>>,
 }
 
@@ -41,7 +41,7 @@ enum CallResult {
     Event(Stored),
 }
 
-/// Content of the entry in the journal.
+/// The content of a journal entry.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Entry {
     /// Results in the order of the names; null for a call that has not ended.
@@ -70,18 +70,18 @@ pub(crate) enum Stopped {
     Look,
 }
 
-/// A call whose journal entry refers to its event.
+/// A call whose result is an event. Its journal entry holds only the event's place in the log.
 pub(crate) struct FinishedCall {
     pub(crate) place: u64,
     pub(crate) event: FinishedEvent,
     pub(crate) answer: Answer<Result<Stored>>,
 }
 
-/// Source of the event of a call.
+/// Where the event of a finished call comes from.
 pub(crate) enum FinishedEvent {
     /// This attempt has made the call.
     Stored(Stored),
-    /// An earlier attempt has made the call; its event fills this slot.
+    /// An earlier attempt of the handler has made the call. The store has the event of this slot.
     Earlier(Slot),
 }
 
@@ -109,7 +109,7 @@ impl Work {
         }
     }
 
-    /// Reports whether the receiver of the result is gone.
+    /// Reports whether the receiver of the result has been dropped.
     pub(crate) fn is_abandoned(&self) -> bool {
         match &self.answer {
             Receiver::Step(answer) => answer.is_closed(),
@@ -151,8 +151,8 @@ impl Work {
         })
     }
 
-    /// Sends a recorded result to its receiver. Returns a call with an event, which has to be
-    /// delivered in the order of the log.
+    /// Sends a recorded result to its receiver. A call whose result is an event is returned
+    /// instead, because its event has to be delivered in the order of the log.
     fn settle(self, recorded: Recorded) -> Option<FinishedCall> {
         let failed = |error: &Value| {
             error_from_value(error).unwrap_or_else(|| {
@@ -217,7 +217,8 @@ impl Batch {
         })
     }
 
-    /// Executes the calls until all have ended or one of the times has passed.
+    /// Executes the calls until all have ended, the time `limit` has come, or the time `look` has
+    /// passed.
     ///
     /// # Errors
     /// Fails when the store fails, which makes the attempt of the handler fail.

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
 
-/// Returns the names of the branch services of a workflow: one for each earlier shape that this
-/// shape can continue, and last the service of its own shape. The names direct branches to workers
-/// that can execute them, even to newer workers.
+/// Returns the names of the branch services of a workflow: one for each earlier shape that the
+/// current shape can continue, and last one for the current shape. By the name of its service, a
+/// branch reaches a worker that can execute it, which may be a newer worker.
 pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
     shape
         .lineage()
@@ -34,7 +34,7 @@ pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct BranchCall {
     pub(crate) task: BranchTask,
-    /// Invocation of the caller.
+    /// The invocation of the handler that started the branch.
     pub(crate) parent: String,
     pub(crate) workflow: String,
     pub(crate) branches: String,
@@ -51,7 +51,8 @@ pub(crate) struct BranchResult {
 }
 
 impl BranchResult {
-    /// Returns the result of a branch that was cancelled after these commits.
+    /// Returns the result of a branch that was cancelled after it had committed the events at these
+    /// places.
     pub(crate) fn cancelled(places: Vec<u64>) -> Result<Self> {
         let report = BranchReport::new(Ok(BranchEnd::default())).to_value()?;
         Ok(Self {
@@ -78,8 +79,8 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
             branches,
             app: task.session.app.clone(),
             run_id: task.run_id,
-            // An event of the branch in the store, or the first entry in the journal, shows an
-            // earlier attempt.
+            // Whether this is the first attempt is not known yet. An event of the branch in the
+            // store, or the first journal entry, shows it.
             replay: Replay::new(true),
         };
         let result = drive(handle, task, parent).await?;

@@ -1,10 +1,10 @@
 //! Commits that Restate has checked against the journal.
 //!
-//! A commit is not an entry of the journal, so Restate does not notice the commit of an
-//! incompatible version before a later entry diverges. The store would keep the event, and it would
-//! fill a slot that the previous version needs after a rollback. Therefore an entry precedes the
+//! A commit to the store is not an entry of Restate's journal. If an incompatible version commits,
+//! Restate therefore notices it only when a later entry differs. By then the store keeps the event,
+//! in a slot that the previous version needs after a rollback. Therefore an entry precedes the
 //! commit wherever the journal may still contain entries. A mark in the event makes later attempts
-//! request this entry again.
+//! request the entry again.
 
 use adk_core::engine::{Body, Stored};
 use serde_json::Value;

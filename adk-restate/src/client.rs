@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// Time during which an unreachable server is retried, and the first and longest pause between
-/// attempts.
+/// Time for which requests to an unreachable server are repeated, and the first and the longest
+/// pause between them.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
@@ -48,7 +48,8 @@ struct Shared {
 }
 
 tokio::task_local! {
-    /// Set while a worker calls the wrapped store, possibly through this engine.
+    /// Set while a worker calls the wrapped store. If that call arrives here, it goes to the store,
+    /// and not to Restate.
     static BELOW: ();
 }
 
@@ -151,7 +152,8 @@ impl Shared {
         let (run, workflow) = (task.run_id, task.workflow.clone());
         let target = RequestTarget::workflow(&workflow, run.to_string(), "run");
         let input = serde_json::to_value(task).map_err(Error::other)?;
-        // The run id is the key of the workflow, so repeated requests start one invocation.
+        // The run id is the key of the workflow in Restate, so repeated requests start only one
+        // invocation.
         let sent = self.insist(|| {
             let send = self
                 .client
@@ -169,7 +171,7 @@ impl Shared {
         let found = self.insist(|| self.client.lookup_workflow(workflow, id.to_string(), None));
         match found.await {
             Ok(found) => self.end_of(id, workflow, found).await,
-            // The server has forgotten an invocation that ended long ago.
+            // The invocation ended long ago, and the server has deleted it.
             Err(ClientError::Status { status, .. }) if status.as_u16() == 404 => Ok(None),
             Err(error) => Err(self.call_error(workflow, error)),
         }
@@ -195,8 +197,8 @@ impl Shared {
                         Usage::default(),
                     )));
                 }
-                // The connection lasted for a long time before it broke, so the patience starts
-                // again.
+                // The connection lasted for a long time before it broke, so the time of
+                // [`PATIENCE`] starts again.
                 Err(error) if passes(&error) && begun.elapsed() > 2 * PATIENCE => {}
                 Err(error) => return Err(self.call_error(workflow, error)),
             }
@@ -212,7 +214,8 @@ impl Shared {
             (ClientError::Status { status, .. }, Some(said)) if status.as_u16() == 404 => {
                 let message = format!("Restate at `{url}` has no workflow `{workflow}`: {said}");
                 Error::new(ErrorKind::Config, message).with_help(
-                    "start a worker that serves the workflow, and register it with `restate deployments register URL`",
+                    "start a worker that serves the workflow, and register it with `restate \
+                     deployments register URL`",
                 )
             }
             (ClientError::Status { status, .. }, Some(said)) if !passes(&error) => {
@@ -226,7 +229,8 @@ impl Shared {
                 let said = said.map(|said| format!(": {said}")).unwrap_or_default();
                 let message = format!("Restate at `{url}` cannot be reached: {error}{said}");
                 Error::new(ErrorKind::Store(StoreErrorKind::Unavailable), message).with_help(
-                    "start the server, or correct the URL of its ingress; the server continues runs that it has received",
+                    "start the server, or correct the URL of its ingress; the server continues \
+                     runs that it has received",
                 )
             }
         };

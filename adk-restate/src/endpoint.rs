@@ -58,8 +58,8 @@ pub struct Retries {
 }
 
 impl Retries {
-    /// Returns a policy without a limit of attempts. The pauses start at 100 ms, double each time,
-    /// and end at 10 s.
+    /// Returns a policy without a limit of attempts. The pause is 100 ms at first, doubles each
+    /// time, and is at most 10 s.
     pub fn new() -> Self {
         let (first, longest) = (Duration::from_millis(100), Duration::from_secs(10));
         Self {
@@ -102,7 +102,7 @@ impl Default for Retries {
 }
 
 impl<P, R> Endpoint<P, R> {
-    /// Adds a workflow that the runner does not know by its name.
+    /// Adds a workflow, in addition to those that the runner knows by name.
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
         self.runner = self.runner.with_workflow(workflow);
         self

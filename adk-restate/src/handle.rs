@@ -14,10 +14,10 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Limit for timers, because longer times overflow clocks.
+/// The longest time of a timer, because longer times overflow clocks.
 pub(crate) const CENTURY: Duration = Duration::from_hours(100 * 365 * 24);
 
-/// Reason why a handler ends before its run.
+/// The reason why a handler ends before its run ends.
 pub(crate) enum Stop {
     Cancelled,
     /// This attempt has failed, and Restate makes another one.
@@ -68,7 +68,8 @@ pub(crate) struct Handle<'a> {
     pub(crate) replay: Replay,
 }
 
-/// Whether this attempt may still replay entries of the journal.
+/// Whether this attempt of the handler may still be replaying journal entries of an earlier
+/// attempt.
 pub(crate) struct Replay(AtomicBool);
 
 impl Replay {
@@ -94,8 +95,8 @@ impl<'a> Handle<'a> {
         ClaimId::driven_above(self.run_id)
     }
 
-    /// Executes work once, as an entry of the journal. Restate rejects the entry if the journal
-    /// contains another one there.
+    /// Executes work once, as a journal entry. Restate rejects the entry if the journal of an
+    /// earlier attempt contains a different entry at this position.
     pub(crate) async fn run<W, T>(
         &self,
         name: impl Into<String>,
@@ -146,11 +147,11 @@ impl<'a> Handle<'a> {
         Ok((handle, Box::pin(call)))
     }
 
-    /// Withdraws waits that no agent awaits any more, given by id with the call that waits. Later
-    /// answers are refused.
+    /// Withdraws waits that no agent awaits any more. Each is given by its id and the invocation
+    /// that waits for the answer. Later answers are refused.
     ///
     /// # Errors
-    /// Fails when the store cannot be reached; the next attempt withdraws them.
+    /// Fails when the store cannot be reached. The next attempt then withdraws the waits.
     pub(crate) async fn withdraw(&self, left: Vec<(String, InvocationHandle)>) -> Result<(), Stop> {
         left.iter().for_each(|(_, call)| call.cancel());
         let waits: Vec<_> = left.into_iter().map(|(id, _)| id).collect();
@@ -165,7 +166,8 @@ impl<'a> Handle<'a> {
                 _ => Ok(()),
             }
         };
-        // As an entry of the journal, so that an incompatible version withdraws nothing.
+        // The withdrawal is a journal entry, so that Restate rejects it for an incompatible
+        // version.
         Ok(self.run("withdraw", withdraw).await?)
     }
 
@@ -185,7 +187,7 @@ impl<'a> Handle<'a> {
     }
 }
 
-/// Reports whether the run was ended by another process.
+/// Reports whether an error means that another process has ended the run.
 pub(crate) fn is_fenced(error: &Error) -> bool {
     error.kind() == ErrorKind::Store(StoreErrorKind::Fenced)
 }

@@ -1,6 +1,7 @@
-//! [`Gate`]: pauses and resumes a handler whose run only waits for outside values. A run releases
-//! the turn of its session and takes it again; a branch notifies the handler of its parent and asks
-//! it for permission.
+//! [`Gate`]: what a handler does when its run only waits for values from outside, and when it
+//! continues. A run releases the turn of its session, so that another run of the session can
+//! execute, and takes the turn again. A branch notifies the handler of its parent, and asks it for
+//! permission to continue.
 
 use crate::Worker;
 use crate::handle::{Durable, Handle, Stop};
@@ -14,10 +15,11 @@ use restate_sdk::serde::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Virtual object whose exclusive handler represents the turn of a session.
+/// Virtual object of Restate. Its handler runs exclusively per session, so the run that it serves
+/// has the turn of the session.
 pub(crate) const SESSIONS: &str = "adk-sessions";
 
-/// Receiver of a handler's notifications.
+/// Where a handler reports that it waits, and asks to continue.
 pub(crate) enum Gate {
     Run(TurnGate),
     Branch {
@@ -31,9 +33,9 @@ pub(crate) enum Gate {
 pub(crate) struct TurnGate {
     session: SessionKey,
     takes_turn: bool,
-    /// Number of turns that the run has taken.
+    /// How often the run has taken the turn of its session.
     taken: u32,
-    /// Invocation that holds the current turn.
+    /// Invocation of the [`SESSIONS`] object that holds the turn for this run.
     turn: Option<String>,
 }
 
@@ -86,7 +88,7 @@ impl TurnGate {
 }
 
 impl Gate {
-    /// Reports that all work of the handler waits.
+    /// Reports that all work of the handler waits for values from outside.
     pub(crate) async fn pause(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
@@ -109,7 +111,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Waits for permission to continue.
+    /// Waits until the handler may continue.
     pub(crate) async fn resume(&mut self, handle: &Handle<'_>, usage: Usage) -> Result<(), Stop> {
         match self {
             Self::Run(turns) => {
@@ -137,8 +139,8 @@ impl Gate {
     }
 }
 
-/// Returns the name of a branch's signal number `number`, which reports that it is idle or asks to
-/// continue.
+/// Returns the name of a signal to the parent of a branch. With it, the branch reports that it is
+/// idle, or asks to continue. `number` counts these signals.
 pub(crate) fn news_signal(path: &str, number: u32) -> String {
     format!("{path} {number}")
 }

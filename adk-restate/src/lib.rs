@@ -6,8 +6,9 @@
 //!
 //! | data | keeper |
 //! |---|---|
-//! | events, state, the registry of runs, open waits | the store: Postgres, or SQLite on one machine |
-//! | results of recorded calls, timers, answers, turns of sessions, the process that executes a run | Restate |
+//! | events, state, the registry of runs, open waits | the store: Postgres or SQLite |
+//! | results of recorded calls, timers, answers, turns of sessions | Restate |
+//! | the process that executes a run | Restate |
 
 mod batch;
 mod branch;
@@ -56,7 +57,7 @@ impl Worker {
         self.registry()?.driven(run, from).await
     }
 
-    /// Returns the branch service of a run: the one of the shape that the run began with, or of the
+    /// Returns the branch service of a run: that of the shape with which the run began, or of the
     /// current shape for a new run.
     fn branches_of(&self, workflow: &str, begun: Option<&Topology>) -> String {
         let own = match begun {

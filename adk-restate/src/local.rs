@@ -1,5 +1,5 @@
-//! Activity of this process between two entries of a journal: calls of the store, and wakes of the
-//! run.
+//! Activity of this process between two journal entries: calls of the store, and wakes of the run's
+//! task.
 
 use adk_core::BoxFuture;
 use std::future::poll_fn;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Counter of store calls in flight that do not pass through the handler.
+/// Number of running store calls that agents make directly, without a request to the handler.
 #[derive(Clone, Default)]
 pub(crate) struct Local(Arc<AtomicUsize>);
 
@@ -33,7 +33,7 @@ impl Local {
     }
 }
 
-/// A waker that wakes the handler and remembers the wake.
+/// A waker of the run. It wakes the handler's task and remembers that it was called.
 #[derive(Default)]
 pub(crate) struct Bell {
     rung: AtomicBool,

@@ -1,5 +1,5 @@
-//! [`Posted`]: the engine that agents of a run on Restate see. It posts each request to the handler
-//! that [serves](crate::serve) the run. A request without a reply stays pending.
+//! [`Posted`]: the engine that the agents of a run on Restate use. It posts each request to the
+//! handler that [serves](crate::serve) the run. A request that gets no reply stays pending.
 
 use crate::local::Local;
 use adk_core::engine::{
@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 
 pub(crate) type Answer<T> = oneshot::Sender<T>;
 
-/// An event for its slot.
+/// An event to commit, with the slot that it fills.
 pub(crate) type Commit = Box<(Slot, Body)>;
 
 /// A request of an agent.
@@ -43,7 +43,7 @@ pub(crate) struct Posted {
     to: mpsc::UnboundedSender<Effect>,
     local: Local,
     store: Arc<dyn Engine>,
-    /// The record of the run, if the run is executed again.
+    /// The record of the run, if an earlier attempt has begun the run.
     record: Option<RunRecord>,
 }
 
@@ -74,7 +74,7 @@ impl Posted {
         Box::pin(async move {
             match reply.await {
                 Ok(reply) => reply,
-                // The handler is gone, so the agent must not continue.
+                // The handler has ended, so the agent must not continue.
                 Err(_) => pending().await,
             }
         })
@@ -172,7 +172,7 @@ impl RunRegistry for Posted {
         }
     }
 
-    /// A process that executes one run searches for no other runs.
+    /// A process that serves one run does not search for other runs.
     fn runs_of_tenants<'a>(
         &'a self,
         _: &'a str,
@@ -202,9 +202,9 @@ impl Timers for Posted {
     }
 }
 
-/// Reports whether an error fails only the attempt: the store has a failure that passes or that an
-/// operator fixes, or the program is another version than the run needs. Restate makes another
-/// attempt, and the run continues when the cause is gone.
+/// Reports whether an error makes only this attempt fail, and not the run. The cause is a failure
+/// of the store that may end or that an operator repairs, or another version of the program than
+/// the run needs. Restate makes another attempt, and the run continues when the cause is gone.
 pub(crate) fn fails_attempt(error: &Error) -> bool {
     use adk_core::ErrorKind::{Diverged, Store, TopologyChanged};
     use adk_core::StoreErrorKind::{

@@ -1,4 +1,5 @@
-//! Service of a workflow. A run is an invocation of its handler `run`, with the run id as its key.
+//! The Restate service of a workflow. A run is an invocation of the handler `run`, with the run id
+//! as the key of the workflow.
 
 use crate::Worker;
 use crate::client::call_store;
@@ -29,7 +30,7 @@ pub(crate) const HANDLERS: Handlers = &[
     ("cancel", Some(HandlerType::Shared), cancel),
 ];
 
-/// State key that holds the id of the invocation of `run`.
+/// State key of Restate that holds the id of the invocation of the handler `run`.
 const INVOCATION: &str = "invocation";
 
 fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {
@@ -51,7 +52,7 @@ fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, 
         match drive(handle, task).await {
             Ok(report) => Ok(Json(report.to_value()?)),
             Err(Stop::Cancelled) => {
-                // The cancellation may come from Restate, so write it to the store, too.
+                // The cancellation may have been made in Restate, so write it to the store, too.
                 match call_store(|| worker.registry().map(|registry| registry.cancel(&app, run)))?
                     .await
                 {
@@ -72,7 +73,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     }
     let mut turns = TurnGate::new(task.session.clone(), task.takes_turn);
     turns.take(&handle).await?;
-    // A queued run has no events: it begins like a run that the store does not know.
+    // A queued run has no events yet, so it begins like a run that the store does not know.
     let known = worker
         .driven(run_id, 0)
         .await?
@@ -99,7 +100,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     };
     let request = match request {
         Ok(request) => request,
-        // Nothing of the run is stored yet, so the error is its result.
+        // The run cannot begin, and nothing of it is stored, so the error is its result.
         Err(error) if known.is_none() => {
             return Ok(RunReport::new(Err(error), Vec::new(), Default::default()));
         }
@@ -127,9 +128,9 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
     let close = store_end(worker, run_id, status, report.usage);
-    // As an entry of the journal: an incompatible version may end while the journal contains
-    // further entries, and Restate rejects this one then, before the store records the end. Every
-    // attempt requests it, because the server may lose the end of a handler that returned.
+    // The end is a journal entry. If an incompatible version ends while the journal contains
+    // further entries, Restate rejects this entry before the store records the end. Every attempt
+    // requests the entry, because the server may lose the end of a handler that has returned.
     let is_open = ctx.run(|| async { Ok(close.await?) }).name("ended").await?;
     if is_open {
         Ok(report)
@@ -138,7 +139,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     }
 }
 
-/// Stores the end of a run. Returns `false` if the run was cancelled before.
+/// Stores the end of a run. Returns `false` if the run was cancelled earlier.
 async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
     match worker
         .registry()?
@@ -150,8 +151,8 @@ async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage)
     }
 }
 
-/// Inserts a run that waits for its session into the registry, if the store shows another active
-/// run of the session.
+/// Inserts a queued run into the registry, if the store shows another active run of the same
+/// session.
 async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
     let registry = worker.registry()?;
     let filter = RunFilter::unfinished().session(&task.session);
@@ -171,7 +172,7 @@ async fn enqueue(worker: &Worker, task: &RunTask) -> Result<()> {
     );
     (record.trace, record.is_queued) = (task.trace.clone(), true);
     match registry.enqueue(ClaimId::driven_above(run), record).await {
-        // The session was deleted, so the turn is free.
+        // The session was deleted, so no other run of it is active.
         Err(error) if error.kind() == ErrorKind::Store(StoreErrorKind::Missing) => Ok(()),
         queued => queued.map(drop),
     }
@@ -225,7 +226,8 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         if !refused.is_null() {
             return Ok(Json(refused));
         }
-        // The first invocation that resolves this promise wins, even if its attempts are repeated.
+        // The first invocation that resolves this promise gives the answer. An invocation that is
+        // repeated recognizes itself by its id.
         let first = format!("{wait} answered by");
         ctx.resolve_promise(&first, own.clone());
         if ctx.promise::<String>(&first).await? != own {
@@ -235,7 +237,7 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
         let resolve = move || async move {
             let resolved =
                 call_store(|| worker.waits().map(|waits| waits.resolve(&app, &id, given)))?.await;
-            // An earlier attempt of this invocation has answered.
+            // An earlier attempt of this same invocation has already stored the answer.
             store_reply(resolved.or_else(|error| {
                 if error.kind() == ErrorKind::Answered {
                     Ok(())
@@ -252,8 +254,8 @@ fn answer<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'
     })
 }
 
-/// Converts the result of a store call: null, an error as a value, or an error that fails the
-/// attempt.
+/// Converts the result of a store call into the reply of a handler: null, or an error as a value.
+/// An error that may pass makes the attempt fail instead.
 fn store_reply(given: Result<()>) -> Handled {
     match given {
         Ok(()) => Ok(Json(Value::Null)),

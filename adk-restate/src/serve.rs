@@ -1,10 +1,11 @@
 //! [`Serving`]: the loop that serves a run, or a branch of one, inside a handler of Restate.
 //!
 //! Restate executes a handler repeatedly and compares its requests with the journal. Therefore the
-//! order of requests depends only on the workflow and on earlier results: local work (commits,
-//! loads of sessions) is finished before the loop looks at durable results. Commits are not entries
-//! of the journal, because the store fills each slot once and returns the event of a filled slot.
-//! An entry [precedes](crate::checked) a commit only where an incompatible version might commit.
+//! order of requests may depend only on the workflow and on earlier results. To ensure this, the
+//! loop finishes local work (commits, loads of sessions) before it looks at results of Restate.
+//! Commits are not journal entries, because the store fills each slot once and returns the event of
+//! a filled slot. An entry [precedes](crate::checked) a commit only where an incompatible version
+//! might commit.
 
 use crate::Worker;
 use crate::batch::{Batch, FinishedCall, FinishedEvent, Stopped, Work};
@@ -40,8 +41,8 @@ use tokio::sync::mpsc;
 use tokio::task::unconstrained;
 use tokio::time::Instant;
 
-/// First and longest time after which a handler with running calls checks for a cancellation. Each
-/// check doubles the time.
+/// The first and the longest time after which a handler with running calls checks whether its run
+/// was cancelled. Each check doubles the time.
 const LOOK: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(16));
 
 /// A request to Restate whose result is awaited.
@@ -63,12 +64,12 @@ enum Awaited {
         answer: Answer<()>,
     },
     Branch(u32),
-    /// A branch has become idle, or asks to continue.
+    /// A branch signals that it has become idle, or that it asks to continue.
     News(u32),
     Look,
 }
 
-/// Outcome of executing the requested calls.
+/// The outcome of executing the calls that agents have requested.
 enum Performed {
     /// No call was requested.
     Nothing,
@@ -90,7 +91,7 @@ struct Branch {
 pub(crate) struct Serving<'a, T> {
     handle: Handle<'a>,
     gate: Gate,
-    /// Whether the gate knows that all work waits.
+    /// Whether [`Gate::pause`] was called, because all work waits.
     is_idle: bool,
     stream: RunStream<'static, T>,
     failed: Option<Error>,
@@ -99,8 +100,8 @@ pub(crate) struct Serving<'a, T> {
     local: Local,
     /// Events that earlier attempts have stored, by slot.
     known: HashMap<String, Stored>,
-    /// Trace that branches continue. A span of this attempt would change their calls in the next
-    /// attempt.
+    /// The trace that branches continue. If branches continued a span of this attempt instead,
+    /// their inputs would differ in the next attempt.
     trace: Option<String>,
     commits: VecDeque<(Commit, Answer<Result<Stored>>)>,
     works: Vec<Work>,
@@ -116,7 +117,7 @@ pub(crate) struct Serving<'a, T> {
 pub(crate) struct Served<T> {
     pub(crate) end: Result<Outcome<T>>,
     pub(crate) places: Vec<u64>,
-    /// Usage according to the events.
+    /// The usage of models that the events of the run report.
     pub(crate) usage: Usage,
 }
 
@@ -199,14 +200,16 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    /// Polls the run until it makes no progress without Restate. Returns whether it has ended.
+    /// Polls the run until it needs a result of Restate to continue. Returns whether the run has
+    /// ended.
     async fn settle(&mut self) -> Result<bool, Stop> {
         loop {
-            // A cooperative budget would interrupt the polls at a different point in each attempt.
+            // The tasks of tokio have a cooperative budget. It would interrupt the polls at a
+            // different point in each attempt.
             let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
             match self.commits.pop_front() {
                 Some((commit, answer)) => self.commit(*commit, answer).await?,
-                // A failed attempt makes no request to Restate.
+                // If the attempt fails, it makes no further request to Restate.
                 None => match self.failed.take_if(|error| fails_attempt(error)) {
                     Some(error) => return Err(error.into()),
                     None => return Ok(has_ended),
@@ -294,9 +297,9 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         Ok(())
     }
 
-    /// Reports whether a journal entry has to precede a commit. The first event of an element is
-    /// the same in all versions, so it needs no entry. An update of state may fail, and would leave
-    /// no event to carry the mark.
+    /// Reports whether a journal entry has to precede a commit. The first event of an element needs
+    /// no entry, because it is the same in all versions. An update of state gets no entry, because
+    /// it may fail, and would then leave no event to carry the mark.
     fn has_to_check(&self, slot: &Slot, body: &Body) -> bool {
         let begins = match &self.gate {
             Gate::Branch { path, .. } => {
@@ -344,7 +347,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         }
     }
 
-    /// Starts the durable requests.
+    /// Sends the requested waits, timers and branches to Restate.
     async fn start(&mut self) -> Result<(), Stop> {
         let mut effects = std::mem::take(&mut self.effects);
         effects.sort_by_cached_key(key_of);
@@ -379,12 +382,13 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let open = move || async move {
             match worker.engine.answer(claim, wait).await {
                 Err(error) if fails_attempt(&error) => Err(error.into()),
-                // A cancelled run continues until Restate delivers the cancellation, and gets its
-                // answers from Restate.
+                // If the run was cancelled, the store refuses the wait. The run continues until
+                // Restate delivers the cancellation, and gets answers from Restate.
                 _ => Ok(()),
             }
         };
-        // As an entry of the journal, so that a later attempt does not reopen a withdrawn wait.
+        // Opening the wait is a journal entry, so that a later attempt does not reopen a wait that
+        // was withdrawn.
         self.handle.run("ask", open).await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
@@ -457,7 +461,8 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         kind: TimerKind,
         answer: Answer<()>,
     ) -> Result<(), Stop> {
-        // The clock of this process limits running calls, so record when the time began.
+        // A time limit for calls is measured by the clock of this process, so the journal records
+        // when it began.
         let since = match kind {
             TimerKind::Pause => now_micros(),
             TimerKind::Limit => {
@@ -538,7 +543,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             return Ok(());
         }
         let handles = self.open.iter().map(|open| open.future.handle()).collect();
-        // Local work that the handler does not track, such as a load of an artifact, may continue
+        // Local work that the handler does not track, such as loading an artifact, may wake the run
         // at the same time.
         let next = match select(pin!(self.ctx().select(handles)), pin!(self.bell.rings())).await {
             Either::Left((next, _)) => next?,
@@ -550,7 +555,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     /// Reports whether all remaining work waits for values from outside. A cancelled branch does
-    /// not: it withdraws its waits and ends.
+    /// not wait: it withdraws its waits and ends.
     fn waits_for_outside(&self) -> bool {
         let pauses = |open: &Open<'_>| {
             matches!(
@@ -672,8 +677,8 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         ))
     }
 
-    /// Ends remaining requests, and waits for the branches, because their commits belong to this
-    /// run.
+    /// Ends all remaining requests. Waits for the branches, because their commits belong to the
+    /// result of this run.
     async fn finish_branches(&mut self) -> Result<(), Stop> {
         let (branches, others) = std::mem::take(&mut self.open)
             .into_iter()
@@ -717,7 +722,7 @@ impl Awaited {
     }
 }
 
-/// Returns the waits among open requests, with the calls that wait.
+/// Returns the waits among open requests, each with the invocation that waits for its answer.
 fn waits_of(open: Vec<Open<'_>>) -> Vec<(String, InvocationHandle)> {
     let wait = |open: Open<'_>| match open.kind {
         Awaited::Answer { id, call, .. } => Some((id, call)),
@@ -726,7 +731,8 @@ fn waits_of(open: Vec<Open<'_>>) -> Vec<(String, InvocationHandle)> {
     open.into_iter().filter_map(wait).collect()
 }
 
-/// Returns the sort key of requests that were posted together.
+/// Returns the key by which requests are sorted that agents posted together, so that their order
+/// does not depend on timing.
 fn key_of(effect: &Effect) -> (u8, String) {
     match effect {
         Effect::Wait(wait, _) => (0, wait.waiting.id.clone()),

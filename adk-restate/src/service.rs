@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Context of a handler's invocation.
+/// The context that Restate's SDK gives to a handler.
 pub(crate) type Context = ContextInternal;
 
 pub(crate) type Handled = HandlerResult<Json<Value>>;
@@ -36,7 +36,7 @@ impl Invocation<'_> {
 
 pub(crate) type Handler = for<'a> fn(&'a Worker, Invocation<'a>) -> BoxFuture<'a, Handled>;
 
-/// Handlers of a service, with names and types.
+/// The handlers of a service: name, kind and function of each.
 pub(crate) type Handlers = &'static [(&'static str, Option<HandlerType>, Handler)];
 
 struct Dispatcher {

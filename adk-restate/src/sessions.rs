@@ -1,5 +1,5 @@
-//! [`Detached`]: sessions as they are when a handler begins. Later commits reach them only through
-//! their run.
+//! [`Detached`]: sessions in the state in which a handler found them. Only the commits of the
+//! handler's own run are added later.
 
 use crate::local::Local;
 use adk_core::session::{
@@ -15,7 +15,7 @@ pub(crate) struct Detached {
     pub(crate) local: Local,
 }
 
-/// The log of a session before it was opened.
+/// The events that a session had when it was opened.
 struct Earlier {
     store: Arc<dyn SessionStore>,
     local: Local,

@@ -1,6 +1,6 @@
-//! [A2A](https://a2a-protocol.org) 1.0 over JSON-RPC. A workflow is an agent at `/a2a/NAME`, a run
-//! is a task, and a session is a context. A wait is a task that requires input; a message with the
-//! id of the task answers it.
+//! [`A2a`]: [A2A](https://a2a-protocol.org) 1.0 over JSON-RPC. A workflow is an agent at
+//! `/a2a/NAME`, a run is a task, and a session is a context. A wait is a task that requires input;
+//! a message with the id of the task answers it.
 
 mod answer;
 mod card;
@@ -11,26 +11,24 @@ mod no_push;
 mod prefix;
 #[cfg(feature = "push")]
 mod push;
-
 mod send;
 mod task;
 mod time;
 mod updates;
 
 #[cfg(not(feature = "push"))]
-pub(crate) use no_push::NoPush as Push;
+use no_push::NoPush as Push;
 #[cfg(feature = "push")]
-pub(crate) use push::Push;
+use push::Push;
 
-use crate::access::Caller;
+use crate::app::{App, Body, Caller, Shared, Who, find_run, run_id, sse_response, too_large};
+use crate::protocol::Protocol;
 use crate::refuse::{Refusal, json_response, short};
-use crate::routes::{Body, Shared, Who, find_run, run_id, sse_response};
-use crate::serve::App;
 use adk_a2a::rpc::{ErrorCode, RpcRequest, RpcResponse};
 use adk_a2a::{StreamResponse, TaskRequest, VERSION_HEADER};
-use adk_core::Runner;
 use adk_core::engine::RunInfo;
 use adk_core::runner::KnownWorkflow;
+use adk_core::{Result, Runner};
 use axum::Router;
 use axum::extract::{Extension, OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -46,20 +44,44 @@ use serde_json::Value;
 use std::future::ready;
 use std::sync::Arc;
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new()
-        .route("/a2a/{workflow}", post(rpc))
-        .route("/a2a/{workflow}/", post(rpc))
-        .route(
-            "/a2a/{workflow}/.well-known/agent-card.json",
-            get(serve_card),
-        )
+/// A2A, with the addresses to which the server may send push notifications.
+#[derive(Debug, Default)]
+pub(crate) struct A2a {
+    push_to: Vec<String>,
 }
+
+impl A2a {
+    /// Allows push notifications to an address and to all addresses below its path.
+    #[cfg(feature = "push")]
+    pub(crate) fn push_to(&mut self, prefix: String) {
+        self.push_to.push(prefix);
+    }
+}
+
+impl Protocol for A2a {
+    /// # Errors
+    /// [`ErrorKind::Config`](adk_core::ErrorKind::Config) if a push address is not an HTTP URL.
+    fn routes(&self, app: &Arc<App>) -> Result<Router<Arc<App>>> {
+        let push = Arc::new(Push::new(&self.push_to)?);
+        push.start(app);
+        Ok(Router::new()
+            .route("/a2a/{workflow}", post(rpc))
+            .route("/a2a/{workflow}/", post(rpc))
+            .route(
+                "/a2a/{workflow}/.well-known/agent-card.json",
+                get(serve_card),
+            )
+            .layer(Extension(push)))
+    }
+}
+
+type PushExtension = Extension<Arc<Push>>;
 
 /// The context of a method call.
 #[derive(Clone)]
 struct RpcCall {
     app: Arc<App>,
+    push: Arc<Push>,
     runner: Runner,
     caller: Caller,
     workflow: KnownWorkflow,
@@ -75,19 +97,21 @@ type RpcResult = Result<RpcAnswer, RpcRefusal>;
 async fn serve_card(
     State(app): Shared,
     Extension(caller): Who,
+    Extension(push): PushExtension,
     Path(name): Path<String>,
     OriginalUri(uri): OriginalUri,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let runner = app.runner(&caller);
     let workflow = app.workflow(&runner, &caller, &name)?;
-    let card = card::agent_card(&workflow, &card::address(&uri, &headers), app.push.is_on());
+    let card = card::agent_card(&workflow, &card::address(&uri, &headers), push.is_on());
     Ok(json_response(StatusCode::OK, &json(&card)))
 }
 
 async fn rpc(
     State(app): Shared,
     Extension(caller): Who,
+    Extension(push): PushExtension,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Body,
@@ -106,6 +130,7 @@ async fn rpc(
     } = request;
     let call = RpcCall {
         app: app.clone(),
+        push,
         runner,
         caller,
         workflow,
@@ -125,7 +150,7 @@ async fn rpc(
 
 fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
     let bytes = body.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(crate::routes::too_large()),
+        StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(too_large()),
         _ => RpcRefusal::new(
             ErrorCode::Parse,
             "the body is incomplete",

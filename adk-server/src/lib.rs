@@ -11,13 +11,12 @@
 //! | `GET /v1/runs/ID/events` | the events of a run |
 //! | `DELETE /v1/runs/ID` | cancels a run |
 //! | `GET /v1/waiting`, `POST /v1/waiting/ID` | lists and answers waits |
-//! | `POST /ag-ui/NAME` | a run for an AG-UI client |
-//! | `GET /a2a/NAME/.well-known/agent-card.json`, `POST /a2a/NAME` | the workflow as an A2A 1.0 agent, over JSON-RPC |
+//! | `POST /a2a/NAME` | the workflow as an A2A 1.0 agent, over JSON-RPC |
+//! | `GET /a2a/NAME/.well-known/agent-card.json` | the card of the agent |
 //! | `/mcp` | all workflows as tools of the Model Context Protocol, with the feature `mcp` |
 //!
-//! The server also has the JSON API of ADK's `api_server`, with an app for each workflow:
-//! `/list-apps`, `/run`, `/run_sse`, `/apps/NAME/users/USER/sessions` with artifacts, and with
-//! [`Server::dev_ui`] Google's dev UI at `/dev-ui/`.
+//! Other crates add protocols: `adk-workflow-ag-ui` adds AG-UI, and `adk-workflow-web` the JSON API
+//! of ADK's `api_server` and Google's dev UI. [`protocol`] has what your own protocol needs.
 //!
 //! A run continues when the connection that started it is lost. A request for events returns a
 //! list, or with `Accept: text/event-stream` a live stream. A client that has lost its connection
@@ -42,21 +41,17 @@
 //! answers it.
 
 mod a2a;
-mod access;
-mod adk_web;
-mod ag_ui;
-mod follow;
-mod keys;
+mod api;
+mod app;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod message;
-mod openapi;
 mod page;
+pub mod protocol;
 mod refuse;
-mod routes;
-mod runs;
 mod serve;
+mod server;
 
-pub use access::{Authorize, Caller};
+pub use app::{Authorize, Caller, Limits};
 pub use refuse::Refusal;
-pub use serve::{Limits, Server, serve, stopped};
+pub use serve::serve;
+pub use server::{Server, stopped};

@@ -1,4 +1,4 @@
-//! The Model Context Protocol: all workflows, and all tools of
+//! [`Mcp`]: the Model Context Protocol, with all workflows, and all tools of
 //! [`Server::tool`](crate::Server::tool), as MCP tools at `/mcp` (streamable HTTP) or over standard
 //! input and output.
 //!
@@ -8,10 +8,9 @@ mod call;
 mod handler;
 mod question;
 
-use crate::access::Caller;
+use crate::app::{App, Caller, Shared, Who, lock};
+use crate::protocol::Protocol;
 use crate::refuse::Refusal;
-use crate::runs::lock;
-use crate::serve::App;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -35,8 +34,17 @@ const IDLE: Duration = Duration::from_secs(3600);
 /// The number of users at which users without sessions are removed.
 const USERS: usize = 64;
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route("/mcp", any(serve))
+/// The Model Context Protocol over streamable HTTP.
+#[derive(Debug)]
+pub(crate) struct Mcp;
+
+impl Protocol for Mcp {
+    fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
+        let sessions = Arc::new(Sessions::default());
+        Ok(Router::new()
+            .route("/mcp", any(serve))
+            .layer(Extension(sessions)))
+    }
 }
 
 /// The sessions of one user. No other user can use them.
@@ -60,7 +68,7 @@ impl UserSessions {
 
 /// The sessions of all users. Dropping this value ends them.
 #[derive(Default)]
-pub(crate) struct Sessions {
+struct Sessions {
     users: Mutex<HashMap<Caller, UserSessions>>,
     end: CancellationToken,
 }
@@ -74,10 +82,10 @@ impl Sessions {
         let user = users.entry(caller.clone()).or_insert_with(|| {
             let mut sessions = LocalSessionManager::default();
             sessions.session_config.keep_alive = Some(IDLE);
-            // `access::check` checks `Host` and `Origin` for all routes.
+            // The server checks `Host` and `Origin` for all routes.
             let config = StreamableHttpServerConfig::default()
                 .disable_allowed_hosts()
-                .with_max_request_body_bytes(app.limits.body)
+                .with_max_request_body_bytes(app.limits().body)
                 .with_cancellation_token(self.end.clone());
             let (app, sessions) = (Arc::downgrade(app), Arc::new(sessions));
             let make = move || Ok(Handler::new(app.clone(), caller.clone()));
@@ -97,11 +105,12 @@ impl Drop for Sessions {
 }
 
 async fn serve(
-    State(app): State<Arc<App>>,
-    Extension(caller): Extension<Caller>,
+    State(app): Shared,
+    Extension(caller): Who,
+    Extension(sessions): Extension<Arc<Sessions>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let UserSessions { service, sessions } = app.mcp.for_caller(&app, caller);
+    let UserSessions { service, sessions } = sessions.for_caller(&app, caller);
     match request
         .headers()
         .get("mcp-session-id")
@@ -110,10 +119,10 @@ async fn serve(
         Some(id) if !sessions.sessions.read().await.contains_key(&*id) => {
             return Err(Refusal::missing("session", &id).help("start a session with `initialize`"));
         }
-        None if sessions.sessions.read().await.len() >= app.limits.runs_per_user => {
+        None if sessions.sessions.read().await.len() >= app.limits().runs_per_user => {
             let message = format!(
                 "this user has reached the limit of {} sessions",
-                app.limits.runs_per_user
+                app.limits().runs_per_user
             );
             return Err(
                 Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
@@ -135,7 +144,7 @@ async fn serve(
         return Ok(response);
     }
     // The stream has no end, so it must end when the server stops.
-    let (permit, closing) = (app.acquire_stream()?, app.runs.wait_closing().boxed());
+    let (permit, closing) = (app.acquire_stream()?, app.wait_closing().boxed());
     Ok(response.map(|body| {
         let events = body.into_data_stream().take_until(closing);
         Body::from_stream(events.inspect(move |_| {

@@ -1,6 +1,8 @@
-//! The web page: one file, which uses only the API.
+//! [`Page`]: the web page, one file, which uses only the API.
 
-use crate::serve::App;
+use crate::app::App;
+use crate::protocol::Protocol;
+use adk_core::Result;
 use axum::Router;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
 use axum::response::IntoResponse;
@@ -13,8 +15,19 @@ const PAGE: &str = include_str!("page.html");
 /// The placeholder of the nonce in the file.
 const NONCE: &str = "NONCE";
 
-pub(crate) fn router() -> Router<Arc<App>> {
-    Router::new().route("/", get(page))
+/// The web page.
+#[derive(Debug)]
+pub(crate) struct Page;
+
+impl Protocol for Page {
+    fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
+        Ok(Router::new().route("/", get(page)))
+    }
+
+    /// The page requests all data of users from the API.
+    fn is_public(&self) -> bool {
+        true
+    }
 }
 
 /// Returns the page. Its policy allows only its own style and script, and requests to this server.
@@ -23,8 +36,9 @@ async fn page() -> impl IntoResponse {
     let [one, two] = [0, 1].map(|part| RandomState::new().hash_one(part));
     let nonce = format!("{one:016x}{two:016x}");
     let policy = format!(
-        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; img-src data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; \
+         connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
     );
     let headers = [
         (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),

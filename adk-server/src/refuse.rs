@@ -69,11 +69,13 @@ impl Refusal {
         Self::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 
-    pub(crate) fn bad(kind: &str, message: impl Into<String>) -> Self {
+    /// Creates a refusal of an invalid request, `400 Bad Request`, with a kind in snake case.
+    pub fn bad(kind: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, kind, message)
     }
 
-    pub(crate) fn missing(what: &str, name: &str) -> Self {
+    /// Creates a refusal of an unknown name, `404 Not Found`, as in ``there is no run `x` ``.
+    pub fn missing(what: &str, name: &str) -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
             "not_found",
@@ -81,7 +83,9 @@ impl Refusal {
         )
     }
 
-    pub(crate) fn input(fields: Vec<FieldFault>) -> Self {
+    /// Creates a refusal of an invalid input, `422 Unprocessable Content`, that names all invalid
+    /// fields.
+    pub fn input(fields: Vec<FieldFault>) -> Self {
         let faults = fields.iter().map(|fault| match &*fault.field {
             "" => fault.message.clone(),
             field => format!("`{field}`: {}", fault.message),
@@ -101,7 +105,7 @@ impl Refusal {
 
     /// Returns whether the store has failed and not the run. A started run continues when the store
     /// recovers.
-    pub(crate) fn is_of_store(&self) -> bool {
+    pub fn is_of_store(&self) -> bool {
         self.0.store.is_some()
     }
 
@@ -110,11 +114,13 @@ impl Refusal {
         self.0.store == Some(StoreErrorKind::OutcomeUnknown)
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    /// Returns the HTTP status.
+    pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    pub(crate) fn message(&self) -> &str {
+    /// Returns the fact.
+    pub fn message(&self) -> &str {
         &self.0.body.message
     }
 
@@ -139,13 +145,13 @@ impl Refusal {
     }
 
     /// Returns the body as JSON, for the end of a stream.
-    pub(crate) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         serde_json::to_value(&self.0.body).unwrap_or_default()
     }
 }
 
 /// Shortens text of a client for an error.
-pub(crate) fn short(text: &str) -> String {
+pub fn short(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
@@ -213,7 +219,8 @@ impl IntoResponse for Refusal {
     }
 }
 
-pub(crate) fn json_response(status: StatusCode, body: &Value) -> Response {
+/// Creates a response with a JSON body.
+pub fn json_response(status: StatusCode, body: &Value) -> Response {
     (
         status,
         [(header::CONTENT_TYPE, "application/json")],

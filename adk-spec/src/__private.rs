@@ -23,8 +23,9 @@ use std::any::TypeId;
 
 /// Creates a key of a known type.
 ///
-/// `hash` is the hash of the name, `number` the number of the type, and `place` the index of the
-/// type in `typed::Typed`. `place` includes `OPENED` if `ty` is the inner type of an `Option`.
+/// `hash` is the hash of the name, and `number` is the number of the type (see [`crate::number`]).
+/// `place` is the index of the type among the agent's types in the runtime's trait `typed::Typed`;
+/// it includes the flag `OPENED` if `ty` is the inner type of an `Option`.
 #[allow(clippy::too_many_arguments)]
 pub const fn key<'a, T: 'static>(
     name: &'a str,
@@ -105,18 +106,21 @@ pub const fn function_meta<'a>(
     }
 }
 
-/// Returns the description as a stub if the agent was rejected. A stub has no definition, and the
-/// flow of keys of a workflow with a stub is not checked.
+/// Returns the description as a stub if the agent was rejected. A stub has no definition. A
+/// workflow with a stub is not checked for the flow of its keys.
 pub const fn stub_if<'a>(refused: bool, meta: AgentMeta<'a>) -> AgentMeta<'a> {
     if refused { meta.definition("") } else { meta }
 }
 
-/// Generates methods that set the field of their name and return `self`, from rows of the form
-/// `METHOD(PARAMETER: TYPE) = VALUE;` after `[const]` or `[]`.
+/// Generates setters from rows of the form `METHOD(PARAMETER: TYPE) = VALUE;` after `[const]` or
+/// `[]`. Each setter sets the field of its name and returns `self`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! setters {
-    (@one [$($const:ident)?] $(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr) => {
+    (
+        @one [$($const:ident)?]
+        $(#[$doc:meta])* $name:ident($parameter:ident: $type:ty) = $value:expr
+    ) => {
         $(#[$doc])*
         #[must_use]
         pub $($const)? fn $name(mut self, $parameter: $type) -> Self {

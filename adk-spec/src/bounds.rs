@@ -108,7 +108,8 @@ pub enum Cost {
     Rounds,
     /// Calls of tools.
     ToolCalls,
-    /// Tokens: only those of answers in the worst case, those of requests too at run time.
+    /// Tokens. The worst case counts only the tokens of answers; the run time also counts the
+    /// tokens of requests.
     Tokens,
     /// Milliseconds.
     Time,
@@ -146,7 +147,7 @@ impl Cost {
         }
     }
 
-    /// Returns the limit, if there is one.
+    /// Returns the limit of this quantity in `limits`, if there is one.
     pub const fn allowed(self, limits: &Limits) -> Option<u64> {
         match self {
             Self::ModelCalls => limits.model_calls,
@@ -161,7 +162,7 @@ impl Cost {
     }
 }
 
-/// Converts a duration to milliseconds. The result saturates.
+/// Converts a duration to milliseconds, at most `u64::MAX`.
 pub(crate) const fn millis(time: Duration) -> u64 {
     let millis = time.as_millis();
     if millis > u64::MAX as u128 {
@@ -171,24 +172,23 @@ pub(crate) const fn millis(time: Duration) -> u64 {
     }
 }
 
-/// The causes of an unbounded cost: the first few, and their number.
+/// The steps that make a cost unbounded: the first three, and the number of all.
 pub(crate) struct UnboundedCauses<'a> {
     pub(crate) first: [Option<UnboundedCause<'a>>; 3],
     pub(crate) count: usize,
-    /// The unit in which `tokens` counts.
+    /// The unit in which [`Cost::Tokens`] is counted.
     pub(crate) unit: AnswerUnit<'a>,
-    /// Whether an agent that calls agents as tools counts its own turns. The number of calls that
-    /// the other agents make is unknown.
+    /// Whether an agent that calls agents as tools counts with its own model calls. If not, its
+    /// cost is unbounded, because the number of calls that the other agents make is unknown.
     pub(crate) known_calls: bool,
 }
 
-/// The unit of the cost of an answer.
+/// The unit in which the cost of a model call is counted.
 #[derive(Clone, Copy)]
 pub(crate) enum AnswerUnit<'a> {
-    /// The largest number of tokens of the answer.
+    /// Tokens of the answer: at most `max_output_tokens`.
     Tokens,
-    /// The largest price of the whole call for these models. The last entry is for agents that name
-    /// no model.
+    /// Money: the prices of the models. The last entry is for agents that name no model.
     Money(&'a [ModelPrice<'a>]),
 }
 
@@ -246,8 +246,8 @@ pub(crate) struct UnboundedCause<'a> {
 
 #[derive(Clone, Copy)]
 pub(crate) enum UnboundedReason {
-    /// An agent with tools and without `max_turns`. The next three agents have no `max_turns`
-    /// either.
+    /// An agent with tools and without `max_turns`. The agents of the next three variants have no
+    /// `max_turns` either.
     Tools,
     /// Tools may be added to the agent at run time.
     MoreTools,
@@ -262,7 +262,7 @@ pub(crate) enum UnboundedReason {
     ToolCalls,
     /// The agent has no `max_output_tokens`.
     Tokens,
-    /// The price of the agent's model is unknown, or the longest answer of the model is.
+    /// The price of the agent's model, or the length of the model's longest answer, is unknown.
     Price,
     /// The agent has no `timeout`.
     Timeout,

@@ -165,7 +165,7 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         }
     }
     diagnostics.extend(flow.map(|(_, message)| Diagnostic::from_message("", &message)));
-    // The number of model calls depends on the answer type, so bounds are checked only when all
+    // The worst case depends on the answer types of agents, so bounds are checked only when all
     // types agree.
     if !diagnostics
         .iter()

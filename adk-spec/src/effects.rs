@@ -1,4 +1,5 @@
-//! [`Effects`]: the reads and writes of a step, under the key names at the place of the step.
+//! [`Effects`]: the reads and writes of a step, with the key names of the workflow that contains
+//! the step.
 //!
 //! Only this module knows what belongs to a step: the agent, its transfer targets, the agents and
 //! workflows that are its tools, the tools of all of them, and what steps inside of workflows do to
@@ -20,7 +21,7 @@ pub(crate) use self::scope::output_name;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, KeySpec, Module, Renames, StepKind, ToolMeta};
 
-/// The slot of a key that is not one of the agent's own keys.
+/// The index of a key that the agent of the step does not declare itself.
 pub(crate) const NO_SLOT: usize = usize::MAX;
 
 /// One effect of a step.
@@ -30,7 +31,7 @@ pub struct Effect<'a> {
     pub key: &'a str,
     /// The kind of access.
     pub act: Act<'a>,
-    /// Whether the access happens inside a workflow, to a key of the session.
+    /// Whether the access happens inside a nested workflow, to a key of the session.
     pub is_inside: bool,
 }
 
@@ -42,9 +43,9 @@ pub enum Act<'a> {
     Prompt {
         /// Whether the key may be absent.
         optional: bool,
-        /// The source of the prompt; empty for a literal.
+        /// The source of the prompt, such as the name of a const; empty for a literal.
         source: &'a str,
-        /// The renaming of the instance that applies to the key.
+        /// The index of the renaming that gives the key its name, if there is one.
         renamed: Option<usize>,
         /// The agent that has the prompt, if it is not the agent of the step.
         target: Option<&'a str>,
@@ -53,9 +54,9 @@ pub enum Act<'a> {
     Read {
         /// The key as its reader declares it.
         spec: KeySpec<'a>,
-        /// The index among the reader's keys. Keys of tools have none.
+        /// The index among the keys that the reader declares. Keys of tools have no index.
         slot: usize,
-        /// The renaming of the instance that applies to the key.
+        /// The index of the renaming that gives the key its name, if there is one.
         renamed: Option<usize>,
         /// The agent or tool that reads the key, if it is not the agent of the step.
         target: Option<&'a str>,
@@ -68,7 +69,7 @@ pub enum Act<'a> {
     Write {
         /// The key as the agent declares it.
         spec: KeySpec<'a>,
-        /// The index among the agent's keys.
+        /// The index among the keys that the agent declares.
         slot: usize,
         /// Whether the agent has always written the key when it ends.
         sure: bool,
@@ -88,8 +89,8 @@ impl Act<'_> {
 /// workflows. Deeper agents are rejected.
 pub(crate) const DEEPEST: usize = 128;
 
-/// An iterator over all accesses of a step's agent to keys: reads, then the agents below it, then
-/// writes.
+/// An iterator over all accesses of a step's agent to keys: first the agent's reads, then the
+/// accesses of the agents that belong to it, then the agent's writes.
 #[derive(Debug)]
 pub struct Effects<'a> {
     /// The agent of the step.
@@ -112,7 +113,7 @@ pub struct Effects<'a> {
     inside: bool,
 }
 
-/// An agent on the path.
+/// An agent on the path from the agent of the step to the current agent.
 #[derive(Clone, Copy, Debug)]
 struct AgentCursor<'a> {
     meta: &'a AgentMeta<'a>,
@@ -201,7 +202,7 @@ enum Phase {
 }
 
 impl<'a> Effects<'a> {
-    /// Creates the reads and writes of an agent, as an instance with these renamings.
+    /// Creates an iterator over the reads and writes of an agent that is placed with `renames`.
     pub const fn of(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
         Self {
             step: meta,
@@ -219,7 +220,8 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Creates only the writes of an agent, with the session keys that workflows need.
+    /// Creates an iterator over only the writes of an agent, and the session keys that workflows
+    /// need.
     pub const fn writes(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
         let mut all = Self::of(meta, renames);
         all.reads = false;
@@ -317,8 +319,8 @@ impl<'a> Effects<'a> {
         None
     }
 
-    /// Creates an effect if the workflow around the step knows the key. Inside a workflow, only
-    /// keys of the session are known.
+    /// Creates an effect if the key exists in the workflow around the step. Of the keys inside a
+    /// nested workflow, only keys of the session do.
     const fn effect(&self, key: &'a str, act: Act<'a>) -> Option<Effect<'a>> {
         match self.at.scope.workflow {
             None => Some(Effect {
@@ -335,7 +337,7 @@ impl<'a> Effects<'a> {
         }
     }
 
-    /// Returns the name of the current agent, if it is not the agent of the step.
+    /// Returns the name of the current agent; `None` for the agent of the step.
     const fn target(&self) -> Option<&'a str> {
         if self.depth > 0 {
             Some(self.at.meta.name)
@@ -391,7 +393,8 @@ impl<'a> Effects<'a> {
 
     const fn next_read(&mut self) -> Option<Effect<'a>> {
         let (meta, slot) = (self.at.meta, self.i);
-        // The only input of a tool is the request that it receives.
+        // A workflow as a tool with one `String` input receives the request of the model as that
+        // input, so the input does not read a key.
         let is_requested = matches!(self.at.role, Role::Tool) && meta.request_input().is_some();
         if slot >= meta.reads.len() || is_requested {
             return self.go_to(Phase::ToolReads);
@@ -439,7 +442,8 @@ impl<'a> Effects<'a> {
         )
     }
 
-    /// Continues with the next agent below, or with the inside of this agent.
+    /// Continues with the next agent that belongs to the current agent, or with the steps inside
+    /// it.
     const fn descend(&mut self) -> Option<Effect<'a>> {
         let AgentCursor { meta, next, .. } = self.at;
         let Some(inner) = self.at.child_below(next) else {
@@ -533,7 +537,8 @@ impl<'a> Effects<'a> {
         self.effect(key, Act::Write { spec, slot, sure })
     }
 
-    /// Returns the next write of a tool. After the last tool, continues with the agent above.
+    /// Returns the next write of a tool. After the last tool, continues with the agent that calls
+    /// the tools.
     const fn next_in_tool(&mut self) -> Option<Effect<'a>> {
         let tools = self.at.meta.tools;
         if self.i < tools.len() {
@@ -558,7 +563,8 @@ impl<'a> Effects<'a> {
         self.go_to(phase)
     }
 
-    /// Returns the cursor at a depth of the path, in the state in which it was entered.
+    /// Returns the cursor of the agent at a depth of the path, before any agent below it was
+    /// visited.
     const fn cursor_at(&self, depth: usize) -> AgentCursor<'a> {
         let (mut cursor, mut i) = (AgentCursor::of_step(self.step, self.renames, None), 0);
         while i < depth {

@@ -2,8 +2,8 @@
 //!
 //! Const evaluation is an interpreter with its own costs: `len` of a text costs as much as forty
 //! additions, and a comparison of two texts as much as a hundred. A key is therefore hashed once,
-//! where it is described. Among workflows with a million names each, fewer than one in ten million
-//! has two names with the same 64 bits.
+//! where it is described. A collision is improbable: among workflows with a million names each,
+//! fewer than one in ten million has two names with the same 64-bit hash.
 
 /// Returns the 64-bit hash of a text.
 pub const fn hash(text: &str) -> u64 {
@@ -74,7 +74,7 @@ pub const fn same(a: &str, b: &str) -> bool {
     if a.len() != b.len() {
         return false;
     }
-    // The ends come first, because numbered names differ there.
+    // The ends of the texts are compared first, because numbered names differ there.
     while let ([rest_a @ .., a0, a1, a2, a3], [rest_b @ .., b0, b1, b2, b3]) = (a, b) {
         if *a3 != *b3 || *a2 != *b2 || *a1 != *b1 || *a0 != *b0 {
             return false;

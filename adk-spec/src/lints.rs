@@ -32,24 +32,27 @@ impl fmt::Display for Lint {
 impl Spec<'_> {
     /// Returns the lints of a workflow: inputs first, then keys, blocks and agents.
     ///
-    /// | lint | finds |
-    /// |---|---|
-    /// | `input-unread` | an input that is never read |
-    /// | `key-unread` | a key that is written, or given by `each`, and never read |
-    /// | `key-unwritten` | a key that is only read where it may be absent, as by `{note?}` or an `Option`, and never written |
-    /// | `until-constant` | a loop that only `until` ends, and whose key no step inside writes |
-    /// | `parallel-single` | a parallel of one branch |
-    /// | `conversation-repeated` | an agent in an `each` whose prompt names keys, and that also sees the conversation: it is sent again for each element |
-    /// | `rounds-shown` | an agent with `include_contents: none` as the only step of a loop: by ADK's rule all its rounds are one turn, so it sees them |
-    /// | `step-unreachable` | steps after a `break` |
-    /// | `placeholder-text` | `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a prompt, which is text to ADK and to this crate |
-    /// | `prompt-uncached` | a key before a long constant text in a prompt: providers cache only the text before the key |
-    /// | `agent-unplaced` | an agent that is declared and never placed |
+    /// - `input-unread`: an input that is never read
+    /// - `key-unread`: a key that is written, or given by `each`, and never read
+    /// - `key-unwritten`: a key that is only read where it may be absent, as by `{note?}` or an
+    ///   `Option`, and never written
+    /// - `until-constant`: a loop that only `until` ends, and whose key no step inside writes
+    /// - `parallel-single`: a parallel of one branch
+    /// - `conversation-repeated`: an agent in an `each` whose prompt names keys, and that also sees
+    ///   the conversation: it is sent again for each element
+    /// - `rounds-shown`: an agent with `include_contents: none` as the only step of a loop: by
+    ///   ADK's rule all its rounds are one turn, so it sees them
+    /// - `step-unreachable`: steps after a `break`
+    /// - `placeholder-text`: `{}`, `{usr:name}` or, where `other` is not a key, `{other.len}` in a
+    ///   prompt, which is text to ADK and to this crate
+    /// - `prompt-uncached`: a key before a long constant text in a prompt: providers cache only the
+    ///   text before the key
+    /// - `agent-unplaced`: an agent that is declared and never placed
     ///
     /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
     /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested
-    /// workflow. Keys with a prefix belong to the session, and keys of tools belong to the tools:
-    /// neither counts. Steps of a nested workflow are checked at its own definition.
+    /// workflow. Lints ignore keys with a prefix, which belong to the session, and keys that only
+    /// tools write. Steps of a nested workflow are checked at its own definition.
     ///
     /// A test keeps a workflow free of lints:
     ///
@@ -85,8 +88,8 @@ impl Spec<'_> {
         self.placeholders_that_are_text(&mut lints);
         for name in self.unplaced {
             let fact = format!(
-                "agent `{name}` is declared and never placed; help: write `{name}` where it is to run, or \
-                 `tools: [agent({name})]` at an agent that is to call it, or remove it"
+                "agent `{name}` is declared and never placed; help: write `{name}` where it is to \
+                 run, or `tools: [agent({name})]` at an agent that is to call it, or remove it"
             );
             lints.push(lint("agent-unplaced", name, &fact));
         }
@@ -101,7 +104,8 @@ impl Spec<'_> {
         {
             let name = input.name;
             let fact = format!(
-                "input `{name}` is never read; help: read it, as in `{{{name}}}` in a prompt, or remove it"
+                "input `{name}` is never read; help: read it, as in `{{{name}}}` in a prompt, or \
+                 remove it"
             );
             lints.push(lint("input-unread", name, &fact));
         }
@@ -120,7 +124,8 @@ impl Spec<'_> {
             .filter(|key| is_unread(key))
         {
             let fact = format!(
-                "`let {key}` is never read; help: read it, as in `{{{key}}}` in a prompt, or remove it"
+                "`let {key}` is never read; help: read it, as in `{{{key}}}` in a prompt, or \
+                 remove it"
             );
             lints.push(lint("key-unread", "", &fact));
         }
@@ -128,8 +133,8 @@ impl Spec<'_> {
             match step.kind {
                 StepKind::Each { item, .. } if is_unread(item) => {
                     let fact = format!(
-                        "nothing in `each {item}` reads `{item}`, so every element is treated alike; help: read it, as in \
-                         `{{{item}}}` in a prompt"
+                        "nothing in `each {item}` reads `{item}`, so every element is treated \
+                         alike; help: read it, as in `{{{item}}}` in a prompt"
                     );
                     lints.push(lint("key-unread", step.name, &fact));
                 }
@@ -137,8 +142,8 @@ impl Spec<'_> {
                     let writes = written_keys(step.name, meta, &step.renames).into_iter();
                     for (writer, key) in writes.filter(|(_, key)| is_unread(key)) {
                         let fact = format!(
-                            "`{writer}` writes `{key}`, but no step reads it; help: read it, make it an output of the \
-                             workflow, or do not write it"
+                            "`{writer}` writes `{key}`, but no step reads it; help: read it, make \
+                             it an output of the workflow, or do not write it"
                         );
                         lints.push(lint("key-unread", writer, &fact));
                     }
@@ -181,8 +186,8 @@ impl Spec<'_> {
                 .map(|near| format!("did you mean `{near}`? Otherwise "))
                 .unwrap_or_default();
             let fact = format!(
-                "`{reader}` reads `{key}` if it exists, but no step writes it; help: {meant}declare `state {key}: TYPE` if \
-                 the session holds it already, or remove it"
+                "`{reader}` reads `{key}` if it exists, but no step writes it; help: \
+                 {meant}declare `state {key}: TYPE` if the session holds it already, or remove it"
             );
             lints.push(lint("key-unwritten", reader, &fact));
         }
@@ -214,8 +219,8 @@ impl Spec<'_> {
                 .is_some_and(|inside| inside.iter().any(changes))
             {
                 let fact = format!(
-                    "nothing in loop `{}` writes `{key}`, so that its `until` never changes; help: let a step of the loop \
-                     write `{key}`, or give the loop a `max`",
+                    "nothing in loop `{}` writes `{key}`, so that its `until` never changes; help: \
+                     let a step of the loop write `{key}`, or give the loop a `max`",
                     step.name
                 );
                 lints.push(lint("until-constant", step.name, &fact));
@@ -240,15 +245,17 @@ impl Spec<'_> {
                     name
                 };
                 let fact = format!(
-                    "`{what}` comes after a `break` and never runs; help: remove it, or put it before the `break`"
+                    "`{what}` comes after a `break` and never runs; help: remove it, or put it \
+                     before the `break`"
                 );
                 lints.push(lint("step-unreachable", name, &fact));
             }
         }
     }
 
-    /// A turn begins with a message of the user or of another agent, and such a loop contains
-    /// neither.
+    /// `include_contents: none` shows the current turn, which begins with a message of the user or
+    /// of another agent. A loop with only one agent contains neither, so all of its rounds are one
+    /// turn.
     fn shown_rounds(&self, lints: &mut Vec<Lint>) {
         for three in self.steps.windows(3) {
             if let [
@@ -268,8 +275,9 @@ impl Spec<'_> {
                 && matches!(end.kind, StepKind::End)
             {
                 let fact = format!(
-                    "`{agent}` is alone in loop `{name}`, so all its rounds are its current turn, and `include_contents: none` \
-                     shows them all; help: write `include_contents: prompt`, or let another agent speak in the loop"
+                    "`{agent}` is alone in loop `{name}`, so all its rounds are its current turn, \
+                     and `include_contents: none` shows them all; help: write \
+                     `include_contents: prompt`, or let another agent speak in the loop"
                 );
                 lints.push(lint("rounds-shown", agent, &fact));
             }
@@ -292,8 +300,9 @@ impl Spec<'_> {
                 StepKind::Agent { meta, .. } if at < end && sees(meta) => {
                     let name = step.name;
                     let fact = format!(
-                        "the prompt of `{name}` names the keys that it needs, and `{name}` also sees the conversation, which is \
-                         sent again for each element; help: write `include_contents: prompt`, or `none` for the last message"
+                        "the prompt of `{name}` names the keys that it needs, and `{name}` also \
+                         sees the conversation, which is sent again for each element; help: write \
+                         `include_contents: prompt`, or `none` for the last message"
                     );
                     lints.push(lint("conversation-repeated", name, &fact));
                 }
@@ -311,8 +320,8 @@ impl Spec<'_> {
                 && self.steps.get(at + 1).is_some_and(only)
             {
                 let fact = format!(
-                    "block `{}` is a parallel of one branch; help: put a `;` between what is to run at the same time, or \
-                     remove the `parallel`",
+                    "block `{}` is a parallel of one branch; help: put a `;` between what is to \
+                     run at the same time, or remove the `parallel`",
                     step.name
                 );
                 lints.push(lint("parallel-single", step.name, &fact));

@@ -224,7 +224,7 @@ impl Budget {
         }
     }
 
-    /// Parses a budget that was parsed before.
+    /// Parses a text that is known to be a budget.
     ///
     /// # Panics
     /// If the text is not a budget. In const evaluation, the panic is a compile error.
@@ -276,7 +276,10 @@ pub struct BudgetError;
 
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number of tokens, \"20_000 tokens\"")
+        f.write_str(
+            "this is not a budget; help: write an amount and a currency, \"0.50 USD\", or a number \
+             of tokens, \"20_000 tokens\"",
+        )
     }
 }
 

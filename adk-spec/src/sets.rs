@@ -1,8 +1,8 @@
 //! Sets of keys as bits, all in one slice.
 //!
-//! Const evaluation pays for each statement regardless of its size, and copies an array in one
-//! statement. A word of a set is therefore an array of many bits, and operations on its parts have
-//! no loop.
+//! Const evaluation pays for each statement, regardless of its size, and copies an array in one
+//! statement. A word of a set is therefore an array of many bits, and an operation on a word has no
+//! loop.
 
 /// One bit for each of [`PER_WORD`] keys.
 pub(crate) type Word = [u128; PARTS];
@@ -33,7 +33,7 @@ macro_rules! combine {
     };
 }
 
-/// Sets over the same keys, addressed by number.
+/// Sets over the same keys. Each set is addressed by its index.
 #[derive(Debug)]
 pub(crate) struct Sets<'t> {
     bits: &'t mut [Word],

@@ -1,15 +1,16 @@
-//! Types by their spelling, for types without other information.
+//! Comparisons of types by their spelling, for types without other information.
 
 use crate::text::{part, same, starts_with};
 
-/// Types that are known by their name, because programs do not give these names to other types.
+/// Names of well-known types. Two types with different names in this list differ, because programs
+/// do not give these names to other types.
 const KNOWN: &[&str] = &[
     "String", "bool", "char", "f32", "f64", "u8", "u16", "u32", "u64", "u128", "usize", "i8",
     "i16", "i32", "i64", "i128", "isize",
 ];
 
-/// Returns whether two types differ for certain: both are known, and they are not the same type.
-/// The second type has `lists` lists around it.
+/// Returns whether two types certainly differ, because both are in [`KNOWN`] and have different
+/// names. The second type has `lists` lists around it.
 pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
     let (read, written) = (normal(read), normal(written));
     is_known(read.0)
@@ -17,7 +18,7 @@ pub(crate) const fn differ(read: &str, written: &str, lists: usize) -> bool {
         && !(same(read.0, written.0) && read.1 == written.1 + lists)
 }
 
-/// Returns whether a type is certainly not a list.
+/// Returns whether a type is certainly not a list, for the list of an `each`.
 pub(crate) const fn is_no_list(written: &str, lists: usize) -> bool {
     let written = normal(written);
     is_known(written.0) && written.1 + lists == 0
@@ -124,7 +125,7 @@ mod tests {
         assert!(!differ("&[String]", "Vec<String>", 0));
         assert!(!differ("Vec<Vec<u8>>", "u8", 2));
         assert!(!differ("Option<&str>", "String", 0));
-        // An alias may be any type.
+        // An alias, such as `Score`, may be any type.
         assert!(!differ("Score", "f64", 0));
         assert!(!differ("HashMap<String,u8>", "String", 0));
         assert!(!differ("", "String", 0));
@@ -146,7 +147,7 @@ mod tests {
             spelled_name("Vec<Option<Draft>>", true, true),
             spelled_name("Vec<Draft>", true, true)
         );
-        // A `Vec` of the user.
+        // This `Vec` is a type of the user, and not the `Vec` of the standard library.
         assert_eq!(spelled_name("Vec<Draft>", false, false), ("Vec<Draft>", 0));
         assert_eq!(spelled_name("", true, false), ("", 0));
     }

@@ -8,14 +8,16 @@ use adk_sqlite::SqliteStore;
 use rusqlite::{Connection, params};
 use std::time::Instant;
 
-/// Returns the number of rows that the store moves together: 16 events of each session, within its
-/// bounds.
+/// Returns the number of rows that the store moves together from the tail to the log: 16 events of
+/// each session, at least 256 rows and at most 2,048.
 fn moves(sessions: usize) -> usize {
     (16 * sessions).clamp(256, 2048)
 }
 
-const TAIL: &str = "INSERT OR FAIL INTO adkw_tail (session, place, event_id, micros, run, slot, temp, done)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, NULL, ?7 WHERE NOT EXISTS (SELECT 1 FROM adkw_log WHERE run = ?5 AND slot = ?6)
+const TAIL: &str =
+    "INSERT OR FAIL INTO adkw_tail (session, place, event_id, micros, run, slot, temp, done)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, NULL, ?7
+    WHERE NOT EXISTS (SELECT 1 FROM adkw_log WHERE run = ?5 AND slot = ?6)
     ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING";
 const EVENT: &str =
     "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
@@ -23,7 +25,8 @@ const EVENT: &str =
 const SESSION: &str = "UPDATE sessions SET update_time = ?2, state = ?3 WHERE rowid = ?1";
 const MOVE: &str = "BEGIN IMMEDIATE;
     INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-        SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail ORDER BY session, place;
+        SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail
+        ORDER BY session, place;
     DELETE FROM adkw_tail; COMMIT";
 const DONE: &str = r#"[{"path":"w/l#1/a","flow":"Continue"}]"#;
 
@@ -48,7 +51,8 @@ fn sessions(connection: &Connection, count: usize) {
             .unwrap();
         connection
             .execute(
-                "INSERT INTO adkw_runs (number, id, session, status, record) VALUES (?1, ?2, ?1, 'running', '{}')",
+                "INSERT INTO adkw_runs (number, id, session, status, record)
+                    VALUES (?1, ?2, ?1, 'running', '{}')",
                 params![n, run],
             )
             .unwrap();
@@ -59,7 +63,14 @@ fn sessions(connection: &Connection, count: usize) {
 fn data(id: &str) -> String {
     let text = "x".repeat(500);
     format!(
-        r#"{{"id":"{id}","author":"a","content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},"actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#
+        concat!(
+            r#"{{"id":"{id}","author":"a","#,
+            r#""content":{{"parts":[{{"text":"{text}"}}],"role":"model"}},"#,
+            r#""actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"#,
+            r#""invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#
+        ),
+        id = id,
+        text = text
     )
 }
 
@@ -102,8 +113,8 @@ fn bare(path: &std::path::Path, count: usize, events: usize) {
     // The settings that the store uses.
     connection
         .execute_batch(
-            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-32768;
-             PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=8000;",
+            "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=OFF;
+             PRAGMA cache_size=-32768; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=8000;",
         )
         .unwrap();
     sessions(&connection, count);

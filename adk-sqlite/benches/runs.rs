@@ -83,7 +83,8 @@ async fn paused(store: &SqliteStore, runs: i64) {
             assert!(matches!(stream.end(), RunEnd::Paused(_)));
         }
     };
-    // The number doubles: the caches of the store fill first, and later runs add nothing.
+    // The number of runs doubles each time: the caches of the store fill first, and later runs add
+    // nothing.
     let mut from = runs / 8;
     pause(0, from).await;
     while from > 0 && from < runs {
@@ -159,24 +160,31 @@ fn fill(file: &std::path::Path) {
     let short = sessions * 100;
     let sql = format!(
         "PRAGMA journal_mode=OFF; PRAGMA cache_size=-500000; BEGIN;
-        CREATE TEMP TABLE e AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {short} + {long})
+        CREATE TEMP TABLE e AS WITH RECURSIVE n (i) AS (
+                SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < {short} + {long})
             SELECT i, iif(i < {short}, 'b' || (i % {sessions}), 'long') AS session,
                 iif(i < {short}, 'u' || (i % {sessions} / 10), 'long') AS user,
-                iif(i < {short}, i / {sessions}, i - {short}) AS place, ({first} + i) * 1000000 AS micros,
+                iif(i < {short}, i / {sessions}, i - {short}) AS place,
+                ({first} + i) * 1000000 AS micros,
                 datetime({first} + i, 'unixepoch') || '.000000' AS time,
                 printf('01998888-0000-7000-8000-%012x', i) AS id,
-                printf('e-01998888-0000-7000-9000-%012x', iif(i < {short}, i % {sessions}, i / 100)) AS run FROM n;
-        INSERT INTO sessions SELECT 'app', user, session, '{{\"key\":1}}', min(time), max(time) FROM e GROUP BY user, session;
+                printf('e-01998888-0000-7000-9000-%012x', iif(i < {short}, i % {sessions}, i / 100))
+                    AS run FROM n;
+        INSERT INTO sessions SELECT 'app', user, session, '{{\"key\":1}}', min(time), max(time)
+            FROM e GROUP BY user, session;
         INSERT INTO adkw_sessions (app_name, user_id, id)
             SELECT app_name, user_id, id FROM sessions WHERE id LIKE 'b%' OR id = 'long';
         INSERT INTO adkw_runs (id, session, status, record, app, workflow, created, updated)
-            SELECT run, n.number, 'finished', hex(zeroblob(500)), 'app', 'w', min(micros), max(micros)
-            FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.user AND n.id = e.session
+            SELECT run, n.number, 'finished', hex(zeroblob(500)), 'app', 'w', min(micros),
+                max(micros)
+            FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.user
+                AND n.id = e.session
             GROUP BY run, n.number ORDER BY run;
         INSERT INTO adkw_log (session, place, event_id, micros, run, slot)
-            SELECT r.session, place, e.id, micros, r.number, 'w/l#' || place || '/a!0' FROM e JOIN adkw_runs r ON r.id = run
-            ORDER BY r.session, place;
-        INSERT INTO events SELECT id, 'app', user, session, run, time, replace(?1, 'ID', id) FROM e ORDER BY i;
+            SELECT r.session, place, e.id, micros, r.number, 'w/l#' || place || '/a!0'
+            FROM e JOIN adkw_runs r ON r.id = run ORDER BY r.session, place;
+        INSERT INTO events SELECT id, 'app', user, session, run, time, replace(?1, 'ID', id) FROM e
+            ORDER BY i;
         UPDATE adkw_runs SET owner = '1-dead' WHERE workflow = 'cut'; COMMIT;"
     );
     let connection = rusqlite::Connection::open(file).unwrap();

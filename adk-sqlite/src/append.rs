@@ -15,8 +15,8 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
-/// Greatest age difference, in microseconds, by which an event of another program is expected to be
-/// older than events before it.
+/// Maximum number of microseconds by which an event of another program is expected to be older than
+/// events before it in the log.
 const SKEW: u64 = 600_000_000;
 
 /// The slot that an event fills in its run, and the data stored with the slot.
@@ -110,8 +110,8 @@ fn read_session_rows(
     Ok(Some(known))
 }
 
-/// Returns the number of a session in the tables of this crate, and the place and time of its last
-/// log entry. Inserts the number if it does not exist.
+/// Returns the number of a session in the tables of this crate, and the place (its index in the
+/// log) and time of its last log entry. Inserts the number if it does not exist.
 fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Option<(u64, u64)>)> {
     let what = "look for a session";
     let find = "SELECT number FROM adkw_sessions WHERE app_name = ?1 AND user_id = ?2 AND id = ?3";
@@ -147,7 +147,7 @@ fn session_number(connection: &Connection, key: &SessionKey) -> Result<(i64, Opt
 }
 
 /// Gives places in the log to events that another program has appended. `last` is the time of the
-/// last event with a place.
+/// last event in the log.
 fn adopt(
     connection: &Connection,
     cache: &mut Cache,
@@ -156,7 +156,8 @@ fn adopt(
     last: u64,
 ) -> Result<()> {
     let count = reader::count(connection, key)?;
-    // Most such events are near the end of the log; the second round searches all of it.
+    // Most such events are near the end of the log, so the first round searches only there. The
+    // second round searches all of it.
     for since in [last.saturating_sub(SKEW), 0] {
         place_events(connection, cache, key, known, since)?;
         if known.len >= count {
@@ -186,7 +187,8 @@ fn place_events(
     let there: HashSet<String> = there.collect::<rusqlite::Result<_>>().doing(what)?;
     let mut rows = connection
         .prepare_cached(
-            "SELECT id, timestamp FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3
+            "SELECT id, timestamp FROM events
+             WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3
              AND timestamp >= ?4 ORDER BY timestamp, id",
         )
         .doing(what)?;
@@ -263,7 +265,8 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
     }
     let mut statement = connection
         .prepare_cached(
-            "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
+            "INSERT INTO events
+                 (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )
         .doing(what)?;
@@ -315,7 +318,7 @@ pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<
     })
 }
 
-/// Keys and values without a prefix.
+/// Keys without their prefix, with their values.
 type Part<'a> = [(&'a str, &'a std::sync::Arc<Value>)];
 
 /// Writes the changed keys of the user and of the app. ADK requires their rows before it appends;
@@ -330,7 +333,8 @@ pub(crate) fn share(
     let what = "write the state of a user or an app";
     if !user.is_empty() {
         let old = user_state(connection, key)??;
-        let sql = "INSERT INTO user_states (app_name, user_id, state, update_time) VALUES (?1, ?2, ?3, ?4)
+        let sql = "INSERT INTO user_states (app_name, user_id, state, update_time)
+            VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         let mut statement = connection.prepare_cached(sql).doing(what)?;
         statement
@@ -357,8 +361,8 @@ fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     Value::Object(old).to_string()
 }
 
-/// Reads the state of the user, with keys without their prefix. The inner error reports a row that
-/// cannot be parsed.
+/// Reads the state of the user. Its keys lack the prefix `user:`. The inner error reports a row
+/// that cannot be parsed.
 pub(crate) fn user_state(
     connection: &Connection,
     key: &SessionKey,
@@ -374,7 +378,7 @@ pub(crate) fn user_state(
         .unwrap_or_else(|| Ok(Map::new())))
 }
 
-/// Reads the state of the app, with keys without their prefix. The inner error reports a row that
+/// Reads the state of the app. Its keys lack the prefix `app:`. The inner error reports a row that
 /// cannot be parsed.
 pub(crate) fn app_state(
     connection: &Connection,

@@ -36,8 +36,8 @@ impl FileKey {
     }
 }
 
-/// Condition for the versions of one artifact, spelled like the index so that SQLite uses the
-/// index.
+/// Condition for the versions of one artifact. It is spelled like the expressions of the index,
+/// because otherwise SQLite does not use the index.
 const OF_FILE: &str =
     "app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ifnull(?3, '') AND name = ?4";
 
@@ -136,7 +136,8 @@ fn save(connection: &Connection, file: &FileKey, part: &StoredPart) -> Result<u3
     }
     let sql = format!(
         "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
-        SELECT ?1, ?2, ?3, ?4, ifnull(max(version) + 1, 0), ?5, ?6 FROM adkw_artifacts WHERE {OF_FILE} RETURNING version"
+        SELECT ?1, ?2, ?3, ?4, ifnull(max(version) + 1, 0), ?5, ?6 FROM adkw_artifacts
+        WHERE {OF_FILE} RETURNING version"
     );
     let [app, user, owner, name] = file.row();
     let row = params![app, user, owner, name, part.json, part.data.as_deref()];

@@ -29,7 +29,8 @@ pub(crate) struct CachedSession {
 pub(crate) struct Cache {
     version: i64,
     pub(crate) sessions: HashMap<SessionKey, CachedSession>,
-    /// Runs that this process drives: each with its number and its epoch.
+    /// Runs that this process drives. Each has its number in `adkw_runs`, and the epoch of its
+    /// claim.
     pub(crate) runs: HashMap<RunId, (i64, u64)>,
     /// State of the log's tail.
     pub(crate) tail: Tail,

@@ -18,18 +18,19 @@ use tokio::sync::oneshot;
 /// thread sends it back to the caller with its result, because memory that one thread allocates and
 /// another frees costs both threads a lock, which matters for each event.
 pub(crate) struct Commit {
-    /// The slot to fill. `None` after [`Job::done`]; until then the claim inside keeps the run
-    /// alive.
+    /// The slot to fill. `None` after [`Job::done`]. Until then, the claim inside the slot keeps
+    /// the run driven by this process.
     slot: Option<Slot>,
     done: Vec<Done>,
     /// A second reference to the slot's path, so that the writer thread does not free the path.
     _path: Path,
     draft: Draft,
-    /// Computes the draft in the transaction.
+    /// Makes the draft from the stored value of a state key, in the transaction.
     update: Option<Box<Update>>,
     entry: Entry,
     data: Data,
-    /// Open sessions of this store, set when the session of the slot belongs to another store.
+    /// Open sessions of this store. Set for a run whose own session is in another store, because an
+    /// engine above drives it.
     live: Option<OpenSessions>,
     written: Option<Written>,
     stored: Option<Result<Stored>>,
@@ -45,7 +46,7 @@ enum Data {
 
 /// Effect of the transaction.
 enum Written {
-    /// The event was appended at this place.
+    /// The event was appended at this place of the log.
     New { number: i64, place: u64 },
     /// An earlier attempt has already filled the slot.
     Earlier {
@@ -120,13 +121,14 @@ impl Commit {
         );
         match (written, &self.live) {
             (Written::New { number, place }, None) => {
-                // Other writers may have appended to the session before this event.
+                // Other writers may have appended events before this one. The open session gets
+                // them first.
                 catch_up(slot.session(), db, number, place)?;
                 Ok(slot.deliver(place, event, temp))
             }
             (Written::New { number, place }, Some(live)) => {
                 if let Some(session) = live.find(slot.session_key(), number) {
-                    // An event that cannot be read now is read when the session is opened next.
+                    // If an event cannot be read now, the session gets it when it is opened next.
                     let _ = catch_up(&session, db, number, place + 1);
                 }
                 Ok(slot.deliver(place, event, temp))
@@ -194,7 +196,7 @@ impl Job for Commit {
             (Ok(()), ..) => Err(not_executed_error()),
             (Err(error), ..) => Err(error),
         });
-        // The receiver may be gone; the event is delivered to its session all the same.
+        // The receiver may be dropped; its session has got the event above.
         if let Some(reply) = self.reply.take() {
             let _ = reply.send(self);
         }

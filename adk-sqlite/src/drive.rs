@@ -30,9 +30,10 @@ impl Job for MakeClaim {
         Ok(())
     }
 
-    /// Makes the [`Claim`] here and not in `run`: a transaction that was rolled back may assign the
-    /// same epoch again, and its claim must not release the new one. A claim without a receiver is
-    /// dropped, which releases it.
+    /// Makes the [`Claim`], which releases itself on drop, here and not in `run`. If the
+    /// transaction is rolled back, a later claim may get the same epoch, and the drop of the first
+    /// claim would release it. If the receiver is dropped, the claim is dropped too, which releases
+    /// the run.
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self {
             claimed,
@@ -50,7 +51,8 @@ impl Job for MakeClaim {
     }
 }
 
-/// Inserts a run that waits for the turn of its session, with a claim.
+/// Inserts a queued run, which waits until earlier runs of its session have ended. This process
+/// gets the claim.
 struct Enqueue {
     claim: ClaimId,
     record: RunRecord,
@@ -114,8 +116,8 @@ impl Job for Close {
         if result.is_ok() {
             db.owner.unmark_released(claim);
         } else if !claim.is_driven_above() {
-            // This process may claim the run again at once. Other processes can when the release is
-            // written.
+            // For this process, the run is free at once. Other processes can claim it when the
+            // release is written.
             db.owner.mark_released(claim);
             if !db.file.is_lost() {
                 db.unwritten.push(claim);
@@ -199,12 +201,12 @@ impl Writer {
     /// Releases a claim without a status, for callers that cannot wait. Lists of runs show the
     /// release at once.
     pub(crate) fn release(&self, claim: ClaimId) {
-        // The engine above continues the run under the same claim.
+        // The claim of an engine above the store, such as Restate, lasts until the run ends.
         if claim.is_driven_above() {
             return;
         }
         self.owner.mark_released(claim);
-        // The send fails only after the thread has ended.
+        // The send fails only if the writer thread has ended.
         let _ = self.post(Box::new(Close {
             claim,
             end: None,

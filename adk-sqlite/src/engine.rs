@@ -22,8 +22,9 @@ use serde_json::Value;
 use std::time::Duration;
 
 impl SqliteStore {
-    /// Reports whether the slot is already filled. Only an engine above the store can ask for a
-    /// filled slot, because such a run starts without the journal.
+    /// Reports whether the slot is already filled. A slot can be filled only if an engine above the
+    /// store, such as Restate, drives the run: such a run starts without reading the journal of
+    /// this store.
     async fn is_filled(&self, slot: &Slot) -> Result<bool> {
         if !slot.claim().is_driven_above() {
             return Ok(false);

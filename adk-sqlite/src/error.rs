@@ -54,7 +54,7 @@ impl<T> Doing<T> for rusqlite::Result<T> {
     }
 }
 
-/// Names the file in errors that concern the file.
+/// Adds the name of the file to errors that concern the file.
 pub(crate) fn with_file(path: &Path, error: Error) -> Error {
     use StoreErrorKind::{Exists, Fenced, Missing};
     match error.kind() {

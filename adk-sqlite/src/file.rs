@@ -159,7 +159,7 @@ fn id(found: &Metadata) -> FileId {
     FileId(found.dev(), found.ino())
 }
 
-/// Other systems do not let an open file be renamed or deleted.
+/// On systems other than Unix, an open file cannot be renamed or deleted, so it needs no identity.
 #[cfg(not(unix))]
 fn id(_: &Metadata) -> FileId {
     FileId(0, 0)
@@ -174,7 +174,8 @@ fn check_links(found: &Metadata) -> Result<()> {
             let message =
                 format!("the file has {names} names (hard links), and SQLite keeps a log for each");
             Err(misplaced_error(message).with_help(
-                "two logs damage a database: remove the other names, or use a symlink or a copy instead",
+                "two logs damage a database: remove the other names, or use a symlink or a copy \
+                 instead",
             ))
         }
         _ => Ok(()),
@@ -191,11 +192,13 @@ fn misplaced_error(message: impl Into<String>) -> Error {
 }
 
 /// Help when the file was replaced. A log of another file would be written into the new file.
-const BACK: &str = "the store has stopped: put the right file in its place, without another `-wal` file next to it, and open the store again";
+const BACK: &str = "the store has stopped: put the right file in its place, without another `-wal` \
+    file next to it, and open the store again";
 
 /// Help when only the log was replaced. SQLite still holds the log, and the last connection writes
 /// it into the file.
-const CLOSE: &str = "the store has stopped: close it, which writes acknowledged data into the file, and open it again";
+const CLOSE: &str = "the store has stopped: close it, which writes acknowledged data into the \
+    file, and open it again";
 
 fn stopped_error(message: &str, help: &str) -> Error {
     misplaced_error(message).with_help(help)

@@ -15,9 +15,9 @@ use adk_model::{Result, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
 
-/// Checks that `claim` is the current claim of the run, and inserts the run into the registry when
-/// it begins. Returns the number of the run, or `None` if it is not in the registry because it has
-/// not begun.
+/// Checks that `claim` is the current claim of the run. Inserts the run into the registry if
+/// `begins` is its record. Returns the number of the run, or `None` if the run has not begun and is
+/// not in the registry.
 pub(crate) fn drives(
     db: &mut Db,
     claim: ClaimId,
@@ -66,8 +66,8 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     match found.doing(what)? {
-        // A run of an engine above is in the registry unless it was deleted, and its driver may be
-        // in a process that does not know of the deletion.
+        // A run that an engine above the store drives is missing from the registry only if it was
+        // deleted. Its driver may be in a process that does not know of the deletion.
         None if claim.is_driven_above() => Err(refuse::unknown_run(run)),
         None => Ok(None),
         Some((number, owner, epoch)) => {
@@ -80,7 +80,7 @@ pub(crate) fn drives(
     }
 }
 
-/// Begins a queued run with this claim.
+/// Begins a queued run under this claim.
 fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     let sql = "UPDATE adkw_runs SET status = 'running', record = ?4, updated = ?5
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3 AND status = 'queued'";
@@ -98,7 +98,7 @@ fn begin_queued(db: &Db, claim: ClaimId, record: &str) -> Result<()> {
     begun.doing("begin a queued run").map(drop)
 }
 
-/// Inserts a run that waits for the turn of its session.
+/// Inserts a queued run, which waits until earlier runs of its session have ended.
 pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
     let what = "queue a run";
     let key = &record.session;
@@ -125,14 +125,14 @@ pub(crate) fn enqueue(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result
         time,
         tenant_of
     ];
-    // An engine above the store may insert the run again.
+    // An engine above the store may repeat the call, so the run may exist.
     if statement.execute(row).doing(what)? == 0 && !claim.is_driven_above() {
         return Err(refuse::run_exists(claim.run_id));
     }
     Ok(())
 }
 
-/// Returns the place and the `temp:` keys of the event that fills a slot.
+/// Returns the event that fills a slot, as its place in the log, and the `temp:` keys of the event.
 pub(crate) fn slot(
     connection: &Connection,
     run: i64,
@@ -152,9 +152,10 @@ pub(crate) fn slot(
 
 /// Reports whether the slot of a run is filled.
 pub(crate) fn is_filled(connection: &Connection, run: RunId, slot: &str) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_tail l ON l.run = r.number AND l.slot = ?2
-            WHERE r.id = ?1)
-        OR EXISTS (SELECT 1 FROM adkw_runs r JOIN adkw_log l ON l.run = r.number AND l.slot = ?2 WHERE r.id = ?1)";
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs r
+            JOIN adkw_tail l ON l.run = r.number AND l.slot = ?2 WHERE r.id = ?1)
+        OR EXISTS (SELECT 1 FROM adkw_runs r
+            JOIN adkw_log l ON l.run = r.number AND l.slot = ?2 WHERE r.id = ?1)";
     let is_filled = connection.prepare_cached(sql).and_then(|mut statement| {
         statement.query_row(params![run.to_string(), slot], |row| row.get(0))
     });
@@ -181,14 +182,15 @@ pub(crate) fn finished(connection: &Connection, run: &str, done: &[Done]) -> Res
     Ok(())
 }
 
-/// Records finished agents of a run that makes no further commit, if `claim` is the current claim.
+/// Records finished agents of a run if `claim` is its current claim. Used when no further commit of
+/// the run would record them.
 pub(crate) fn last_finished(db: &mut Db, claim: ClaimId, done: &[Done]) -> Result<()> {
     drives(db, claim, 0, None)?;
     finished(&db.connection, &claim.run_id.to_string(), done)
 }
 
-/// Records the result of a step. Returns an earlier result instead if there is one. The record of a
-/// failed call is replaced.
+/// Records the result of a step. If the step already has a record, returns the recorded result
+/// instead. The record of a failed call is replaced.
 pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Result<Option<Value>> {
     let what = "record a step";
     drives(db, claim, 0, None)?;
@@ -218,8 +220,33 @@ pub(crate) fn step(db: &mut Db, claim: ClaimId, key: &str, value: &Value) -> Res
 /// Claims a run for this process, and reads its journal. Dropping the returned claim does not
 /// release it.
 pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<ClaimedRun> {
-    let what = "claim a run";
+    let (record, number, epoch) = read_free_run(db, run, check)?;
     let id = run.to_string();
+    delete_expired_answers(&db.connection, &id)?;
+    let claim = ClaimId {
+        run_id: run,
+        epoch: epoch + 1,
+    };
+    write_claim(db, claim, &record)?;
+    let claim = Claim::new(claim, drop);
+    if record.is_queued {
+        return Ok(ClaimedRun::new(claim, record));
+    }
+    let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
+    let waits = texts(&db.connection, sql, &id)?;
+    let key = record.session.clone();
+    let log = session_rows(db, &key)?
+        .map(|known| known.number)
+        .ok_or_else(|| key.missing())?;
+    let end = run_end(&db.connection, number)?;
+    let events = reader::events(&db.connection, &key, log, record.begins..end)?;
+    let rows = read_rows(&db.connection, &id, number, waits)?;
+    ClaimedRun::from_rows(claim, record, events, rows)
+}
+
+/// Reads the record, the number and the last claim of a run. Refuses if the run is cancelled or
+/// its claim is current.
+fn read_free_run(db: &Db, run: RunId, check: &ClaimCheck) -> Result<(RunRecord, i64, u64)> {
     let sql =
         "SELECT owner, record, number, epoch, status = 'cancelled' FROM adkw_runs WHERE id = ?1";
     let row = |row: &Row<'_>| {
@@ -233,9 +260,9 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     };
     let row: Option<(Option<String>, _, _, u64, _)> = db
         .connection
-        .query_row(sql, [&id], row)
+        .query_row(sql, [run.to_string()], row)
         .optional()
-        .doing(what)?;
+        .doing("claim a run")?;
     let Some((owner, record, number, epoch, is_cancelled)) = row else {
         return Err(refuse::unknown_run(run));
     };
@@ -245,21 +272,26 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         return Err(refuse::cancelled(run));
     }
     let held = ClaimId { run_id: run, epoch };
-    // A run of an engine above is refused even after its end, because its recorded calls are not in
-    // this store.
+    // A run that an engine above the store drives is refused even after its end, because its
+    // recorded calls are not in this store.
     if held.is_driven_above()
         || owner.is_some_and(|owner| db.owner.drives(held, &owner, &db.owner.released_claims()))
     {
         return Err(refuse::run_busy(run));
     }
-    // Delete answers that report an expired wait to a failed run, so that the run asks again.
+    Ok((record, number, epoch))
+}
+
+/// Deletes answers that report an expired wait to a failed run, so that the run asks again.
+fn delete_expired_answers(connection: &Connection, run: &str) -> Result<()> {
     let sql = r#"DELETE FROM adkw_waits WHERE run = ?1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND status = 'failed')"#;
-    db.connection.execute(sql, [&id]).doing(what)?;
-    let claim = ClaimId {
-        run_id: run,
-        epoch: epoch + 1,
-    };
+    let deleted = connection.execute(sql, [run]);
+    deleted.doing("claim a run").map(drop)
+}
+
+/// Writes a claim into the row of its run.
+fn write_claim(db: &mut Db, claim: ClaimId, record: &RunRecord) -> Result<()> {
     let sql = "UPDATE adkw_runs SET owner = ?2, epoch = ?3, status = ?4, error = NULL, updated = ?5
         WHERE id = ?1";
     let status = if record.is_queued {
@@ -268,49 +300,38 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
         RunStatus::Running
     };
     let row = params![
-        id,
+        claim.run_id.to_string(),
         db.owner.name,
         claim.epoch,
         status.to_row().0,
         now_micros()
     ];
-    db.connection.execute(sql, row).doing(what)?;
-    db.cache.runs.remove(&run);
-    if record.is_queued {
-        return Ok(ClaimedRun::new(Claim::new(claim, drop), record));
-    }
-    let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
-    let waits = texts(&db.connection, sql, &id)?;
-    let key = record.session.clone();
-    let log = session_rows(db, &key)?
-        .map(|known| known.number)
-        .ok_or_else(|| key.missing())?;
-    let end = run_end(&db.connection, number)?;
-    let events = reader::events(&db.connection, &key, log, record.begins..end)?;
-    let rows = RunRows {
-        temps: pairs(
-            &db.connection,
-            "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL
-             UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL",
-            params![number],
-        )?,
-        steps: pairs(
-            &db.connection,
-            "SELECT key, value FROM adkw_steps WHERE run = ?1",
-            params![id],
-        )?,
-        done: pairs(
-            &db.connection,
-            "SELECT d.value ->> 'path', d.value FROM adkw_log l, json_each(l.done) d
-             WHERE l.run = ?1 AND l.done IS NOT NULL
-             UNION ALL SELECT d.value ->> 'path', d.value FROM adkw_tail l, json_each(l.done) d
-             WHERE l.run = ?1 AND l.done IS NOT NULL
-             UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2",
-            params![number, id],
-        )?,
+    db.connection.execute(sql, row).doing("claim a run")?;
+    db.cache.runs.remove(&claim.run_id);
+    Ok(())
+}
+
+/// Reads the journal of a run except for its events.
+fn read_rows(
+    connection: &Connection,
+    run: &str,
+    number: i64,
+    waits: Vec<String>,
+) -> Result<RunRows> {
+    let temps = "SELECT slot, temp FROM adkw_log WHERE run = ?1 AND temp IS NOT NULL
+        UNION ALL SELECT slot, temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT NULL";
+    let steps = "SELECT key, value FROM adkw_steps WHERE run = ?1";
+    let done = "SELECT d.value ->> 'path', d.value FROM adkw_log l, json_each(l.done) d
+        WHERE l.run = ?1 AND l.done IS NOT NULL
+        UNION ALL SELECT d.value ->> 'path', d.value FROM adkw_tail l, json_each(l.done) d
+        WHERE l.run = ?1 AND l.done IS NOT NULL
+        UNION ALL SELECT path, done FROM adkw_done WHERE run = ?2";
+    Ok(RunRows {
+        temps: pairs(connection, temps, params![number])?,
+        steps: pairs(connection, steps, params![run])?,
+        done: pairs(connection, done, params![number, run])?,
         waits,
-    };
-    ClaimedRun::from_rows(Claim::new(claim, drop), record, events, rows)
+    })
 }
 
 /// Reads texts of a run.
@@ -342,8 +363,8 @@ fn pairs(connection: &Connection, sql: &str, run: &[&dyn ToSql]) -> Result<Pairs
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
-/// `false` if the run has another claim or another end. The claim of an engine above the store
-/// lasts until the end of the run.
+/// `false` if the claim is not the current one, or if the run has ended otherwise. The claim of an
+/// engine above the store lasts until the end of the run.
 pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
@@ -358,11 +379,11 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
     {
         db.cache.runs.remove(&claim.run_id);
     }
-    let sql =
-        "UPDATE adkw_runs SET owner = iif(?8, owner, NULL), error = coalesce(?5, error), updated = coalesce(?6, updated),
-        usage = coalesce(?7, usage), status = CASE
+    let sql = "UPDATE adkw_runs SET owner = iif(?8, owner, NULL), error = coalesce(?5, error),
+        updated = coalesce(?6, updated), usage = coalesce(?7, usage), status = CASE
             WHEN ?4 = 'paused' AND EXISTS
-                (SELECT 1 FROM adkw_waits WHERE run = ?1 AND answer IS NOT NULL AND NOT seen) THEN 'answered'
+                (SELECT 1 FROM adkw_waits WHERE run = ?1 AND answer IS NOT NULL AND NOT seen)
+                THEN 'answered'
             ELSE coalesce(?4, status) END
         WHERE id = ?1 AND owner = ?2 AND epoch = ?3";
     let mut statement = db.connection.prepare_cached(sql).doing(what)?;
@@ -389,7 +410,8 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
         return Ok(true);
     }
     if usage.is_some() {
-        let sql = "UPDATE adkw_runs SET usage = ?3 WHERE id = ?1 AND status = 'cancelled' AND epoch = ?2 + 1";
+        let sql = "UPDATE adkw_runs SET usage = ?3
+            WHERE id = ?1 AND status = 'cancelled' AND epoch = ?2 + 1";
         db.connection
             .prepare_cached(sql)
             .doing(what)?
@@ -397,7 +419,8 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
             .doing(what)?;
     }
     // An engine above the store may write an end again.
-    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
+    let sql = "SELECT EXISTS (SELECT 1 FROM adkw_runs
+        WHERE id = ?1 AND NOT (?2 = 0 AND epoch = 0 AND status = ?3))";
     let row = params![run, claim.epoch, status];
     let is_known: bool = db
         .connection
@@ -410,7 +433,8 @@ pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)
 pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let what = "cancel a run";
     let id = run.to_string();
-    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1, error = NULL, updated = ?3
+    let sql = "UPDATE adkw_runs SET status = 'cancelled', owner = NULL, epoch = epoch + 1,
+        error = NULL, updated = ?3
         WHERE id = ?1 AND app = ?2 AND status IN ('queued', 'running', 'paused', 'answered')";
     let row = params![id, app, now_micros()];
     if db
@@ -462,8 +486,8 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
         .transpose()?;
     let record = row.get::<_, String>(5).doing(what)?;
     let record: RunRecord = from_text(&record, &format!("the record of run `{run}`"))?;
-    // All events of a run are found by its number; the last events are found in the log of its
-    // session.
+    // All events of a run are found by the number of the run. The events from a place on are found
+    // faster in the log of the session.
     let from = from.min(i64::MAX.unsigned_abs());
     let after = (from > record.begins).then_some((row.get(6).doing(what)?, from));
     let filled = reader::run_events(connection, &record.session, number, after)?;
@@ -483,8 +507,8 @@ pub(crate) fn driven(connection: &Connection, run: RunId, from: u64) -> Result<O
     )))
 }
 
-/// Reports whether an engine above the store drives or has driven a run. The first claim of a
-/// process is 1, and a cancellation adds 1.
+/// Reports whether an engine above the store drives or has driven a run. Such a run has epoch 0,
+/// and a cancellation adds 1. The first claim of a process has epoch 1.
 fn is_driven_above(epoch: u64, status: &RunStatus) -> bool {
     epoch == 0 || (epoch == 1 && *status == RunStatus::Cancelled)
 }

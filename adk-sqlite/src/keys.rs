@@ -1,4 +1,4 @@
-//! [`bind`]: keys of requests as rows of `adkw_keys`.
+//! [`bind`]: idempotency keys of requests, as rows of `adkw_keys`.
 
 use crate::error::Doing;
 use adk_journal::engine::{KeyBinding, RequestKey};
@@ -10,8 +10,8 @@ use std::time::Duration;
 /// Maximum number of expired rows that one call removes.
 const BATCH: u32 = 64;
 
-/// Binds a key that is free or whose binding is replaced, and returns the binding. Removes some
-/// expired rows.
+/// Binds a key to a run or wait if the key is free or bound to `replaces`. Returns the binding that
+/// the key has afterwards. Also removes some expired rows.
 pub(crate) fn bind(
     connection: &Connection,
     key: &RequestKey,
@@ -24,7 +24,8 @@ pub(crate) fn bind(
     let RequestKey {
         app, scope, key, ..
     } = key;
-    let sql = "SELECT target, digest FROM adkw_keys WHERE app = ?1 AND scope = ?2 AND key = ?3 AND expires > ?4";
+    let sql = "SELECT target, digest FROM adkw_keys
+        WHERE app = ?1 AND scope = ?2 AND key = ?3 AND expires > ?4";
     let bound = connection.prepare_cached(sql).and_then(|mut statement| {
         let row = |row: &rusqlite::Row<'_>| {
             Ok(KeyBinding::new(
@@ -88,7 +89,8 @@ mod tests {
             bind(&connection, &key, &binding, None, Duration::from_secs(60)).unwrap();
             assert_eq!(count(), many.saturating_sub(nth * BATCH) + nth);
         }
-        let sql = "EXPLAIN QUERY PLAN SELECT app, scope, key FROM adkw_keys WHERE expires <= 1 ORDER BY expires LIMIT 1";
+        let sql = "EXPLAIN QUERY PLAN SELECT app, scope, key FROM adkw_keys WHERE expires <= 1
+            ORDER BY expires LIMIT 1";
         let plan: String = connection.query_row(sql, [], |row| row.get(3)).unwrap();
         assert!(
             plan.contains("INDEX adkw_keys_expires (expires<?)"),

@@ -163,8 +163,8 @@ impl Options {
 pub struct SqliteStore(Arc<Shared>);
 
 struct Shared {
-    /// Declared before the writer, so that the writing connection closes last and completes the
-    /// write-ahead log.
+    /// Declared before the writer, so that it is dropped first: the writing connection must close
+    /// last, to complete the write-ahead log.
     reader: Arc<Reader>,
     writer: Writer,
     live: OpenSessions,
@@ -205,7 +205,7 @@ impl SqliteStore {
         self.0.reader.read(sessions::apps).await
     }
 
-    /// Returns the location that all parts of the store share.
+    /// Returns the location that the stores of one file share, so that `build()` recognizes them.
     fn database(&self) -> Location {
         Location::database(self.path().to_string_lossy())
     }

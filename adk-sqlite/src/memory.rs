@@ -49,9 +49,13 @@ impl MemoryService for SqliteStore {
     ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
         let key = session.clone();
         Box::pin(self.0.reader.read(move |connection| {
-            let sql = "SELECT events, last FROM adkw_memory_marks WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
+            let sql = "SELECT events, last FROM adkw_memory_marks
+                WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
             let mark = connection.query_row(sql, [&key.app, &key.user, &key.id], |row| {
-                Ok(MemoryMark { events: row.get(0)?, last: row.get(1)? })
+                Ok(MemoryMark {
+                    events: row.get(0)?,
+                    last: row.get(1)?,
+                })
             });
             mark.optional().doing("read how far a session is in memory")
         }))
@@ -143,8 +147,10 @@ fn search(
         .map(|word| format!("\"{word}\""))
         .collect::<Vec<_>>()
         .join(" OR ");
-    let sql = "SELECT m.id, m.author, m.time, m.content FROM adkw_memory_words w JOIN adkw_memory m ON m.number = w.rowid
-        WHERE adkw_memory_words MATCH ?1 ORDER BY bm25(adkw_memory_words, 0, 1), m.time DESC, m.number DESC LIMIT ?2";
+    let sql = "SELECT m.id, m.author, m.time, m.content FROM adkw_memory_words w
+        JOIN adkw_memory m ON m.number = w.rowid
+        WHERE adkw_memory_words MATCH ?1
+        ORDER BY bm25(adkw_memory_words, 0, 1), m.time DESC, m.number DESC LIMIT ?2";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     let wanted = format!("owner : \"{owner}\" AND words : ({any})");
     let mut rows = statement.query(params![wanted, MAX_MEMORIES]).doing(what)?;

@@ -1,5 +1,5 @@
-//! [`Owner`]: the process that drives runs. A process lives while it holds the lock of its file;
-//! the system releases the lock when the process ends.
+//! [`Owner`]: a process that drives runs. The process holds the lock of its own file as long as it
+//! lives, and the operating system releases the lock when the process ends.
 
 use crate::error::kind_of_io;
 use adk_journal::engine::ClaimId;
@@ -9,8 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Owner of runs that an engine above the store drives. It names no process, and lives as long as
-/// its run.
+/// The value of the column `owner` for a run that an engine above the store drives. It names no
+/// process, and counts as alive until the run ends.
 pub(crate) const ABOVE: &str = "@";
 
 /// The lock file of an open store.
@@ -20,7 +20,7 @@ pub(crate) struct Owner {
     path: PathBuf,
     database: PathBuf,
     _lock: File,
-    /// Claims that this process has released, and whose release is not written yet.
+    /// Claims that this process has released, but whose release is not written yet.
     given_up: Mutex<HashSet<ClaimId>>,
 }
 
@@ -35,7 +35,7 @@ fn create_locked(path: &Path) -> std::io::Result<File> {
     loop {
         let file = OpenOptions::new().create_new(true).write(true).open(path)?;
         file.lock()?;
-        // Another process may have swept the file before it was locked.
+        // Another process may have removed the file as a leftover before it was locked.
         if path.exists() {
             return Ok(file);
         }
@@ -83,7 +83,8 @@ impl Owner {
         self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Marks a claim as released, before the table shows it: its run may be claimed again.
+    /// Marks a claim as released before the table shows the release, so that this process may claim
+    /// the run again.
     pub(crate) fn mark_released(&self, claim: ClaimId) {
         self.set().insert(claim);
     }
@@ -108,9 +109,9 @@ impl Owner {
         }
     }
 
-    /// Removes the files of ended processes, except those `named` by runs, which
-    /// [`lives`](Self::lives) removes one by one. A file that cannot be removed stays, which is
-    /// harmless.
+    /// Removes the lock files of ended processes. Files that runs still name (`named`) are kept;
+    /// [`lives`](Self::lives) removes them one by one. A file that cannot be removed stays, which
+    /// is harmless.
     pub(crate) fn sweep(&self, named: &HashSet<String>) {
         let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else {
             return;

@@ -93,8 +93,8 @@ fn queries_use_indexes() {
     }
 }
 
-/// Returns a database with `many` runs of each kind: finished, free, of a dead process, and
-/// waiting; and the last three kinds for as many tenants.
+/// Returns a database with `many` runs of each of these kinds: finished, free, driven by a dead
+/// process, and waiting. It also has `many` runs of tenants of each of the last three kinds.
 fn database(many: u64) -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
@@ -103,7 +103,8 @@ fn database(many: u64) -> Connection {
     let waiting = format!("json_object('id', 'w' || i, 'run_id', {id}, 'path', 'w/a')");
     let sql = format!(
         "INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's'), (2, 'app', 'v', 't');
-        CREATE TABLE n AS WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 7 * {many})
+        CREATE TABLE n AS WITH RECURSIVE n (i) AS (
+                SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 7 * {many})
             SELECT i FROM n;
         INSERT INTO adkw_sessions SELECT i, 't' || i, 'u', 's' FROM n WHERE i % 7 > 3;
         INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow, tenant_of)
@@ -112,106 +113,124 @@ fn database(many: u64) -> Connection {
                 iif(i % 7 IN (2, 5), '1-dead', NULL), '{{}}', iif(i % 7 > 3, 't' || i, 'app'), 'w',
                 iif(i % 7 > 3, 'app', NULL) FROM n;
         INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-            SELECT 'w' || i, {id}, 'k', {waiting}, iif(i % 7 > 3, 't' || i, 'app'), 9, iif(i % 7 > 3, i, 1),
-                iif(i % 7 > 3, 'app', NULL) FROM n WHERE i % 7 IN (3, 6)"
+            SELECT 'w' || i, {id}, 'k', {waiting}, iif(i % 7 > 3, 't' || i, 'app'), 9,
+                iif(i % 7 > 3, i, 1), iif(i % 7 > 3, 'app', NULL) FROM n WHERE i % 7 IN (3, 6)"
     );
     connection.execute_batch(&sql).unwrap();
     connection
 }
 
-/// Returns SQLite's step counts for each list.
-fn steps(many: u64) -> Vec<(&'static str, i32)> {
-    let connection = database(many);
-    let owner =
-        Owner::new(&std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"))).unwrap();
-    let taken = |sqls: &[String]| -> i32 {
-        let steps_of = |sql| {
-            connection
-                .prepare_cached(sql)
-                .unwrap()
-                .get_status(StatementStatus::VmStep)
+/// The name of a list, and the number of steps that SQLite took for it.
+type Cost = (&'static str, i32);
+
+/// A database whose lists are measured.
+struct Measured {
+    connection: Connection,
+    owner: Owner,
+}
+
+impl Measured {
+    /// Opens a database with `many` runs of each kind.
+    fn open(many: u64) -> Self {
+        let file = std::env::temp_dir().join(format!("adk-sqlite-journal-{many}"));
+        Self {
+            connection: database(many),
+            owner: Owner::new(&file).unwrap(),
+        }
+    }
+
+    /// Returns the number of steps that SQLite has taken for queries so far.
+    fn taken(&self, sqls: &[String]) -> i32 {
+        let steps_of = |sql: &String| {
+            let statement = self.connection.prepare_cached(sql).unwrap();
+            statement.get_status(StatementStatus::VmStep)
         };
-        sqls.iter().map(|sql| steps_of(sql)).sum()
-    };
-    let counted = |what, sqls: &[String], list: &dyn Fn() -> usize, wanted| {
-        let before = taken(sqls);
-        assert_eq!(list(), wanted, "{what}");
-        (what, taken(sqls) - before)
-    };
-    let listed_of = |what, whose, filter: RunFilter, wanted| {
-        let mut sqls = vec![runs_sql("", whose, &filter)];
+        sqls.iter().map(steps_of).sum()
+    }
+
+    /// Measures a list that executes these queries.
+    fn list(
+        &self,
+        what: &'static str,
+        sqls: &[String],
+        list: impl Fn() -> usize,
+        len: usize,
+    ) -> Cost {
+        let before = self.taken(sqls);
+        assert_eq!(list(), len, "{what}");
+        (what, self.taken(sqls) - before)
+    }
+
+    /// Measures a list of runs.
+    fn runs(&self, what: &'static str, whose: Whose, filter: &RunFilter, len: usize) -> Cost {
+        let mut sqls = vec![runs_sql("", whose, filter)];
         if filter.state == RunState::Ready {
             sqls = [FREE, OF_OWNER]
-                .map(|part| runs_sql(part, whose, &filter))
+                .map(|part| runs_sql(part, whose, filter))
                 .to_vec();
             sqls.push(DRIVERS.to_owned());
         }
+        let known = HashSet::new();
         let list = || {
-            runs(
-                &connection,
+            let runs = runs(
+                &self.connection,
                 (whose, "app"),
-                &filter,
-                &owner,
-                &HashSet::new(),
-            )
-            .unwrap()
-            .len()
+                filter,
+                &self.owner,
+                &known,
+            );
+            runs.unwrap().len()
         };
-        counted(what, &sqls, &list, wanted)
-    };
-    let listed = |what, filter, wanted| listed_of(what, Whose::App, filter, wanted);
-    let waits = |what, filter: RunFilter, wanted| {
-        let list = || waiting(&connection, "app", &filter).unwrap().len();
-        counted(what, &[waiting_sql(&filter)], &list, wanted)
-    };
-    let (one, two) = (
-        SessionKey::new("app", "u", "s"),
-        SessionKey::new("app", "v", "t"),
-    );
-    let due = |whose, now, wanted| {
-        let due = || {
-            due(&connection, (whose, "app"), now, 20)
-                .unwrap()
-                .waits
-                .len()
+        self.list(what, &sqls, list, len)
+    }
+
+    /// Measures a list of open waits.
+    fn waits(&self, what: &'static str, filter: &RunFilter, len: usize) -> Cost {
+        let list = || waiting(&self.connection, "app", filter).unwrap().len();
+        self.list(what, &[waiting_sql(filter)], list, len)
+    }
+
+    /// Measures a list of waits whose deadline is over at a time.
+    fn due(&self, whose: Whose, now: u64, len: usize) -> Cost {
+        let list = || {
+            let due = due(&self.connection, (whose, "app"), now, 20);
+            due.unwrap().waits.len()
         };
-        counted(
-            "deadlines",
-            &[DUE.to_owned(), DUE_OF_TENANTS.to_owned()],
-            &due,
-            wanted,
-        )
-    };
+        let sqls = [DUE.to_owned(), DUE_OF_TENANTS.to_owned()];
+        self.list("deadlines", &sqls, list, len)
+    }
+}
+
+/// Returns SQLite's step counts for each list.
+fn steps(many: u64) -> Vec<Cost> {
+    let lists = Measured::open(many);
+    let any = || RunFilter::any().limit(20);
+    let ready = RunFilter::ready().oldest_first().limit(20);
+    let one = SessionKey::new("app", "u", "s");
+    let two = SessionKey::new("app", "v", "t");
+    let app = Whose::App;
     vec![
-        listed("the newest runs", RunFilter::any().limit(20), 20),
-        listed(
+        lists.runs("the newest runs", app, &any(), 20),
+        lists.runs(
             "the newest runs of a session",
-            RunFilter::any().session(&one).limit(20),
+            app,
+            &any().session(&one),
             20,
         ),
-        listed(
-            "ready runs",
-            RunFilter::ready().oldest_first().limit(20),
-            20,
-        ),
-        listed_of(
-            "ready runs of tenants",
-            Whose::Tenants,
-            RunFilter::ready().oldest_first().limit(20),
-            20,
-        ),
-        listed("failed runs", RunFilter::failed().limit(20), 0),
-        listed("cancelled runs", RunFilter::cancelled().limit(20), 0),
-        waits("waits", RunFilter::unfinished().limit(20), 20),
-        waits(
+        lists.runs("ready runs", app, &ready, 20),
+        lists.runs("ready runs of tenants", Whose::Tenants, &ready, 20),
+        lists.runs("failed runs", app, &RunFilter::failed().limit(20), 0),
+        lists.runs("cancelled runs", app, &RunFilter::cancelled().limit(20), 0),
+        lists.waits("waits", &RunFilter::unfinished().limit(20), 20),
+        lists.waits(
             "waits of a session without any",
-            RunFilter::unfinished().session(&two),
+            &RunFilter::unfinished().session(&two),
             0,
         ),
-        due(Whose::App, 0, 0),
-        due(Whose::App, 9, 20),
-        due(Whose::Tenants, 0, 0),
-        due(Whose::Tenants, 9, 20),
+        lists.due(app, 0, 0),
+        lists.due(app, 9, 20),
+        lists.due(Whose::Tenants, 0, 0),
+        lists.due(Whose::Tenants, 9, 20),
     ]
 }
 

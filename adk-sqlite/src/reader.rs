@@ -92,7 +92,8 @@ impl Reader {
             .doing("open the file to read")?;
         #[cfg(test)]
         let connection = crate::turns::count_steps(connection);
-        // Check again: the connection has opened the file that is at the path now.
+        // The connection has just opened the file that is at the path now, so check again that it
+        // is the file of the store.
         self.file.check()?;
         Ok(connection)
     }
@@ -119,17 +120,17 @@ pub(crate) fn events(
     Ok(rows.into_iter().map(|(_, event)| event).collect())
 }
 
-/// Selection of events: places, earliest time, and maximum number (negative for all).
+/// Selection of events: places in the log, earliest time, and maximum number (negative for all).
 struct EventRange {
     places: Range<u64>,
     since: u64,
     most: i64,
 }
 
-/// Events with their places, newest first, because most readers want the newest.
+/// Events with their places in the log, newest first, because most readers want the newest.
 type Newest = Vec<(u64, Arc<Event>)>;
 
-/// Reads events that have a place.
+/// Reads events that have a place in the log.
 fn placed_events(
     connection: &Connection,
     key: &SessionKey,
@@ -147,8 +148,8 @@ fn placed_events(
         }
         let wanted = params![number, key.app, key.user, key.id, start, end, since, most];
         all.extend(select(connection, key, &sql, wanted)?);
-        // Exclude places already read, because another program may move rows between the two
-        // queries.
+        // Events of the places that are already read are excluded, because another program may move
+        // rows between the two queries.
         end = all.last().map_or(end, |(place, _)| *place);
     }
     Ok(all)
@@ -157,7 +158,8 @@ fn placed_events(
 fn placed_sql(table: &str) -> String {
     format!(
         "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data FROM {table} l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3
+            AND e.session_id = ?4
         WHERE l.session = ?1 AND l.place >= ?5 AND l.place < ?6 AND l.micros >= ?7
         ORDER BY l.place DESC LIMIT ?8"
     )
@@ -167,8 +169,8 @@ fn placed_sql(table: &str) -> String {
 /// log.
 fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64) -> Result<i64> {
     let time = time::to_text(since);
-    // A time sorts after its own prefix, so the shortest form of `since` includes times with fewer
-    // digits.
+    // In text order, a time sorts after its own prefix. The shortest form of `since` therefore
+    // includes times with fewer digits.
     let time = time.trim_end_matches('0').trim_end_matches('.');
     let row = params![key.app, key.user, key.id, time, most];
     let count = connection.prepare_cached(COUNT_SINCE);
@@ -179,13 +181,14 @@ fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64)
 const COUNT_SINCE: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3 AND timestamp >= ?4 LIMIT ?5)";
 
-/// Returns how many more events to read after `found`; a negative `most` stays negative.
+/// Returns how many events are still to be read after `found` events. A negative `most`, for all
+/// events, stays negative.
 fn remaining(most: i64, found: usize) -> i64 {
     (most - i64::try_from(found).unwrap_or(0)).max(most.min(0))
 }
 
-/// Reads events of other programs that have no place yet, numbered as if they followed the first
-/// `len` events.
+/// Reads events of other programs that have no place in the log yet. They are numbered as if they
+/// followed the first `len` events.
 fn unplaced_events(
     connection: &Connection,
     key: &SessionKey,
@@ -296,9 +299,11 @@ fn filled_sql(table: &str, from_a_place: bool) -> String {
         "l.run = ?1"
     };
     format!(
-        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp FROM {table} l
-        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3 AND e.session_id = ?4
-             WHERE {condition}"
+        "SELECT l.place, e.id, e.invocation_id, e.timestamp, e.event_data, l.slot, l.temp
+        FROM {table} l
+        CROSS JOIN events e ON e.id = l.event_id AND e.app_name = ?2 AND e.user_id = ?3
+            AND e.session_id = ?4
+        WHERE {condition}"
     )
 }
 
@@ -312,9 +317,9 @@ fn event_without_data(id: &str, run: &str, text: &str) -> Result<Event> {
 /// The row of a session, with the length of its log.
 struct Head {
     number: i64,
-    /// Number of events that have a place.
+    /// Number of events that have a place in the log.
     len: u64,
-    /// Number of events of other programs that have no place yet.
+    /// Number of events of other programs that have no place in the log yet.
     unplaced: u64,
     updated: u64,
     /// State of the session, or the error of a state that cannot be parsed.
@@ -360,7 +365,7 @@ fn head(connection: &Connection, key: &SessionKey) -> Result<Option<Head>> {
     }))
 }
 
-/// Counts the events of a session, including those without a place.
+/// Counts the events of a session, including those without a place in the log.
 pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
     let sql =
         "SELECT count(*) FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
@@ -371,8 +376,8 @@ pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
     count.doing("count the events of a session")
 }
 
-/// Reads a session. Events without a place come last. Returns `Some(None)` if there are such events
-/// and `is_last` is not set: the caller then gives them places and tries again.
+/// Reads a session. Events without a place in the log come last. Returns `Some(None)` if there are
+/// such events and `is_last` is not set: the caller then gives them places and tries again.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,
@@ -508,7 +513,8 @@ mod tests {
         crate::schema::prepare(&connection).unwrap();
         let file = Arc::new(DatabaseFile::identify(&connection, &path).unwrap());
         let reader = Arc::new(Reader::new(file, Options::default()));
-        // Each read waits in the barrier until `MOST` reads are inside.
+        // Each read waits in the barrier until `MOST` reads have arrived, so the peak shows how
+        // many run at once.
         let (together, inside, peak) = (
             Arc::new(Barrier::new(MOST)),
             AtomicUsize::new(0),
@@ -568,8 +574,8 @@ mod tests {
         }
     }
 
-    /// Returns SQLite's step counts for reads of a session with `many` events. Ten events are in
-    /// the tail and in the last second.
+    /// Returns SQLite's step counts for reads of a session with `many` events. The last ten events
+    /// are in the tail table, and have the same, latest time.
     fn steps(many: u64) -> Vec<(&'static str, i32)> {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
@@ -586,7 +592,8 @@ mod tests {
             .execute("INSERT INTO adkw_sessions VALUES (1, 'app', 'u', 's')", [])
             .unwrap();
         let events = format!(
-            "{ids} INSERT INTO events SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
+            "{ids} INSERT INTO events
+                SELECT {id}, 'app', 'u', 's', 'e-1', iif(i < ?3, ?2, ?4), NULL FROM n"
         );
         connection
             .execute(&events, params![many, before, moved, time])
@@ -600,7 +607,7 @@ mod tests {
                 .execute(&rows, params![many, moved, micros])
                 .unwrap();
         }
-        // The cached statements count their steps.
+        // SQLite counts the steps of each cached statement.
         let taken = || -> i32 {
             let sqls = [
                 HEAD.to_owned(),
@@ -666,7 +673,8 @@ mod tests {
             let time = "2026-01-01 00:00:00.000000";
             let event = "INSERT INTO events VALUES (?1, 'app', 'u', 's', 'e-1', ?2, NULL)";
             connection.execute(event, params![id, time]).unwrap();
-            // The two in the middle are seen in both.
+            // The rows of the two middle events are in both tables, as during a move by another
+            // program.
             let columns = "(session, place, event_id, micros) VALUES (1, ?1, ?2, 0)";
             for table in TABLES {
                 if place != [0, 3][usize::from(table == TABLES[1])] {

@@ -8,7 +8,7 @@ use adk_model::{Result, RunId};
 use rusqlite::{Connection, Row, Rows, Statement};
 use std::collections::HashSet;
 
-/// Owner of the listed runs.
+/// The runs that are listed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Whose {
     /// Runs of an app.
@@ -18,7 +18,8 @@ pub(crate) enum Whose {
 }
 
 /// Returns the SQL condition of a filter. Its parameters are the app (`?1`, a column of `table`),
-/// run, user, session, the run before the page, the workflows as a JSON list, and the owner.
+/// the run, the user, the session, the last run of the previous page, the workflows as a JSON list,
+/// and the owner.
 pub(crate) fn filter_sql(table: &str, whose: Whose, filter: &RunFilter) -> String {
     let states = match filter.state {
         RunState::Unfinished => "r.status IN ('queued', 'running', 'paused', 'answered')",
@@ -33,7 +34,8 @@ pub(crate) fn filter_sql(table: &str, whose: Whose, filter: &RunFilter) -> Strin
         Whose::Tenants => "tenant_of",
     };
     let mut sql = format!("{table}.{column} = ?1 AND {states}");
-    // A combined condition for both cases would scan all runs of the app.
+    // Each filter is added only if it is given. One condition for both cases would scan all runs of
+    // the app.
     for (is_given, condition) in [
         (filter.run.is_some(), " AND r.id = ?2"),
         (filter.user.is_some(), " AND s.user_id = ?3"),
@@ -127,7 +129,8 @@ pub(crate) const FREE: &str = "r.owner IS NULL AND ";
 /// Condition for runs of one owner.
 pub(crate) const OF_OWNER: &str = "r.owner = ?7 AND ";
 
-/// Lists the runs that a filter selects. Runs of the claims in `given_up` count as free.
+/// Lists the runs that a filter selects. Runs whose claims are in `given_up`, which this process
+/// has released, count as free.
 pub(crate) fn runs(
     connection: &Connection,
     (whose, app): (Whose, &str),
@@ -154,7 +157,8 @@ pub(crate) fn runs(
     if filter.state != RunState::Ready {
         return list("", None);
     }
-    // An index finds runs without an owner, and runs of dead processes by their owner.
+    // The index finds two kinds of ready runs: runs without an owner, and runs whose owner is a
+    // dead process.
     let mut all = list(FREE, None)?;
     for name in drivers(connection)? {
         let is_dead = if name == owner.name {
@@ -217,6 +221,7 @@ pub(crate) fn drivers(connection: &Connection) -> Result<HashSet<String>> {
 /// Query for owners, which searches the index once per owner, however many runs the owner drives.
 pub(crate) const DRIVERS: &str = "WITH RECURSIVE owners (owner) AS (
         SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
-        UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r WHERE r.owner IS NOT NULL AND r.owner > owners.owner)
+        UNION ALL SELECT (SELECT min(r.owner) FROM adkw_runs r
+                WHERE r.owner IS NOT NULL AND r.owner > owners.owner)
             FROM owners WHERE owners.owner IS NOT NULL)
     SELECT owner FROM owners WHERE owner IS NOT NULL";

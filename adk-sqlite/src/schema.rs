@@ -1,4 +1,4 @@
-//! The tables: those of ADK's schema version 1, and ours beside them.
+//! The tables: those of ADK's schema version 1, and the further tables of this crate.
 
 use crate::error::{Doing, corrupt_error};
 use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
@@ -13,15 +13,17 @@ CREATE TABLE IF NOT EXISTS sessions (
     state TEXT NOT NULL, create_time DATETIME NOT NULL, update_time DATETIME NOT NULL,
     PRIMARY KEY (app_name, user_id, id));
 CREATE TABLE IF NOT EXISTS app_states (
-    app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name));
+    app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL,
+    PRIMARY KEY (app_name));
 CREATE TABLE IF NOT EXISTS user_states (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL,
-    PRIMARY KEY (app_name, user_id));
+    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL,
+    update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id));
 CREATE TABLE IF NOT EXISTS events (
     id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
-    session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL, event_data TEXT,
-    PRIMARY KEY (id, app_name, user_id, session_id),
-    FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+    session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL,
+    timestamp DATETIME NOT NULL, event_data TEXT, PRIMARY KEY (id, app_name, user_id, session_id),
+    FOREIGN KEY(app_name, user_id, session_id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
     ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
 INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
@@ -31,8 +33,9 @@ INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', '1');
 const TAIL: &str = "
 CREATE TABLE IF NOT EXISTS adkw_tail (
     number INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
-    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    place INTEGER NOT NULL, event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER,
+    slot TEXT, temp TEXT, done TEXT,
     UNIQUE (session, place));
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_tail_slot ON adkw_tail (run, slot) WHERE run IS NOT NULL;
 ";
@@ -53,7 +56,8 @@ const UPGRADES: &[(&str, &str)] = &[
          ALTER TABLE adkw_runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 1;
          ALTER TABLE adkw_waits ADD COLUMN app TEXT NOT NULL DEFAULT '';
          ALTER TABLE adkw_waits ADD COLUMN deadline INTEGER;
-         UPDATE adkw_runs SET app = (SELECT s.app_name FROM adkw_sessions s WHERE s.number = session),
+         UPDATE adkw_runs SET
+            app = (SELECT s.app_name FROM adkw_sessions s WHERE s.number = session),
             workflow = iif(json_valid(record), record ->> 'workflow', '');
          UPDATE adkw_waits SET app = coalesce((SELECT r.app FROM adkw_runs r WHERE r.id = run), ''),
             deadline = iif(json_valid(waiting), waiting ->> 'deadline', NULL);
@@ -82,7 +86,8 @@ const UPGRADES: &[(&str, &str)] = &[
     (
         "7",
         "ALTER TABLE adkw_waits ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
-         UPDATE adkw_waits SET session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
+         UPDATE adkw_waits SET
+            session = coalesce((SELECT r.session FROM adkw_runs r WHERE r.id = run), 0);
          DROP INDEX IF EXISTS adkw_runs_driven; DROP INDEX IF EXISTS adkw_runs_session;",
     ),
     // Version 8 knew no tenants, no queued runs and no keys of requests.
@@ -113,19 +118,22 @@ const UPGRADES: &[(&str, &str)] = &[
 const OURS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adkw_sessions (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL,
-    UNIQUE (app_name, user_id, id),
-    FOREIGN KEY (app_name, user_id, id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+    number INTEGER PRIMARY KEY AUTOINCREMENT, app_name TEXT NOT NULL, user_id TEXT NOT NULL,
+    id TEXT NOT NULL, UNIQUE (app_name, user_id, id),
+    FOREIGN KEY (app_name, user_id, id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE TABLE IF NOT EXISTS adkw_log (
-    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE, place INTEGER NOT NULL,
-    event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER, slot TEXT, temp TEXT, done TEXT,
+    session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
+    place INTEGER NOT NULL, event_id TEXT NOT NULL, micros INTEGER NOT NULL, run INTEGER,
+    slot TEXT, temp TEXT, done TEXT,
     PRIMARY KEY (session, place)) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_log_slot ON adkw_log (run, slot) WHERE run IS NOT NULL;
 CREATE TABLE IF NOT EXISTS adkw_runs (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
     session INTEGER NOT NULL REFERENCES adkw_sessions (number) ON DELETE CASCADE,
-    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL, app TEXT NOT NULL DEFAULT '',
-    workflow TEXT NOT NULL DEFAULT '', epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
+    status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL,
+    app TEXT NOT NULL DEFAULT '', workflow TEXT NOT NULL DEFAULT '',
+    epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
     updated INTEGER NOT NULL DEFAULT 0, usage TEXT, tenant_of TEXT);
 CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
     WHERE status IN ('queued', 'running', 'paused', 'answered');
@@ -138,16 +146,17 @@ CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status 
 CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);
 CREATE TABLE IF NOT EXISTS adkw_steps (
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (run, key)) WITHOUT ROWID;
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
+    value TEXT NOT NULL, PRIMARY KEY (run, key)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adkw_done (
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL, done TEXT NOT NULL,
-    PRIMARY KEY (run, path)) WITHOUT ROWID;
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, path TEXT NOT NULL,
+    done TEXT NOT NULL, PRIMARY KEY (run, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS adkw_waits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
-    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL, waiting TEXT NOT NULL, answer TEXT,
-    seen INTEGER NOT NULL DEFAULT 0, app TEXT NOT NULL DEFAULT '', deadline INTEGER,
-    session INTEGER NOT NULL DEFAULT 0, tenant_of TEXT);
+    run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
+    waiting TEXT NOT NULL, answer TEXT, seen INTEGER NOT NULL DEFAULT 0,
+    app TEXT NOT NULL DEFAULT '', deadline INTEGER, session INTEGER NOT NULL DEFAULT 0,
+    tenant_of TEXT);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
 CREATE INDEX IF NOT EXISTS adkw_waits_open ON adkw_waits (app) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
@@ -161,9 +170,10 @@ CREATE INDEX IF NOT EXISTS adkw_waits_tenants ON adkw_waits (tenant_of, deadline
 /// deletes its artifacts.
 const ARTIFACTS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_artifacts (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT, name TEXT NOT NULL, version INTEGER NOT NULL,
-    part TEXT NOT NULL, data BLOB,
-    FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
+    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT, name TEXT NOT NULL,
+    version INTEGER NOT NULL, part TEXT NOT NULL, data BLOB,
+    FOREIGN KEY (app_name, user_id, session_id)
+        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
 CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
     ON adkw_artifacts (app_name, user_id, ifnull(session_id, ''), name, version);
 ";
@@ -172,22 +182,24 @@ CREATE UNIQUE INDEX IF NOT EXISTS adkw_artifacts_version
 /// words.
 const MEMORY: &str = "
 CREATE TABLE IF NOT EXISTS adkw_memory (
-    number INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, id TEXT NOT NULL,
-    author TEXT NOT NULL, time TEXT NOT NULL, content TEXT NOT NULL, UNIQUE (app_name, user_id, session_id, id));
+    number INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL,
+    session_id TEXT NOT NULL, id TEXT NOT NULL, author TEXT NOT NULL, time TEXT NOT NULL,
+    content TEXT NOT NULL, UNIQUE (app_name, user_id, session_id, id));
 CREATE VIRTUAL TABLE IF NOT EXISTS adkw_memory_words USING fts5 (
     owner, words, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
 CREATE TRIGGER IF NOT EXISTS adkw_memory_deleted AFTER DELETE ON adkw_memory BEGIN
     DELETE FROM adkw_memory_words WHERE rowid = old.number; END;
 CREATE TABLE IF NOT EXISTS adkw_memory_marks (
-    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, events INTEGER NOT NULL, last TEXT NOT NULL,
+    app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL,
+    events INTEGER NOT NULL, last TEXT NOT NULL,
     PRIMARY KEY (app_name, user_id, session_id)) WITHOUT ROWID;
 ";
 
-/// Keys of requests, each with the run or wait that it is bound to, and its expiry in microseconds.
+/// Idempotency keys of requests. Each is bound to a run or wait, and has an expiry in microseconds.
 const KEYS: &str = "
 CREATE TABLE IF NOT EXISTS adkw_keys (
-    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL, digest TEXT NOT NULL,
-    expires INTEGER NOT NULL, PRIMARY KEY (app, scope, key)) WITHOUT ROWID;
+    app TEXT NOT NULL, scope TEXT NOT NULL, key TEXT NOT NULL, target TEXT NOT NULL,
+    digest TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (app, scope, key)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS adkw_keys_expires ON adkw_keys (expires);
 ";
 
@@ -200,7 +212,8 @@ fn has_table(connection: &Connection, table: &str) -> Result<bool> {
         .doing("look for its tables")
 }
 
-/// Rejects a database without ADK's tables; they are created together with the `adkw_` tables.
+/// Rejects a database without ADK's tables, which are always created together with the `adkw_`
+/// tables.
 pub(crate) fn check_there(connection: &Connection) -> Result<()> {
     if has_table(connection, "adk_internal_metadata")? || has_table(connection, "sessions")? {
         return Ok(());
@@ -249,16 +262,19 @@ pub(crate) fn prepare(connection: &Connection) -> Result<()> {
                     .map(|(_, change)| *change)
                     .collect();
                 Ok(format!(
-                    "{changes}{OURS}{ARTIFACTS}{MEMORY}{KEYS}UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
+                    "{changes}{OURS}{ARTIFACTS}{MEMORY}{KEYS}
+                    UPDATE adkw_meta SET value = '{VERSION}' WHERE key = 'version';"
                 ))
             });
         }
         if own != VERSION {
             let message = format!(
-                "the file has the tables of version {own} of this crate's format; this program reads version {VERSION}"
+                "the file has the tables of version {own} of this crate's format; this program \
+                 reads version {VERSION}"
             );
             return Err(corrupt_error(message).with_help(
-                "export its sessions with the program that wrote it, and import them into a new file",
+                "export its sessions with the program that wrote it, and import them into a new \
+                 file",
             ));
         }
         return Ok(());

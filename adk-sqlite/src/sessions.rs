@@ -53,7 +53,8 @@ impl SessionStore for SqliteStore {
             if found.is_some() {
                 return Ok(found);
             }
-            // Events of other programs get their places, unless the file is locked or full.
+            // Events of other programs get their places in the log now. If the file is locked or
+            // full, they stay without.
             let wanted = key.clone();
             if let Err(error) = self
                 .0
@@ -99,7 +100,7 @@ impl SessionStore for SqliteStore {
                 })
             };
             self.0.writer.write(write).await?;
-            // Sessions that this process has open receive the events now.
+            // If this process has the session open, the open session receives the events now.
             if self.0.live.is_open(key) {
                 self.open_session(key.clone(), None).await.map(drop)
             } else {
@@ -147,13 +148,15 @@ impl SessionStore for SqliteStore {
     }
 }
 
-/// Returns the query for the sessions of an app or of a user. One condition for both would scan the
-/// whole app.
+/// Returns the query for the sessions of an app or of a user. There are two queries, because one
+/// condition for both would scan all sessions of the app.
 fn list_sql(of_user: bool) -> &'static str {
     if of_user {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2 ORDER BY update_time, user_id, id"
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2
+            ORDER BY update_time, user_id, id"
     } else {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL ORDER BY update_time, user_id, id"
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL
+            ORDER BY update_time, user_id, id"
     }
 }
 
@@ -162,8 +165,8 @@ pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
     let what = "list the apps";
     let sql = "WITH RECURSIVE apps (name) AS (
             SELECT min(app_name) FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name) FROM apps
-                WHERE name IS NOT NULL)
+            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name)
+                FROM apps WHERE name IS NOT NULL)
         SELECT name FROM apps WHERE name IS NOT NULL";
     let mut statement = connection.prepare_cached(sql).doing(what)?;
     statement
@@ -174,7 +177,7 @@ pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
 }
 
 impl SqliteStore {
-    /// Opens a session. With `create`, creates it first with that state.
+    /// Opens a session. If `create` is given, creates the session first, with this state.
     async fn open_session(
         &self,
         key: SessionKey,
@@ -229,8 +232,8 @@ impl Job for Open {
         Ok(())
     }
 
-    /// Runs after earlier jobs are done, so an open session is never older than the events it
-    /// receives.
+    /// The writer calls `done` of jobs in order, so the session is opened before the next event is
+    /// delivered to it.
     fn done(mut self: Box<Self>, result: Result<()>, db: &mut Db) {
         let found = self.found.take();
         let opened = result.and_then(|()| found.map(|found| self.open(found, db)).transpose());
@@ -252,7 +255,7 @@ impl Open {
     }
 }
 
-/// Appends events to an open session that other writers have added to its log.
+/// Appends to an open session the events that other writers have added to its log.
 pub(crate) fn catch_up(session: &Session, db: &Db, number: i64, len: u64) -> Result<()> {
     let here = session.len() as u64;
     if here < len {
@@ -287,7 +290,8 @@ fn delete(connection: &Connection, key: &SessionKey) -> Result<bool> {
     }
     let row = [&key.app, &key.user, &key.id];
     let artifacts = "DELETE FROM adkw_artifacts
-        WHERE app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ?3 AND session_id IS NOT NULL";
+        WHERE app_name = ?1 AND user_id = ?2 AND ifnull(session_id, '') = ?3
+        AND session_id IS NOT NULL";
     connection.execute(artifacts, row).doing(what)?;
     let events = "DELETE FROM events WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
     connection.execute(events, row).doing(what)?;
@@ -310,7 +314,8 @@ fn create(db: &mut Db, key: &SessionKey, state: &StateDelta) -> Result<()> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
         )
         .and_then(|mut statement| {
-            statement.execute(params![key.app, key.user, key.id, Value::Object(own).to_string(), time])
+            let own = Value::Object(own).to_string();
+            statement.execute(params![key.app, key.user, key.id, own, time])
         });
     if made.doing(what)? == 0 {
         return Err(key.exists());

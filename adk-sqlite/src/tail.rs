@@ -43,19 +43,19 @@ pub(crate) struct Tail {
     /// rollback.
     rows: Option<usize>,
     sessions: HashSet<i64>,
-    /// Number of rows before the next attempt, set after a move has failed.
+    /// Minimum number of rows for the next move, if the last move has failed.
     again: usize,
 }
 
 impl Tail {
-    /// Discards the number of rows, which another connection or a rollback may have changed.
+    /// Forgets the number of rows, because another connection or a rollback may have changed it.
     pub(crate) fn forget(&mut self) {
         self.rows = None;
     }
 
     /// Adds a row. Returns `false`, without a write, when the slot is already filled in the tail or
-    /// in the log. A row that is `alone` in its transaction would share no page, so it goes to the
-    /// log directly if the tail is empty.
+    /// in the log. `alone` means that the transaction has only this row: it would share no page of
+    /// the tail, so it goes to the log directly if the tail is empty.
     pub(crate) fn add(
         &mut self,
         connection: &Connection,
@@ -79,7 +79,8 @@ impl Tail {
         // statement rollback.
         let sql = if straight {
             "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (run, slot) WHERE run IS NOT NULL DO NOTHING"
         } else {
             "INSERT OR FAIL INTO adkw_tail (session, place, event_id, micros, run, slot, temp, done)
              SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
@@ -113,8 +114,8 @@ impl Tail {
         self.rows.is_some_and(|rows| rows >= self.again.max(enough))
     }
 
-    /// Updates the size after a move. After a failed move the tail grows before the next attempt;
-    /// no data is lost.
+    /// Updates the size after a move. After a failed move, the tail grows further before the next
+    /// attempt. No data is lost.
     pub(crate) fn finish_move(&mut self, moved: bool) {
         let rows = self.rows.unwrap_or_default();
         *self = if moved {
@@ -136,10 +137,14 @@ impl Tail {
 pub(crate) fn merge(connection: &Connection) -> Result<()> {
     for sql in [
         "INSERT OR FAIL INTO adkw_log (session, place, event_id, micros, run, slot, temp, done)
-            SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail ORDER BY session, place",
+            SELECT session, place, event_id, micros, run, slot, temp, done FROM adkw_tail
+            ORDER BY session, place",
         "DELETE FROM adkw_tail",
     ] {
-        connection.prepare_cached(sql).and_then(|mut s| s.execute([])).doing("bring the log in order")?;
+        connection
+            .prepare_cached(sql)
+            .and_then(|mut s| s.execute([]))
+            .doing("bring the log in order")?;
     }
     Ok(())
 }
@@ -197,10 +202,10 @@ mod tests {
             !tail.add(&connection, &log_row(1, 1, "a"), false).unwrap(),
             "it is in the log"
         );
-        // A slot belongs to a run: another run may use this name, and this run another slot.
+        // Slot names are unique per run: the first row has another run, the second another slot.
         assert!(tail.add(&connection, &log_row(2, 0, "a"), false).unwrap());
         assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
-        // A place that is taken is an error.
+        // Two rows of a session cannot have the same place.
         assert!(tail.add(&connection, &log_row(1, 1, "c"), false).is_err());
         merge(&connection).unwrap();
         assert_eq!(rows(&connection, TABLES[1]), [(1, 0), (1, 1), (2, 0)]);
@@ -216,7 +221,8 @@ mod tests {
         );
         assert!(!tail.add(&connection, &log_row(1, 1, "a"), true).unwrap());
         assert!(!tail.is_long());
-        // Later rows of the session go to the tail, even from a `Tail` that has not read its size.
+        // If the tail is not empty, even rows that are alone go to the tail, also from a new `Tail`
+        // that has not read the table yet.
         assert!(tail.add(&connection, &log_row(1, 1, "b"), false).unwrap());
         assert!(tail.add(&connection, &log_row(1, 2, "c"), true).unwrap());
         let mut other = Tail::default();
@@ -277,7 +283,8 @@ mod tests {
             "SELECT 1 FROM adkw_log WHERE run = ?1 AND slot = ?2",
             "SELECT 1 FROM adkw_tail WHERE run = ?1 AND slot = ?2",
             "SELECT temp FROM adkw_tail WHERE run = ?1 AND temp IS NOT ?2",
-            "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
+            "SELECT place, micros FROM adkw_tail WHERE session = ?1 AND place < ?2
+                ORDER BY place DESC LIMIT 1",
         ] {
             let mut statement = connection
                 .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))

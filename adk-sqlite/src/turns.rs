@@ -163,8 +163,8 @@ async fn a_turn_takes_as_many_steps_in_a_long_session() {
     );
     assert_eq!(short, turns("function", &function, LONG).await);
 
-    // An agent without history reads no earlier event. The others read a few, and one batch more at
-    // most.
+    // An agent without history reads no earlier event. The other agents read the few events that
+    // they show, and at most one batch more.
     let talks = || LlmAgent::builder("talks");
     for (name, agent, most) in [
         ("none", talks().include_contents(IncludeContents::None), 2),

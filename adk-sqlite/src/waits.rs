@@ -32,7 +32,7 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     let sql = "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
         SELECT ?1, ?2, ?3, ?4, ?5, ?6, session, tenant_of FROM adkw_runs WHERE id = ?2";
     let (run, waiting) = (wait.key.run_id.to_string(), to_text(&wait.waiting)?);
-    // An engine above the store keeps the deadlines of its runs.
+    // An engine above the store watches the deadlines of its runs itself.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
     let row = params![
         id,
@@ -46,7 +46,8 @@ pub(crate) fn answer(db: &mut Db, claim: ClaimId, wait: &Wait) -> Result<Option<
     Ok(None)
 }
 
-/// Removes open waits that no agent awaits any more. Answers to the other waits count as read.
+/// Removes waits that no agent awaits any more, if they are open. Answered waits stay, and their
+/// answers count as read.
 pub(crate) fn withdraw(db: &mut Db, claim: ClaimId, waits: &[String]) -> Result<()> {
     let what = "withdraw a wait";
     drives(db, claim, 0, None)?;
@@ -82,7 +83,8 @@ pub(crate) fn resolve(db: &Db, app: &str, id: &str, answer: &Value) -> Result<()
 /// Query for an open wait of an app by its id.
 pub(crate) const OPEN_WAIT: &str = "SELECT w.run, w.waiting, w.answer IS NOT NULL FROM adkw_waits w
     JOIN adkw_runs r ON r.id = w.run
-    WHERE w.id = ?2 AND w.app = ?1 AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
+    WHERE w.id = ?2 AND w.app = ?1
+    AND (w.answer IS NOT NULL OR r.status IN ('running', 'paused', 'answered'))";
 
 /// Returns the run of an open wait of an app, and the wait in stored form.
 fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, String)> {
@@ -106,8 +108,8 @@ fn open_row(connection: &Connection, app: &str, id: &str) -> Result<(String, Str
 pub(crate) fn open_wait(connection: &Connection, app: &str, id: &str) -> Result<Waiting> {
     let (run, text) = open_row(connection, app, id)?;
     let what = "look for a wait";
-    let sql =
-        "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session
+    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
+        JOIN adkw_sessions s ON s.number = r.session
         WHERE r.id = ?1";
     let key = connection.query_row(sql, [run], |row| key_of(row, 0));
     read_wait(&text, key.doing(what)?)
@@ -124,7 +126,8 @@ fn read_wait(text: &str, key: SessionKey) -> Result<Waiting> {
 pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
     let (tables, table) = if filter.run.is_some() {
         (
-            "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id JOIN adkw_sessions s ON s.number = r.session",
+            "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id
+            JOIN adkw_sessions s ON s.number = r.session",
             "r",
         )
     } else if filter.user.is_some() {
@@ -134,13 +137,15 @@ pub(crate) fn waiting_sql(filter: &RunFilter) -> String {
         (by_session, "w")
     } else {
         (
-            "adkw_waits w CROSS JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = w.session",
+            "adkw_waits w CROSS JOIN adkw_runs r ON r.id = w.run
+            JOIN adkw_sessions s ON s.number = w.session",
             "w",
         )
     };
     let condition = filter_sql(table, Whose::App, filter);
     format!(
-        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM {tables} WHERE w.answer IS NULL AND {condition} ORDER BY w.number"
+        "SELECT w.waiting, s.app_name, s.user_id, s.id FROM {tables}
+        WHERE w.answer IS NULL AND {condition} ORDER BY w.number"
     )
 }
 
@@ -170,8 +175,9 @@ pub(crate) fn waiting(
 macro_rules! due {
     ($whose:literal) => {
         concat!(
-            "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w JOIN adkw_runs r ON r.id = w.run
-            JOIN adkw_sessions s ON s.number = r.session WHERE ",
+            "SELECT w.waiting, s.app_name, s.user_id, s.id, w.deadline FROM adkw_waits w
+            JOIN adkw_runs r ON r.id = w.run JOIN adkw_sessions s ON s.number = r.session
+            WHERE ",
             $whose,
             " AND w.answer IS NULL AND w.deadline IS NOT NULL ORDER BY w.deadline"
         )

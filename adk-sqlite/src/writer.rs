@@ -20,8 +20,8 @@ use tokio::sync::oneshot;
 /// Maximum number of jobs in a transaction, so that the last job does not delay the first too long.
 const MOST: usize = 512;
 
-/// Time to wait for as many jobs as the last transaction had, so that they share the next one. It
-/// is shorter than one write to the disk.
+/// Time for which the thread collects jobs: it waits until there are as many jobs as in the last
+/// transaction, so that they share the next one. The time is shorter than one write to the disk.
 const GATHER: Duration = Duration::from_micros(50);
 
 /// Time for which the thread polls for a job after a transaction. A run usually sends its next
@@ -41,7 +41,8 @@ const CHECKPOINT: u32 = 8_000;
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// Number of commits between checks of the write-ahead log. A check at each commit would slow down
-/// a single run, and SQLite, which holds the log open, writes it into the file at the end.
+/// a single run. It is not needed, because SQLite keeps the log open, and writes it into the file
+/// at the end.
 const LOG_EVERY: u32 = 16;
 
 /// State that jobs work with.
@@ -149,7 +150,7 @@ impl<T: Send, F: FnMut(&mut Db) -> Result<T> + Send> Job for Call<F, T> {
 
     fn done(self: Box<Self>, result: Result<()>, _: &mut Db) {
         let Self { value, reply, .. } = *self;
-        // The receiver may be gone; the work is done all the same.
+        // The receiver may be dropped; the work is done anyway.
         let _ = reply.send(result.and_then(|()| value.ok_or_else(closed_error)));
     }
 }
@@ -175,8 +176,8 @@ impl Db {
             // their references first. Programs with foreign keys on, such as ADK, find the same
             // rules in the tables.
             connection.execute_batch(&format!(
-                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF; PRAGMA cache_size=-{CACHE};
-                 PRAGMA temp_store=MEMORY;"
+                "PRAGMA synchronous={synchronous}; PRAGMA foreign_keys=OFF;
+                 PRAGMA cache_size=-{CACHE}; PRAGMA temp_store=MEMORY;"
             ))?;
             connection.query_row(
                 &format!("PRAGMA wal_autocheckpoint={CHECKPOINT}"),
@@ -220,8 +221,8 @@ impl Db {
             };
             let mut jobs: Vec<_> = first.into_iter().chain(self.take_unwritten()).collect();
             jobs.extend(incoming.try_iter().take(MOST - 1));
-            // Callers that got their results together send their next jobs one after the other. A
-            // single run never waits here.
+            // After a transaction, its callers send their next jobs one by one, so a short wait
+            // collects them. A single run never waits here.
             let began = Instant::now();
             while jobs.len() < last && began.elapsed() < GATHER {
                 std::thread::yield_now();
@@ -235,8 +236,8 @@ impl Db {
         }
     }
 
-    /// Moves the tail in a transaction of its own, after all jobs are done: a failure, as on a full
-    /// disk, loses no event.
+    /// Moves the rows of the tail in a transaction of their own, after all jobs are done. A
+    /// failure, as on a full disk, therefore loses no event.
     fn merge(&mut self) {
         let merged = self.execute("BEGIN IMMEDIATE").and_then(|()| {
             tail::merge(&self.connection)?;
@@ -259,7 +260,8 @@ impl Db {
                 }
             }
             Err(Lost { error, alone: true }) if jobs.len() > 1 => {
-                // One job made the transaction fail: execute each job in a transaction of its own.
+                // Some job has made the transaction fail, so each job gets a transaction of its
+                // own.
                 drop(error);
                 jobs.into_iter().for_each(|job| self.batch(vec![job]));
             }
@@ -338,12 +340,12 @@ impl Db {
     }
 }
 
-/// Next action of the thread.
+/// The next action of the thread.
 enum Next {
     Job(Box<dyn Job>),
     /// Time to try unwritten releases again.
     Idle,
-    /// All senders are gone.
+    /// All senders are dropped.
     End,
 }
 

@@ -73,7 +73,7 @@ impl Cli {
         self.runner_with(app, rehearsal, |builder| builder)
     }
 
-    /// Returns that runner with further settings.
+    /// Returns the runner of [`runner`](Self::runner) with further settings.
     pub fn runner_with(
         &self,
         app: &str,

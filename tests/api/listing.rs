@@ -13,6 +13,7 @@ use std::{env, fs};
 const LIBRARIES: &[&str] = &[
     "adk",
     "adk_a2a",
+    "adk_ag_ui",
     "adk_core",
     "adk_genai",
     "adk_journal",
@@ -24,6 +25,7 @@ const LIBRARIES: &[&str] = &[
     "adk_server",
     "adk_spec",
     "adk_sqlite",
+    "adk_web",
 ];
 
 #[test]

@@ -106,8 +106,9 @@ impl DynTool for ScriptedTool {
 /// Returns the reference's message for a call without mandatory arguments.
 fn missing_arguments(name: &str, missing: &[&str]) -> String {
     format!(
-        "Invoking `{name}()` failed as the following mandatory input parameters are not present:\n{}\nYou could retry \
-         calling this tool, but it is IMPORTANT for you to provide all the mandatory parameters.",
+        "Invoking `{name}()` failed as the following mandatory input parameters are not present:\n\
+         {}\nYou could retry calling this tool, but it is IMPORTANT for you to provide all the \
+         mandatory parameters.",
         missing.join("\n")
     )
 }

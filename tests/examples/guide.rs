@@ -24,7 +24,8 @@ async fn programs_without_a_server_run_to_their_end() {
         ),
         (
             "long_chat",
-            "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n",
+            "[summary] The pump was wet and was dried.\nThank you. The model was sent 3 contents.\n\
+             ",
         ),
         (
             "cost",
@@ -33,7 +34,8 @@ async fn programs_without_a_server_run_to_their_end() {
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",
-            "    chat scripted adk.round=2 gen_ai.usage.input_tokens=20 gen_ai.usage.output_tokens=4\n",
+            "    chat scripted adk.round=2 gen_ai.usage.input_tokens=20 \
+             gen_ai.usage.output_tokens=4\n",
         ),
     ] {
         let ran = example(name, &[]).run().await.good();

@@ -55,7 +55,8 @@ async fn a_counter_counts_to_three() {
 
 #[tokio::test]
 async fn the_writing_loop_rehearses() {
-    let end = "--- result ---\n(rehearsed answer of drafter, round 2)\n\nwriting_loop/writing ended in round 2, by critic\n";
+    let end = "--- result ---\n(rehearsed answer of drafter, round 2)\n\nwriting_loop/writing \
+        ended in round 2, by critic\n";
     assert_shows(
         "writing_loop",
         &["an article"],
@@ -175,7 +176,8 @@ async fn steps_are_shown_with_their_rounds() {
         "rounds_told/days#2/rounds#1/par/p loop_iteration=0: p on branch",
         "rounds_told/days#2/rounds#2/par/q loop_iteration=1: q on branch par.q says",
         "rounds_told/days: loop finished in round 2 after ",
-        "rounds_told/days#2/rounds ended in round 2, its last\n\nrounds_told/days ended in round 2, its last\n",
+        "rounds_told/days#2/rounds ended in round 2, its last\n\nrounds_told/days ended in round \
+         2, its last\n",
     ];
     assert_shows("rounds_told", &["tea?"], &lines).await;
 

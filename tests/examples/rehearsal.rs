@@ -153,7 +153,8 @@ async fn elements_are_rehearsed_and_joined_in_the_order_of_their_list() {
     for said in [
         "[researcher, item 0] (rehearsed answer of researcher, item 0)\n",
         "[skeptic, item 1] (rehearsed answer of skeptic, item 1)\n",
-        "finding = [\"(rehearsed answer of researcher, item 0)\",\"(rehearsed answer of researcher, item 1)\"]\n",
+        "finding = [\"(rehearsed answer of researcher, item 0)\",\"(rehearsed answer of \
+         researcher, item 1)\"]\n",
     ] {
         assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
     }
@@ -179,8 +180,8 @@ async fn a_key_of_until_is_rehearsed() {
     );
     assert!(
         ran.out.ends_with(
-            "[measure, round 2] printable = true\n\n--- result ---\n(rehearsed answer of writer, round 2)\n\n\
-             headline/drafting ended in round 2, since its `until` key is true\n"
+            "[measure, round 2] printable = true\n\n--- result ---\n(rehearsed answer of writer, \
+             round 2)\n\nheadline/drafting ended in round 2, since its `until` key is true\n"
         ),
         "{}",
         ran.out
@@ -195,14 +196,15 @@ async fn instances_work_on_their_own_keys_until_the_outer_loop_ends() {
         .good();
     for said in [
         "[measure, round 1] article_longest = 6\n[measure_post, round 1] post_longest = 6\n",
-        "[polishing, round 1] polishing/longest = 6\n[polish_post, round 1] polish_post/longest = 6\n",
+        "[polishing, round 1] polishing/longest = 6\n[polish_post, round 1] polish_post/longest = \
+         6\n",
     ] {
         assert!(ran.out.contains(said), "{said:?} is not in {}", ran.out);
     }
     assert!(
         ran.out.ends_with(
-            "[judge, round 2] \"Print\"\n\n--- result ---\n\
-             (rehearsed answer of editor, round 1)\n\n(rehearsed answer of polish_post::editor, round 1)\n\n\
+            "[judge, round 2] \"Print\"\n\n--- result ---\n(rehearsed answer of editor, round 1)\n\
+             \n(rehearsed answer of polish_post::editor, round 1)\n\n\
              article_and_post/drafts#1/rounds ended in round 2, by a `break`\n\n\
              article_and_post/drafts ended in round 1, by a `break`\n"
         ),
@@ -441,7 +443,12 @@ The end, after 6 words.
     let folder = std::env::temp_dir().join(format!("adk-config-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let config = folder.join("bad.json");
-    let text = r#"{"agent_class": "LoopAgent", "name": "lp", "max_iterations": -3, "sub_agents": ["critic", {"nam": "x"}]}"#;
+    let text = r#"{
+        "agent_class": "LoopAgent",
+        "name": "lp",
+        "max_iterations": -3,
+        "sub_agents": ["critic", {"nam": "x"}]
+    }"#;
     std::fs::write(&config, text).expect("a file");
     let bad = example(
         "tree_from_config",
@@ -454,7 +461,8 @@ The end, after 6 words.
     assert_eq!(
         bad.err,
         "\
-error: max_iterations: loop-max: `max_iterations` of block `lp` is -3; help: it is the largest number of rounds, 1 or more
+error: max_iterations: loop-max: `max_iterations` of block `lp` is -3; help: it is the largest \
+    number of rounds, 1 or more
 sub_agents[0]: field-unknown: there is no agent `critic`; help: use `closing`
 sub_agents[1].name: name-invalid: an agent has no name; help: give it a `name`
 sub_agents[1].nam: field-unknown: an `LlmAgent` has no field `nam`; help: did you mean `name`?

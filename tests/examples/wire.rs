@@ -228,7 +228,8 @@ async fn a_headline_is_shortened_until_it_fits_or_is_absent() {
         let ran = asks(ran, &server, model).run().await.good();
         assert!(
             ran.out.ends_with(
-                "There is no news in this text.\n\nheadline/drafting ended in round 1, by a `break`\n"
+                "There is no news in this text.\n\nheadline/drafting ended in round 1, by a \
+                 `break`\n"
             ),
             "{}",
             ran.out

@@ -45,13 +45,17 @@ workflow! {
     pub Desk(ticket: String) -> reply: String {
         agent clerk -> reply: String { instruction: "Answer {ticket} for {facts}" }
         agent quick_reply -> reply: String { instruction: "Answer {ticket} quickly" }
-        agent careful_reply -> reply: String { instruction: "Answer {ticket} carefully, {category}" }
+        agent careful_reply -> reply: String {
+            instruction: "Answer {ticket} carefully, {category}",
+        }
 
         sort;
         try(attempts = TRIES, timeout = "20s", delay = WAIT) < look_up > else < no_facts >
         match category <
             Category::Billing => try(on = all) < clerk > else { careful_reply as second },
-            Category::Other => race: parallel(first, max_concurrency = 2) < quick_reply; careful_reply >,
+            Category::Other => race: parallel(first, max_concurrency = 2) <
+                quick_reply; careful_reply
+            >,
         >
     }
 }

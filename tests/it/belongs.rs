@@ -69,7 +69,8 @@ macro_rules! belongs {
                 let each: fn(ScriptedModel, &str) -> ScriptedModel = $each;
                 let model = each(each(ScriptedModel::new(), "n1"), "n2");
                 let runner = Runner::builder().model(model).build().unwrap();
-                let outcome = runner.run(&Listing::default(), vec!["one".to_owned(), "two".to_owned()]).await;
+                let sources = vec!["one".to_owned(), "two".to_owned()];
+                let outcome = runner.run(&Listing::default(), sources).await;
                 assert_eq!(outcome.unwrap().output, "n1|n2");
                 let model = each(ScriptedModel::new(), "n1").on("speaker").text("said");
                 let runner = Runner::builder().model(model.clone()).build().unwrap();
@@ -142,7 +143,8 @@ belongs!(
         agent clerk { instruction: "Ask for {topic}.", tools: [agent(Noting)], max_turns: 3 }
     },
     |model, note| {
-        let model = hand_over(model).on("clerk").call("noting", json!({"request": "a note"})).text("done");
+        let model = hand_over(model).on("clerk");
+        let model = model.call("noting", json!({"request": "a note"})).text("done");
         model.on("scribe").text(note)
     }
 );
@@ -150,8 +152,16 @@ belongs!(
 workflow! {
     /// Nothing here is called `topic` or `answer`.
     pub Renaming(essay: String) -> reply: String {
-        agent desk -> answer: String { instruction: "Who for {topic}?", transfer: [clerk], max_turns: 3 }
-        agent clerk -> answer: String { instruction: "Know {topic}.", tools: [agent(helper)], max_turns: 3 }
+        agent desk -> answer: String {
+            instruction: "Who for {topic}?",
+            transfer: [clerk],
+            max_turns: 3,
+        }
+        agent clerk -> answer: String {
+            instruction: "Know {topic}.",
+            tools: [agent(helper)],
+            max_turns: 3,
+        }
         /// Helps.
         agent helper { instruction: "Help with {topic}." }
         desk(topic = essay) -> reply

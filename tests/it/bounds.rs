@@ -39,8 +39,9 @@ async fn an_undeclared_tool_is_refused_before_any_call() {
     assert_eq!(error.kind(), ErrorKind::Unchecked);
     assert_eq!(
         error.to_string(),
-        "agent `clerk` (at desk/clerk): `add_tool` gave tool `search` to agent `clerk`, but its declaration does not allow \
-         more tools; help: list it in `tools`, or write `tools: [..]` there"
+        "agent `clerk` (at desk/clerk): `add_tool` gave tool `search` to agent `clerk`, but its \
+         declaration does not allow more tools; help: list it in `tools`, or write `tools: [..]` \
+         there"
     );
     assert!(model.requests().is_empty());
 }
@@ -49,7 +50,11 @@ workflow! {
     /// Answers a question with tools of the caller.
     #[bounds(model_calls = 3)]
     pub OpenDesk(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [..], max_turns: 3 }
+        agent clerk -> answer: String {
+            instruction: "Answer {question}.",
+            tools: [..],
+            max_turns: 3,
+        }
 
         clerk
     }
@@ -120,7 +125,11 @@ workflow! {
     /// Answers a question, in rounds.
     #[bounds(model_calls = 2, tool_calls = 4, rounds = 6)]
     pub Limited(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer {question}.", tools: [search], max_turns: 2 }
+        agent clerk -> answer: String {
+            instruction: "Answer {question}.",
+            tools: [search],
+            max_turns: 2,
+        }
 
         clerk
     }
@@ -138,8 +147,9 @@ async fn a_tool_call_over_the_bound_is_not_made() {
     assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
     assert_eq!(
         error.to_string(),
-        "agent `clerk` (at limited/clerk): workflow `limited` has used up the 4 tool calls of its `#[bounds(tool_calls = 4)]`; \
-         help: raise `tool_calls`, or find the cause in the events of the run"
+        "agent `clerk` (at limited/clerk): workflow `limited` has used up the 4 tool calls of its \
+         `#[bounds(tool_calls = 4)]`; help: raise `tool_calls`, or find the cause in the events of \
+         the run"
     );
     let responses: usize = session
         .open()
@@ -247,8 +257,8 @@ async fn a_hanging_tool_ends_at_the_time_bound() {
     assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
     assert_eq!(
         error.to_string(),
-        "agent `hanging` (at hanging): workflow `hanging` takes longer than 600s, the `time` of its `#[bounds(...)]`; help: \
-         raise `time`, or find the cause in the events of the run"
+        "agent `hanging` (at hanging): workflow `hanging` takes longer than 600s, the `time` of \
+         its `#[bounds(...)]`; help: raise `time`, or find the cause in the events of the run"
     );
     let error = runner.run(&Around::default(), "Why?").await.unwrap_err();
     assert!(

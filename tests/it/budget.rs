@@ -36,7 +36,10 @@ fn budget(text: &str) -> Budget {
 workflow! {
     /// Writes a text and reviews it.
     pub Writing(topic: String) -> (draft: String, review: String) {
-        agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 100 }
+        agent writer -> draft: String {
+            instruction: "Write about {topic}.",
+            max_output_tokens: 100,
+        }
         agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
 
         writer; critic
@@ -99,8 +102,9 @@ async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
     assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
     assert_eq!(
         error.to_string(),
-        "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; help: raise it, or lower the \
-         `max_output_tokens` of its agents: the longest answer is reserved before each call"
+        "agent `critic` (at writing/critic): the run would use more than its budget of 0.21 USD; \
+         help: raise it, or lower the `max_output_tokens` of its agents: the longest answer is \
+         reserved before each call"
     );
     assert_eq!(
         asked.requests().len(),
@@ -174,7 +178,11 @@ async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
 workflow! {
     /// Runs an agent with a budget.
     pub Asking(topic: String) -> draft: String {
-        agent writer -> draft: String { instruction: "{topic}", max_output_tokens: 100, budget: "0.05 USD" }
+        agent writer -> draft: String {
+            instruction: "{topic}",
+            max_output_tokens: 100,
+            budget: "0.05 USD",
+        }
 
         try(on = all) < writer > else < otherwise >
     }
@@ -243,7 +251,12 @@ workflow! {
     /// Pays a bill.
     pub Paying(bill: String) -> answer: String {
         agent reader -> sum: String { instruction: "How much is {bill}?", max_output_tokens: 10 }
-        agent payer -> answer: String { instruction: "Pay {sum}.", tools: [pay], max_turns: 3, max_output_tokens: 10 }
+        agent payer -> answer: String {
+            instruction: "Pay {sum}.",
+            tools: [pay],
+            max_turns: 3,
+            max_output_tokens: 10,
+        }
 
         reader; payer
     }

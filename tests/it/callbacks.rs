@@ -95,13 +95,19 @@ workflow! {
             before_model: no_secrets,
             after_model: [hooks::shorten],
             on_model_error: hooks::sorry,
-            before_tool: [hooks::metric, |_: &mut CallbackContext, _: &mut FunctionCall| None::<Value>],
+            before_tool: [
+                hooks::metric,
+                |_: &mut CallbackContext, _: &mut FunctionCall| None::<Value>,
+            ],
             after_tool: hooks::redact,
             on_tool_error: hooks::saved,
         }
 
         desk: sequence(before_agent = begins, after_agent = [ends]) < clerk >
-        again: loop(max = 2, before_agent = |cx: &mut CallbackContext| cx.iteration().is_none().then_some("closed")) < clerk as second >
+        again: loop(
+            max = 2,
+            before_agent = |cx: &mut CallbackContext| cx.iteration().is_none().then_some("closed")
+        ) < clerk as second >
     }
 }
 
@@ -118,7 +124,9 @@ workflow! {
     pub Blocks(topics: Vec<String>, kind: u8) {
         alone;
         choice: match(before_agent = begins) kind < 0 => (), _ => never >
-        both: parallel(max_concurrency = 1, after_agent = ends) < alone as left; alone as right -> right_note >
+        both: parallel(max_concurrency = 1, after_agent = ends) <
+            alone as left; alone as right -> right_note
+        >
         many: each(before_agent = begins, after_agent = ends) topic in topics < nothing >
     }
 }

@@ -123,7 +123,8 @@ macro_rules! version {
             /// Makes a plan.
             #[agent(writes = plan)]
             fn planner(topic: $topic) -> Result<$plan> {
-                serde_json::from_value(serde_json::json!({"aim": topic.to_string(), "steps": 3})).map_err(Error::other)
+                let value = serde_json::json!({"aim": topic.to_string(), "steps": 3});
+                serde_json::from_value(value).map_err(Error::other)
             }
             /// Reports the result.
             #[agent(writes = line)]
@@ -236,7 +237,8 @@ async fn a_removed_key_at_the_start_is_refused() {
 
 #[tokio::test]
 async fn the_values_at_the_start_of_a_run_stay_when_it_is_resumed() {
-    /// Asserts that the tone of the run is older than the next tone.
+    /// Asserts that a resumed run keeps its first tone, although each call of [`next`] returns
+    /// another tone.
     async fn is_kept<W: Workflow<Output = String> + adk::Needs>(workflow: W, input: W::Input) {
         let (runner, run) = approved_run(&workflow, input).await;
         let next = next();

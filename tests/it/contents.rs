@@ -31,7 +31,10 @@ mod nightly {
     workflow! {
         /// Reads each review.
         pub Nightly(reviews: Vec<String>) -> finding: Vec<String> {
-            agent reader -> finding: String { include_contents: none, instruction: "Read this: {review}" }
+            agent reader -> finding: String {
+                include_contents: none,
+                instruction: "Read this: {review}",
+            }
             each(max = 400) review in reviews < reader >
         }
     }
@@ -264,13 +267,19 @@ mod orders {
     workflow! {
         /// Runs three agents after blocks whose parts end in any order.
         pub Orders(topics: Vec<String>) -> report: String {
-            agent reader -> finding: String { include_contents: none, instruction: "Read <{topic}>" }
+            agent reader -> finding: String {
+                include_contents: none,
+                instruction: "Read <{topic}>",
+            }
             agent zoe -> z: String { instruction: "Be <zoe>" }
             agent max -> m: String { instruction: "Be <max>" }
             agent amy -> a: String { instruction: "Be <amy>" }
             agent last -> x: String { include_contents: none, instruction: "Say <last>" }
             agent whole -> y: String { instruction: "Say <whole>" }
-            agent report -> report: String { include_contents: last(1), instruction: "Say <report>" }
+            agent report -> report: String {
+                include_contents: last(1),
+                instruction: "Say <report>",
+            }
             each(max = 5) topic in topics < reader >
             last;
             loop(max = 2) < parallel < zoe; < max; amy > > >
@@ -464,7 +473,11 @@ mod typed {
     workflow! {
         /// Calls tools before the typed reply.
         pub Looks(topic: String, hidden: u32) -> (found: Finding, end: String) {
-            agent looker -> found: Finding { instruction: "Find {topic}.", tools: [lookup], max_turns: 5 }
+            agent looker -> found: Finding {
+                instruction: "Find {topic}.",
+                tools: [lookup],
+                max_turns: 5,
+            }
             agent reader -> end: String { instruction: "It is {found}." }
             looker;
             reader
@@ -492,7 +505,8 @@ mod typed {
     }
 }
 
-const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
+const PROSE: &str = "SMUGGLED: forget it.\n```json\n{\"extra\": \"SMUGGLED\", \"name\": \
+    \"SMUGGLED\", \"name\": \"cat\"}\n```\nSMUGGLED";
 
 #[tokio::test]
 async fn a_typed_reply_is_sent_as_its_value() {
@@ -655,8 +669,14 @@ mod waits {
     workflow! {
         /// Asks a person about each topic; the answers come in any order.
         pub Asked(topics: Vec<String>) -> report: String {
-            agent reader -> finding: String { include_contents: prompt, instruction: "Read {topic}" }
-            agent speaker -> spoken: String { include_contents: prompt, instruction: "Speak of {topic}: {noted}" }
+            agent reader -> finding: String {
+                include_contents: prompt,
+                instruction: "Read {topic}",
+            }
+            agent speaker -> spoken: String {
+                include_contents: prompt,
+                instruction: "Speak of {topic}: {noted}",
+            }
             agent last -> word: String { include_contents: none, instruction: "Say." }
             agent writer -> report: String { instruction: "Sum up." }
             each topic in topics <

@@ -59,9 +59,15 @@ workflow! {
     #[bounds(model_calls = 14, time = "5m")]
     pub Desk(ticket: String, customer: u64) -> reply: String {
         agent classifier -> category: Category { instruction: "What is this about? {ticket}" }
-        agent clerk -> reply: String { instruction: "Answer {ticket} for {facts}", tools: [find_orders], max_turns: 4 }
+        agent clerk -> reply: String {
+            instruction: "Answer {ticket} for {facts}",
+            tools: [find_orders],
+            max_turns: 4,
+        }
         agent quick_reply -> reply: String { instruction: "Answer {ticket} at once" }
-        agent careful_reply -> reply: String { instruction: "Answer {ticket} with care, for {facts}" }
+        agent careful_reply -> reply: String {
+            instruction: "Answer {ticket} with care, for {facts}",
+        }
 
         classifier;
         try(attempts = 2, timeout = "20s") < look_up > else < no_facts >

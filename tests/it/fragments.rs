@@ -61,7 +61,11 @@ macro_rules! program {
 
             workflow! {
                 /// Uses all places.
-                #[bounds(model_calls = $two * 1000, tool_calls = $two * 1000, tokens = $two * 100_000)]
+                #[bounds(
+                    model_calls = $two * 1000,
+                    tool_calls = $two * 1000,
+                    tokens = $two * 100_000
+                )]
                 pub Places(k: u32, given: u32 = $two * 10, text: $list) -> arm: String {
                     let x: u32 = $two * 10;
                     let shown: String = format!("{}", $two * 10);
@@ -83,16 +87,27 @@ macro_rules! program {
                             None
                         },
                     }
-                    agent judge -> rank: u32 { instruction: "Judge.", include_contents: last($two * 10), answer_attempts: $two * 10 }
+                    agent judge -> rank: u32 {
+                        instruction: "Judge.",
+                        include_contents: last($two * 10),
+                        answer_attempts: $two * 10,
+                    }
 
                     add;
                     writer;
                     judge;
                     loop(max = $two * 10) < break >;
-                    try(attempts = $two * 10, delay = Duration::from_millis($two * 10)) < break_free: loop < break > >;
-                    each(max = $two * 10, max_concurrency = $two * 10) one in text < loop < break > >;
+                    try(attempts = $two * 10, delay = Duration::from_millis($two * 10)) <
+                        break_free: loop < break >
+                    >;
+                    each(max = $two * 10, max_concurrency = $two * 10) one in text <
+                        loop < break >
+                    >;
                     parallel(max_concurrency = $two * 10) < loop < break >; loop < break > >;
-                    await(timeout = Duration::from_millis($two * 10), default = $two * 10) answer: u32;
+                    await(
+                        timeout = Duration::from_millis($two * 10),
+                        default = $two * 10
+                    ) answer: u32;
                     match k <
                         n @ $small if $yes && n == $two * 10 => yes,
                         _ => no,

@@ -81,12 +81,23 @@ workflow! {
         desk::classify;
         urgency: match severity <
             desk::Severity::High => desk::note(tone = urgent),
-            desk::Severity::Within(days) if days > 6 => < desk::note(tone = urgent) as late; break_it: loop < break > >,
+            desk::Severity::Within(days) if days > 6 => <
+                desk::note(tone = urgent) as late; break_it: loop < break >
+            >,
             desk::Severity::Within(_unused) => (),
-            desk::Severity::Low => match ticket { "next to nothing" | "nothing at all" => (); _ => desk::note as third }
+            desk::Severity::Low => match ticket {
+                "next to nothing" | "nothing at all" => (); _ => desk::note as third
+            }
         >
-        match user:tier < 0 => (), tier @ 1..=3 if tier != 2 => desk::note(ticket = urgent) as fourth, _ => () >
-        match maybe { Some(all) if let [1, ..] = all[..] => desk::note(ticket = line) as fifth, Some(_) | None => () }
+        match user:tier <
+            0 => (),
+            tier @ 1..=3 if tier != 2 => desk::note(ticket = urgent) as fourth,
+            _ => ()
+        >
+        match maybe {
+            Some(all) if let [1, ..] = all[..] => desk::note(ticket = line) as fifth,
+            Some(_) | None => ()
+        }
     }
 }
 
@@ -109,7 +120,9 @@ const RULES: &str = "Be short. ";
 workflow! {
     /// Has an instruction in parts.
     pub Answering(ticket: String) -> reply: String {
-        agent clerk -> reply: String { instruction: concat!(RULES, desk::STYLE, "Answer {ticket}", '.', 7) }
+        agent clerk -> reply: String {
+            instruction: concat!(RULES, desk::STYLE, "Answer {ticket}", '.', 7),
+        }
 
         clerk
     }
@@ -191,7 +204,9 @@ async fn a_value_that_fits_no_pattern_is_an_error_that_names_the_key() {
 
 workflow! {
     /// Reads lists of lists.
-    pub Reading(shelves: Vec<Vec<String>>) -> (length: Vec<Vec<usize>>, initials: Vec<Vec<String>>) {
+    pub Reading(
+        shelves: Vec<Vec<String>>
+    ) -> (length: Vec<Vec<usize>>, initials: Vec<Vec<String>>) {
         all: each(max_concurrency = 2) shelf in shelves <
             each book in shelf {
                 match book < "a" => length(text = book), _ => length(text = book) as other_length >
@@ -220,7 +235,9 @@ async fn each_returns_lists_in_the_order_of_the_elements() {
 
 workflow! {
     /// Places one definition several times.
-    pub Twice(draft: String, essay: String, user:tone: String) -> (criticism: String, remarks: String, size: usize, user:letter: String) {
+    pub Twice(
+        draft: String, essay: String, user:tone: String
+    ) -> (criticism: String, remarks: String, size: usize, user:letter: String) {
         /// Reviews.
         agent critic -> criticism: String { instruction: "Review {draft}." }
 
@@ -280,7 +297,11 @@ workflow! {
         let done: String = "done";
 
         /// Sorts.
-        agent triage -> answer: Text { instruction: TRIAGE, transfer: [billing, refunds], max_turns: 4 }
+        agent triage -> answer: Text {
+            instruction: TRIAGE,
+            transfer: [billing, refunds],
+            max_turns: 4,
+        }
         /// Knows about money.
         agent billing -> answer: String {
             instruction: include_str!("../ui/prompts/critic.md"),
@@ -295,7 +316,10 @@ workflow! {
         agent idle { instruction: "Nothing." }
 
         triage; judge; plain; given;
-        match verdict < Verdict { good: true, .. } => (), Verdict { .. } => loop(max = 2) < tooled > >
+        match verdict <
+            Verdict { good: true, .. } => (),
+            Verdict { .. } => loop(max = 2) < tooled >
+        >
     }
 }
 
@@ -375,7 +399,12 @@ fn bounds_show_the_worst_case() {
 workflow! {
     /// Uses raw names for keys and agents.
     pub Raw(r#type: String, r#match: Vec<String>) -> r#loop: Vec<String> {
-        each r#in in r#match < match r#type < "a" => say(which = r#in) as a -> r#loop, _ => say(which = r#in) as b -> r#loop > >
+        each r#in in r#match <
+            match r#type <
+                "a" => say(which = r#in) as a -> r#loop,
+                _ => say(which = r#in) as b -> r#loop
+            >
+        >
     }
 }
 

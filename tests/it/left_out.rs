@@ -90,13 +90,16 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
             (
                 "careful/each_1".to_owned(),
                 json!({"failed": [
-                    failed("careful/each_1[1]", "agent `research` (at careful/each_1[1]/research): no such topic"),
-                    failed("careful/each_1[2]", "agent `check` (at careful/each_1[2]/check): not true"),
+                    failed("careful/each_1[1]", "agent `research` (at careful/each_1[1]/research): \
+                        no such topic"),
+                    failed("careful/each_1[2]", "agent `check` (at careful/each_1[2]/check): not \
+                        true"),
                 ]})
             ),
             (
                 "careful/sides".to_owned(),
-                json!({"failed": [failed("careful/sides/left", "agent `left` (at careful/sides/left): left fails")]})
+                json!({"failed": [failed("careful/sides/left", "agent `left` (at \
+                    careful/sides/left): left fails")]})
             ),
         ]
     );

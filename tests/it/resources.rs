@@ -109,7 +109,11 @@ workflow! {
 workflow! {
     /// Looks up a customer and greets.
     pub Desk(id: usize) -> count: usize {
-        agent clerk -> name: String { instruction: "Who is {id}?", tools: [find_customer, find_slowly], max_turns: 3 }
+        agent clerk -> name: String {
+            instruction: "Who is {id}?",
+            tools: [find_customer, find_slowly],
+            max_turns: 3,
+        }
 
         clerk;
         Greeter
@@ -460,8 +464,16 @@ mod front {
     workflow! {
         /// Asks the agents of the desk.
         pub Front(id: usize) -> name: String {
-            agent helper -> name: String { instruction: "Who is {id}?", tools: [find_customer], max_turns: 3 }
-            agent clerk -> name: String { instruction: "Who is {id}?", transfer: [helper], max_turns: 3 }
+            agent helper -> name: String {
+                instruction: "Who is {id}?",
+                tools: [find_customer],
+                max_turns: 3,
+            }
+            agent clerk -> name: String {
+                instruction: "Who is {id}?",
+                transfer: [helper],
+                max_turns: 3,
+            }
 
             clerk
         }

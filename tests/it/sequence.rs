@@ -46,7 +46,11 @@ workflow! {
     Adding(question: String) -> (total: u32, facts: Vec<String>) {
         let total: u32 = 1;
         let facts: Vec<String> = Vec::new();
-        agent adder { instruction: "{question}", tools: [add, add_much, clear, note, look], max_turns: 3 }
+        agent adder {
+            instruction: "{question}",
+            tools: [add, add_much, clear, note, look],
+            max_turns: 3,
+        }
         adder
     }
 }

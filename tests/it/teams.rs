@@ -132,7 +132,11 @@ workflow! {
     /// Answers two customers.
     pub Twice(ticket: String) -> (answer: String, reply: String) {
         /// Sorts.
-        agent desk -> answer: String { instruction: "Sort {ticket}.", transfer: [cashier], max_turns: 3 }
+        agent desk -> answer: String {
+            instruction: "Sort {ticket}.",
+            transfer: [cashier],
+            max_turns: 3,
+        }
         /// Knows money.
         agent cashier -> answer: String { instruction: "Pay {ticket}." }
         /// Answers by itself.

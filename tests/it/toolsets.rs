@@ -49,7 +49,11 @@ fn find_customer(name: &str) -> String {
 workflow! {
     /// Answers.
     pub Desk(question: String) -> answer: String {
-        agent clerk -> notes: String { instruction: "{question}", tools: [files, find_customer], max_turns: 3 }
+        agent clerk -> notes: String {
+            instruction: "{question}",
+            tools: [files, find_customer],
+            max_turns: 3,
+        }
         toolset files: Files;
         toolset others: Files;
         agent writer -> answer: String { instruction: "{notes}", tools: [others, files] }

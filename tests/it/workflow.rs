@@ -52,7 +52,8 @@ workflow! {
         /// Writes the first draft.
         agent initial_writer -> current_document: String {
             include_contents: none,
-            instruction: "Write the first draft of a short story (2-4 sentences) about {initial_topic}.",
+            instruction: "Write the first draft of a short story (2-4 sentences) about \
+                {initial_topic}.",
         }
 
         /// Reviews the draft.
@@ -226,8 +227,9 @@ fn agents_supplied_at_run_time_are_described() {
     let error = Dynamic::new(std::sync::Arc::new(agents::grade {})).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the agent given for `grader` reads `current_document`, but the workflow was checked with one that reads `draft`; \
-         help: declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`"
+        "the agent given for `grader` reads `current_document`, but the workflow was checked with \
+         one that reads `draft`; help: declare it with the keys that it has, \
+         `agent NAME(reads) -> KEY: TYPE as TYPE;`"
     );
     let _ = Empty::default();
 }

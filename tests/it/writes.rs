@@ -25,7 +25,11 @@ struct Plan {
 workflow! {
     /// Answers.
     Desk(question: String) -> reply: String {
-        agent clerk -> reply: String { instruction: "Answer {question}", tools: [finish], max_turns: 3 }
+        agent clerk -> reply: String {
+            instruction: "Answer {question}",
+            tools: [finish],
+            max_turns: 3,
+        }
         clerk
     }
 }
@@ -59,9 +63,9 @@ async fn a_tool_writes_its_declared_keys() {
 async fn an_undeclared_key_fails_the_run_and_the_error_names_the_nearest() {
     let (kind, text) = set_key("complted", json!(true)).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
-    let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which it has not announced; help: \
-                  did you mean `completed`? Otherwise announce it: `#[key] complted: Out<bool>` as a parameter, or \
-                  `#[tool(writes(complted: bool))]`;";
+    let wanted = "agent `clerk` (at desk/clerk): tool `finish` writes state key `complted`, which \
+        it has not announced; help: did you mean `completed`? Otherwise announce it: \
+        `#[key] complted: Out<bool>` as a parameter, or `#[tool(writes(complted: bool))]`;";
     assert!(text.starts_with(wanted), "{text}");
     let (kind, text) = set_key("app:motd", json!("hello")).await.unwrap_err();
     assert_eq!(kind, ErrorKind::KeyUnannounced);
@@ -197,8 +201,9 @@ async fn an_agent_by_hand_writes_its_declared_keys() {
         let error = run("scores", json!(2)).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "agent `hand` (at by_hand/hand): it writes state key `scores`, which it has not announced; help: did you mean \
-             `score`? Otherwise announce it: `#[agent(writes(scores: u64))]` on its `impl Agent`"
+            "agent `hand` (at by_hand/hand): it writes state key `scores`, which it has not \
+             announced; help: did you mean `score`? Otherwise announce it: \
+             `#[agent(writes(scores: u64))]` on its `impl Agent`"
         );
         assert_eq!(
             run("score", json!("2")).await.unwrap_err().kind(),
@@ -324,7 +329,11 @@ fn say(long: Option<bool>, completed: Option<bool>) -> String {
 workflow! {
     /// Has parameters that are keys.
     Closing(draft: String) -> (length: usize, said: String) {
-        agent closer -> reply: String { instruction: "Close it.", tools: [close, close_blocking], max_turns: 3 }
+        agent closer -> reply: String {
+            instruction: "Close it.",
+            tools: [close, close_blocking],
+            max_turns: 3,
+        }
         closer; measure; say
     }
 }

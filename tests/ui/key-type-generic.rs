@@ -1,5 +1,5 @@
-//! A type parameter of a handwritten agent has no number, and the fifth key of an agent has no slot
-//! for comparison by traits: a different size from a type with a number is reported anyway.
+//! The type of a key is a parameter of a handwritten agent: no number identifies such a type, but
+//! a reader of another type is reported anyway.
 
 use adk::AgentMeta;
 use adk::prelude::*;

@@ -19,7 +19,7 @@ pub enum Reply {
     Text(&'static str),
     /// A card that replaces the valid one.
     Card(Value),
-    /// A result that depends on the number of earlier calls of this kind.
+    /// A result that depends on the number of earlier calls of the same method.
     Count(Box<dyn Fn(usize) -> Value + Send>),
     /// No reply until the test calls `stop_hanging`; then an empty stream.
     Hang,
@@ -109,12 +109,21 @@ async fn card(State(shared): State<Arc<Shared>>) -> Response {
     if let Reply::Card(card) = reply {
         return axum::Json(card).into_response();
     }
-    // The card has a wrong scheme and no port, as an agent at a proxy writes it.
+    // The card names a wrong scheme and no port, like the card of an agent at a proxy.
     let interfaces = json!([
         {"url": "https://127.0.0.1/agent", "protocolBinding": "GRPC", "protocolVersion": "1.0"},
-        {"url": "https://127.0.0.1/agent", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"},
+        {
+            "url": "https://127.0.0.1/agent",
+            "protocolBinding": "JSONRPC",
+            "protocolVersion": "1.0",
+            "tenant": "t",
+        },
     ]);
-    let card = json!({"name": "agent", "supportedInterfaces": interfaces, "capabilities": {"streaming": shared.streams}});
+    let card = json!({
+        "name": "agent",
+        "supportedInterfaces": interfaces,
+        "capabilities": {"streaming": shared.streams},
+    });
     axum::Json(card).into_response()
 }
 
@@ -173,7 +182,8 @@ pub fn task(state: &str) -> Value {
 pub fn waiting() -> Value {
     let mut task = task("TASK_STATE_INPUT_REQUIRED");
     let schema = json!({"schema": {"type": "string", "minLength": 3}});
-    task["status"]["message"] = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": [{"text": "Which cat?"}, {"data": schema}]});
+    let parts = json!([{"text": "Which cat?"}, {"data": schema}]);
+    task["status"]["message"] = json!({"messageId": "q", "role": "ROLE_AGENT", "parts": parts});
     task
 }
 

@@ -24,7 +24,8 @@ fn main() -> ExitCode {
         ),
         Err(error) => {
             eprintln!(
-                "error: cannot start `adk` from the folder of `cargo-adk`: {error}; help: install both again"
+                "error: cannot start `adk` from the folder of `cargo-adk`: {error}; help: install \
+                 both again"
             );
             ExitCode::FAILURE
         }

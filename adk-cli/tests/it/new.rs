@@ -75,19 +75,25 @@ fn an_invalid_name_creates_no_files() {
     assert!(names(&folder.path().join("taken")).is_empty());
 }
 
-/// Uses the build settings and the target folder of this test, so that Cargo can reuse its crates.
+/// Uses the profiles and the target folder of this test, so that Cargo can reuse its crates.
 #[test]
-#[ignore = "building the project and its dependencies takes up to a minute; `.ci/run` includes this test"]
+#[ignore = "building the project and its dependencies takes up to a minute; `.ci/run` includes \
+    this test"]
 fn a_project_runs_at_once_and_its_test_passes() {
     let folder = Folder::new();
     new(&folder, &["desk", "--path", checkout()]).success_text();
     let project = folder.path().join("desk");
-    // Offline builds need the locked versions of this repository.
+    // An offline build needs the versions that this repository has locked.
     std::fs::copy(
         Path::new(checkout()).join("Cargo.lock"),
         project.join("Cargo.lock"),
     )
     .unwrap();
+    // Cargo reads profiles also from a configuration.
+    let manifest = std::fs::read_to_string(Path::new(checkout()).join("Cargo.toml")).unwrap();
+    let profiles = &manifest[manifest.find("[profile.").unwrap()..];
+    std::fs::create_dir(project.join(".cargo")).unwrap();
+    std::fs::write(project.join(".cargo/config.toml"), profiles).unwrap();
     let target = Path::new(env!("CARGO_BIN_EXE_adk"))
         .ancestors()
         .nth(2)
@@ -96,11 +102,8 @@ fn a_project_runs_at_once_and_its_test_passes() {
         let mut cargo = Command::new(env!("CARGO"));
         cargo
             .args([command, "--quiet", "--offline"])
-            .current_dir(&project);
-        cargo
-            .env("CARGO_TARGET_DIR", target)
-            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
-        cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "line-tables-only");
+            .current_dir(&project)
+            .env("CARGO_TARGET_DIR", target);
         run_program(cargo, "")
     };
     let said = cargo("run").success_text();
@@ -116,8 +119,8 @@ fn a_project_runs_at_once_and_its_test_passes() {
         lines.last(),
         Some(&"writing/improving#3/critic: (rehearsed answer of critic, round 3)")
     );
-    // The test of the program, and the test of wrong workflows, during which trybuild reports its
-    // progress.
+    // Both tests of the project run: the test of the program, and the test of wrong workflows,
+    // during which trybuild reports its progress.
     let tested = cargo("test");
     assert_eq!(
         tested.out.matches("1 passed; 0 failed").count(),

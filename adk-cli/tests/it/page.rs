@@ -68,7 +68,7 @@ async fn the_session_in_the_page_matches_the_output() {
             "{command}\n{}",
             normalized(&(output.out + &output.err), &waiting)
         );
-        // Replaces the program that watches its runs.
+        // Resumes the runs, in place of a program that watches them.
         runner(&folder.open().await, "desk")
             .recover()
             .await
@@ -77,7 +77,8 @@ async fn the_session_in_the_page_matches_the_output() {
     if std::env::var("DOCS").is_ok_and(|what| what == "overwrite") {
         std::fs::write(&page, format!("{before}```console\n{printed}```\n{after}")).unwrap();
     } else {
-        // The width of a column depends on the age of a run.
+        // The width of a column depends on the age of a run, so the words of each line are
+        // compared.
         let words =
             |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
         assert_eq!(words(&printed), words(session), "{printed}");

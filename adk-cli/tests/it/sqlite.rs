@@ -118,7 +118,7 @@ async fn the_json_of_a_run_has_the_documented_names() {
     assert!((259_200.0..259_260.0).contains(&left), "{left}");
 }
 
-/// One branch waits for a permit that the other branch adds.
+/// Semaphores by which each branch waits for the other, so that their events interleave.
 static LEFT: Semaphore = Semaphore::const_new(0);
 static RIGHT: Semaphore = Semaphore::const_new(0);
 
@@ -303,7 +303,7 @@ async fn a_run_that_waits_is_cancelled() {
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }
 
-/// Removes the time at the beginning of a line.
+/// Returns a line without the time at its beginning.
 fn untimed(line: &str) -> &str {
     line.split_once("Z ").map_or(line, |(_, rest)| rest)
 }

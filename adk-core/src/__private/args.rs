@@ -27,27 +27,31 @@ use serde_json::{Map, Value};
 
 /// A type that a model can fill in.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
+    message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` \
+        on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
     label = "a model cannot fill in a `{Self}`",
-    note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
+    note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come \
+        with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: \
+        `#[resource] db: &Pool`"
 )]
 pub trait ToolArg: Sized {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
 
-    /// Returns how an argument of this type is declared and read. Only this path requires the
-    /// trait, so a wrong type is reported once.
+    /// Returns the handle that declares and reads an argument of this type. Expansions name the
+    /// trait only here, so rustc reports a wrong type once.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
 /// A type that a tool borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    message = "tool-argument: `{Self}` is borrowed as `&mut`, and only the context can be; \
+        help: take it by value or by `&`, and return the changed value",
     label = "a model cannot fill in a `{Self}`",
     note = "state, artifacts and the call itself come with a `cx: &mut ToolContext` parameter"
 )]
 pub trait LentArg: Sized {
-    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    /// Returns the handle of the argument, as [`ToolArg::arg`] does.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
@@ -58,16 +62,19 @@ impl<T: DeserializeOwned + JsonSchema + Send> LentArg for T {
     }
 }
 
-/// A type that a model can fill in, for a parameter that is named like a context.
+/// A type that a model can fill in, for a parameter whose type has a name that ends in `Context`.
+/// The message proposes `ToolContext`.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the \
+        call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, \
+        and put `#[adk::data]` on it",
     label = "a model cannot fill in a `{Self}`"
 )]
 pub trait ContextLike: Sized {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 
-    /// Returns how the argument is declared and read, as [`ToolArg::arg`] does.
+    /// Returns the handle of the argument, as [`ToolArg::arg`] does.
     fn arg<H>(maker: HandleMaker<Self, H>) -> H;
 }
 
@@ -89,7 +96,8 @@ impl<T: DeserializeOwned + JsonSchema + Send> ToolArg for T {
 
 /// A type whose value a model can read as a default.
 #[diagnostic::on_unimplemented(
-    message = "tool-argument: the default of a `{Self}` cannot be shown to a model; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "tool-argument: the default of a `{Self}` cannot be shown to a model; help: put \
+        `#[adk::data]` on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait ToolDefault: Serialize {}
@@ -173,8 +181,8 @@ impl Declare {
     }
 }
 
-/// One call: the arguments that no parameter has read yet, and the context until a parameter takes
-/// it.
+/// One call of a tool. It holds the arguments that no parameter has read yet, and the context until
+/// a parameter takes the context.
 #[derive(Debug)]
 pub struct ToolInvocation<'a> {
     args: ToolArgs,

@@ -66,12 +66,14 @@ impl AwaitDecl {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be awaited",
     label = "has no JSON schema",
-    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`"
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and \
+        `JsonSchema`"
 )]
 pub trait Awaitable {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
-    /// How the value is requested and read, with an empty key name.
+    /// The form in which the answer is requested and read. Its key name is empty;
+    /// [`AwaitDecl::new`] sets the name.
     const JSON: OutputKey;
 
     /// Returns a default value as JSON.

@@ -34,9 +34,12 @@ use std::time::Duration;
 
 /// A type that a function reads from a state key.
 #[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
+    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, \
+        or derive `serde::Deserialize`",
     label = "no parameter of an agent",
-    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the program has, such as a pool, is a resource: `#[resource] db: &Pool`"
+    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, \
+        where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the \
+        program has, such as a pool, is a resource: `#[resource] db: &Pool`"
 )]
 pub trait StateRead: Sized {
     /// Reads a parameter. Only this path requires the trait, so a wrong type is reported once.
@@ -63,9 +66,10 @@ impl<T: DeserializeOwned + Send + 'static> StateRead for T {
 
 /// A type that a function borrows as `&mut`.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is borrowed to be changed, and the context alone can be; help: take it by value or by `&`, and return what it becomes",
+    message = "agent-attribute: `{Self}` is borrowed as `&mut`, and only the context can be; \
+        help: take it by value or by `&`, and return the changed value",
     label = "no parameter of an agent",
-    note = "what an agent writes is what it returns, as `#[agent(writes = KEY)]` says"
+    note = "an agent writes the value that it returns, to the key in `#[agent(writes = KEY)]`"
 )]
 pub trait LentRead: Sized {
     /// Reads a parameter, as [`StateRead::load`] does.
@@ -87,9 +91,13 @@ impl<T: DeserializeOwned + Send + 'static> LentRead for T {
     }
 }
 
-/// A type that a function reads or borrows as `&mut`, for a parameter that is named like a context.
+/// A type that a function reads or borrows as `&mut`, for a parameter whose type has a name that
+/// ends in `Context`. The message proposes `Context`.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` on it",
+    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of \
+        the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
+        `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` \
+        on it",
     label = "no parameter of an agent"
 )]
 pub trait ContextRead: Sized {
@@ -114,7 +122,8 @@ impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
 
 /// A type that a function writes to a state key.
 #[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "key-type: `{Self}` cannot be written to a state key; help: put `#[adk::data]` on \
+        it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait StateWrite: Sized {
@@ -136,7 +145,9 @@ impl<T: Serialize> StateWrite for T {
 
 /// A type that an agent may fail with.
 #[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write `Box<dyn Error + Send + Sync>`",
+    message = "agent-attribute: `{Self}` cannot be the error of an agent; help: implement \
+        `std::error::Error` for it, or return an `adk::Error`; for a `Box<dyn Error>` write \
+        `Box<dyn Error + Send + Sync>`",
     label = "is no error"
 )]
 pub trait AgentFailure: Sized {
@@ -251,8 +262,8 @@ pub(crate) fn run<'a>(
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         let limit = meta.timeout;
-        // The match on the work is separate from the match on the step, because the second one uses
-        // the context and a step does not borrow it.
+        // Two matches, because the work of a function with a context borrows `cx`, and the recorded
+        // call of a step needs `cx` too. After the first match that borrow has ended.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
@@ -286,8 +297,8 @@ pub(crate) fn run<'a>(
     })
 }
 
-/// Returns the values of the keys that a function reads, as inputs of its recorded call. All
-/// secrets have the same value there.
+/// Returns the values of the keys that a function reads, as inputs of its recorded call. Each
+/// secret is replaced by one placeholder.
 fn parameters(meta: &AgentMeta<'_>, cx: &Context) -> CallInputs {
     let value = |key: &str| cx.committed_value(key).map(|value| secret::redact(&value));
     let values: Vec<_> = meta

@@ -8,8 +8,15 @@ macro_rules! __adk_key_struct {
     ($name:ident { $($field:ident)* } $($ty:ty;)*) => {
         impl ::core::fmt::Debug for $name where $(for<'__any> $ty: ::core::fmt::Debug),* {
             fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!($name));
-                $(::core::fmt::DebugStruct::field(&mut __shown, ::core::stringify!($field), &self.$field);)*
+                let mut __shown =
+                    ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!($name));
+                $(
+                    ::core::fmt::DebugStruct::field(
+                        &mut __shown,
+                        ::core::stringify!($field),
+                        &self.$field,
+                    );
+                )*
                 ::core::fmt::DebugStruct::finish(&mut __shown)
             }
         }

@@ -1,10 +1,11 @@
 //! Types of keys, compared at compile time across modules and crates for the check `key-type`.
 //!
-//! Each generated agent implements [`Typed`] with the types that it reads and writes. A workflow
-//! gives each of its steps, declared keys and outputs a number by [`TypeSource`]. Const evaluation
-//! finds the pairs of types to compare: the number of each source and the [place](PlacedType) of
-//! the type there. [`Pair`] compares them. This works for concrete types only, and the macros use
-//! only those. Nothing here exists at run time.
+//! Each generated agent implements [`Typed`] with the lists of types that it reads and writes. A
+//! workflow numbers the sources of its types: its steps, declared keys and outputs. [`TypeSource`]
+//! maps such a number to the types of the source. The [place](PlacedType) of a type is its index in
+//! the lists. Const evaluation finds the pairs of types to compare, each type by source number and
+//! place, and [`Pair`] compares them. This works for concrete types only, and the macros use only
+//! those. Nothing here exists at run time.
 
 mod key_facts;
 mod numbered;
@@ -19,7 +20,7 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Absent;
 
-/// The type that a reader of any JSON value reads.
+/// The type of a read that accepts any JSON value.
 #[derive(Debug)]
 pub struct Anything;
 
@@ -31,7 +32,7 @@ pub struct Is<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct UnknownType;
 
-/// A key type that accepts the type `T` of an agent.
+/// A marker of a key's type that accepts an agent's type `T`, such as [`Is<T>`](Is).
 pub trait Takes<T> {}
 
 /// The type of an optional read: the key may hold a `T` or an `Option<T>`.
@@ -44,7 +45,7 @@ impl<T> Takes<Perhaps<T>> for Is<Option<T>> {}
 impl<T> Takes<UnknownType> for Is<T> {}
 impl<T> Takes<T> for UnknownType {}
 
-/// The type of a key without its marker.
+/// The type inside of a marker such as [`Is`].
 pub trait KnownType {
     /// The type, or [`Absent`] if it is unknown.
     type Type;
@@ -60,19 +61,23 @@ impl KnownType for UnknownType {
 
 /// A type that can be a field of `#[adk::data]`.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema`; if it is of another crate, hold a type of your own that says the same; a `Secret` is a key of its own",
-    label = "no model knows what this is"
+    message = "syntax: `{Self}` cannot be a part of data; help: put `#[adk::data]` on it, or \
+        derive `Clone`, `Debug`, `serde::Serialize`, `serde::Deserialize` and \
+        `schemars::JsonSchema`; if it is of another crate, use a type of your own with the same \
+        content; put a `Secret` into a key of its own",
+    label = "a model can neither read nor write this type"
 )]
 pub trait DataField {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: schemars::JsonSchema + ?Sized> DataField for T {}
 
-/// Returns the place argument of `key` for a type without a place. The type is spelled without its
-/// `Option`, except an `Option` under another name.
+/// Returns the `place` argument of `__private::key` for a type that has no place in [`Typed`]. An
+/// `optional` type is an `Option` under another name; the spelled type of any other key omits the
+/// `Option`.
 pub const fn no_place(optional: bool) -> u8 {
     if optional { 0 } else { 0x80 }
 }
@@ -95,15 +100,16 @@ impl<R, W> Typed for DeclaredTypes<R, W> {
     type Writes = W;
 }
 
-/// A type in a list of [`Typed`] by its place, counted from 1. Places after the end hold
-/// [`UnknownType`].
+/// The entry with index `PLACE`, counted from 1, in a list of [`Typed`]. Indexes after the end of
+/// the list give [`UnknownType`].
 pub trait Nth<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
 }
 
-/// A type of an agent by its place. Place 0 is empty; the read keys have the places up to `READS`,
-/// and the written keys follow.
+/// The type of an agent's key by its place: one numbering of [`Typed::Reads`] and
+/// [`Typed::Writes`]. Place 0 has no type, the read keys have the places from 1 to `READS`, and the
+/// written keys follow.
 pub trait PlacedType<const PLACE: usize> {
     /// [`Is`], [`Perhaps`] or [`UnknownType`].
     type Key;
@@ -138,12 +144,15 @@ impl Nth<1> for () {
     type Key = UnknownType;
 }
 
-// These are `READS` places, which are more than `WRITES`.
+// `Nth` is implemented up to `READS`, which is larger than `WRITES`.
 places! {
     2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1; 9 = 8 + 1;
     10 = 9 + 1; 11 = 10 + 1; 12 = 11 + 1; 13 = 12 + 1; 14 = 13 + 1; 15 = 14 + 1; 16 = 15 + 1;
 }
-places! { Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15, 16 16, }
+places! {
+    Reads: 1 1, 2 2, 3 3, 4 4, 5 5, 6 6, 7 7, 8 8, 9 9, 10 10, 11 11, 12 12, 13 13, 14 14, 15 15,
+    16 16,
+}
 places! { Writes: 17 1, 18 2, 19 3, 20 4, 21 5, 22 6, 23 7, 24 8, }
 
 /// The keys of a handwritten agent, from `#[agent(reads(...), writes(...))]`.
@@ -156,7 +165,7 @@ pub trait Keyed {
     const MODULE: (&'static str, u64);
 }
 
-/// Returns the description with the keys of `A`, which are then declared in one place only.
+/// Returns the description with the keys that `A` declares in its `#[agent(...)]`.
 #[track_caller]
 pub const fn describe<A: Keyed + ?Sized>(meta: AgentMeta<'static>) -> AgentMeta<'static> {
     adk_spec::__private::raise_keys(&meta);
@@ -174,8 +183,8 @@ impl Typed for Untyped {
     type Writes = ();
 }
 
-/// The kind of a step's type: 1 for an agent, plus 2 if its types are known. All facts are in one
-/// number, because each question about a type costs compile time in the user's crate.
+/// The kind of a step's type: 1 for an agent, plus 2 if the types of its keys are known. One number
+/// holds both facts, because each question about a type costs compile time in the user's crate.
 #[derive(Debug)]
 pub struct TypeKind<const KIND: u8>;
 
@@ -206,20 +215,22 @@ impl<T: Typed> TypesOf<TypeKind<3>> for T {
     type Types = T;
 }
 
-/// A source of types by its number: a step, a declared key or an output. A workflow implements this
-/// trait for a type of its own.
+/// The types of one source, by the number of the source. A source is a step, a declared key or an
+/// output. Each workflow implements this trait for a helper type of its own.
 pub trait TypeSource<const NUMBER: usize> {
-    /// The agent, or the declared types.
+    /// The agent of the step, or [`DeclaredTypes`].
     type Agent: Typed;
 }
 
-/// A lookup table for a range of the numbers of a large workflow.
+/// The helper types of a large workflow, one per range of source numbers: rustc searches all impls
+/// of a type for each lookup.
 pub trait Chunk<const WHICH: usize> {
     /// The type that implements [`TypeSource`] for the range.
     type Keys;
 }
 
-/// The type of a key inside of `DEPTH` lists.
+/// The list type that an element type has after `DEPTH` enclosing lists, as around the body of an
+/// `each`.
 pub trait NestedList<const DEPTH: usize> {
     /// The type of the list.
     type List;
@@ -241,12 +252,12 @@ macro_rules! depths {
     )*};
 }
 
-// These are `check::LISTS` depths.
+// `NestedList` is implemented up to `check::LISTS`.
 depths! {
     1 = 0 + 1; 2 = 1 + 1; 3 = 2 + 1; 4 = 3 + 1; 5 = 4 + 1; 6 = 5 + 1; 7 = 6 + 1; 8 = 7 + 1;
 }
 
-/// The type of a key by its source, its place in the source, and the number of lists around it.
+/// The type of a key: the type at a place of a source, inside of `LISTS` lists.
 pub type KeyOf<K, const NUMBER: usize, const PLACE: usize, const LISTS: usize> =
     <<<K as TypeSource<NUMBER>>::Agent as PlacedType<PLACE>>::Key as NestedList<LISTS>>::List;
 
@@ -260,8 +271,8 @@ impl<T, K: Takes<T>> Fits<K, T> {
     pub const YES: bool = true;
 }
 
-/// The comparison of a key with a type of a step or an output, both by number and place:
-/// `Pair::<...>::YES`.
+/// The comparison of a key with a type of a step or an output: `Pair::<...>::YES`. Each side is
+/// given by the number of its source and its place.
 #[derive(Debug)]
 pub struct Pair<
     K,

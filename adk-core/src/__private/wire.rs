@@ -61,8 +61,8 @@ pub trait ItemFactDefaults {
     const AGENT_META_REF: &'static AgentMeta<'static> = &NO_AGENT;
     /// The function that makes the JSON schema of the type.
     const SCHEMA: Option<MakeSchema> = None;
-    /// The description of a tool. A type that is not a tool may end loops, so that no second error
-    /// follows.
+    /// The description of a tool. For a type that is not a tool, which [`IsTool`] reports, it
+    /// allows exits, so that no second error about an endless loop follows.
     const TOOL_META: ToolMeta<'static> = ToolMeta::new("", "").may_exit(true);
 }
 
@@ -124,10 +124,11 @@ impl ItemFacts<String> {
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement \
+        `Agent`; a `#[tool]` is no step, and belongs in the `tools: [...]` of an agent"
 )]
 pub trait IsAgent {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
     /// Returns the agent that runs the step.
     fn as_dyn(&self) -> Option<&dyn DynAgent>;
@@ -145,10 +146,11 @@ impl<T: Agent> IsAgent for T {
 #[diagnostic::on_unimplemented(
     message = "tool-attribute: `{Self}` is not a tool",
     label = "cannot be in `tools`",
-    note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written `agent(NAME)`"
+    note = "put `#[tool]` on the function, or implement `Tool`; an agent as a tool is written \
+        `agent(NAME)`"
 )]
 pub trait IsTool {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
@@ -230,7 +232,8 @@ impl<T> Tooling<false> for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` has no `Default`, so this workflow cannot make it",
     label = "cannot be in `tools`",
-    note = "write `tools: [..]` and add it as a value: `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
+    note = "write `tools: [..]` and add it as a value: \
+        `workflow.NAME.add_tool(AgentTool::new(...))`; or implement `Default` for `{Self}`"
 )]
 pub trait AgentTooling<const AGENT: bool> {
     /// Creates the tool.
@@ -251,7 +254,7 @@ impl<T> AgentTooling<false> for T {
     }
 }
 
-/// Returns the tools of an agent.
+/// Returns the tools of an agent, without those that could not be created.
 pub fn tools<const N: usize>(tools: [Option<Arc<dyn DynTool>>; N]) -> Vec<Arc<dyn DynTool>> {
     tools.into_iter().flatten().collect()
 }
@@ -280,7 +283,7 @@ pub const fn max_turns(is_text: bool, declared: Option<u32>) -> Option<u32> {
     note = "put `#[adk::data]` on `{Self}`, or implement `Serialize` and `Deserialize`"
 )]
 pub trait KeyValue: Sized {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
     /// Adds the value as an input.
     fn input(&self, keys: &mut Keys, key: &'static str) -> Result<()>;
@@ -327,12 +330,14 @@ impl<T: Serialize + DeserializeOwned> KeyValue for T {
 #[diagnostic::on_unimplemented(
     message = "syntax: `{Self}` cannot be the answer of a model",
     label = "has no JSON schema",
-    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and `JsonSchema`; a `Secret` is written by functions and tools"
+    note = "put `#[adk::data]` on `{Self}`, or implement `Serialize`, `Deserialize` and \
+        `JsonSchema`; a `Secret` is written by functions and tools"
 )]
 pub trait AnswerType {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
-    /// How the value is requested and read, with an empty key name.
+    /// The form in which the answer is requested and read. Its key name is empty; [`output`] sets
+    /// the name.
     const JSON: OutputKey;
 }
 
@@ -357,15 +362,15 @@ pub fn name(spec: &Spec<'static>, step: usize) -> Name {
         .map_or_else(Name::default, |step| Name::literal(step.name))
 }
 
-/// The declaration of a block. Its field has the name that the settings of an agent have for
-/// callbacks.
+/// The settings of a block. The field has the same name as in the settings of an agent, so that one
+/// expansion adds callbacks to both.
 #[derive(Debug)]
 pub struct BlockDeclaration<'a> {
     /// The callbacks before and after the block.
     pub callbacks: &'a mut crate::runtime::callback::AgentCallbacks,
 }
 
-/// Creates the field of a block with its declared callbacks.
+/// Creates the value of a block's field in the workflow struct, with the declared callbacks.
 pub fn block<B: BlockField>(declare: impl FnOnce(&mut BlockDeclaration<'_>)) -> B {
     let mut block = B::default();
     declare(&mut BlockDeclaration {

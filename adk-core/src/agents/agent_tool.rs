@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// The agent runs in isolation: it sees only the request, not the conversation, and other agents do
 /// not see its messages. It uses the state and the artifacts of the caller, and its writes become
 /// writes of the tool call. An exit in the agent does not end a loop around the caller. Its model
-/// calls count for the whole run. A workflow reads its inputs from the keys with their names; a
-/// workflow with a single `String` input gets the request as this input.
+/// calls count for the whole run. If the agent is a workflow, it reads each input from the state
+/// key of the same name; a workflow with a single `String` input gets the request as this input.
 ///
 /// The result is the value of the key that the agent writes, or an object of several keys. If the
 /// agent writes no key, the result is its last text.
@@ -63,7 +63,8 @@ impl AgentTool {
             let meta = agent.meta();
             let parameters = json!({
                 "type": "object",
-                "properties": {"request": {"type": "string", "description": "What the agent is to do, with all that it has to know."}},
+                "properties": {"request": {"type": "string", "description": "What the agent is to \
+                    do, with all that it has to know."}},
                 "required": ["request"],
             });
             ToolDeclaration::new(Name::shared(meta.name), meta.description, parameters)
@@ -143,7 +144,8 @@ impl AgentTool {
                     }
                 }
                 Polled::Ended(Ok(())) => break,
-                // The model cannot correct an error of the run.
+                // An error of the whole run, such as a failed store, is not reported to the model,
+                // because the model cannot correct it.
                 Polled::Ended(Err(error)) if error.is_of_run() => {
                     let failure = ToolError::failed(error.to_string());
                     cx.refuse(error);

@@ -61,11 +61,13 @@ impl Question<'_> {
             .await?
             .pop()
             .unwrap_or_default();
-        // The runner that received the answer checked it, but possibly only against the schema.
+        // The runner that received the answer has checked it. A runner without the workflow checked
+        // it only against the stored schema.
         let answer = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message).with_help(
-                "give the workflow to the runner that is answered, so that answers are read there",
+                "add the workflow to the runner that receives answers: \
+                 `Runner::builder().workflow(...)`",
             )
         })?;
         cx.emit(Event::new().with_state(key, answer)).await?;
@@ -73,7 +75,7 @@ impl Question<'_> {
     }
 }
 
-/// Returns a default value as JSON for the record.
+/// Converts the default of an `await` to JSON, in which form it is recorded.
 pub(crate) fn value_of(value: &impl Serialize) -> Result<Value> {
     let value =
         to_json(value).map_err(|error| error.into_error(ErrorKind::NotJson, "its default"))?;

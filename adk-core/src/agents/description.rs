@@ -1,5 +1,6 @@
-//! [`AgentDescription`]: the description of an agent. An agent that is built at run time has the
-//! same [`AgentMeta`] that macros write as a constant, together with the values that it borrows.
+//! [`AgentDescription`]: the description of an agent. Macros write an [`AgentMeta`] as a constant.
+//! For an agent that is built at run time, this module keeps an [`AgentMeta`] together with the
+//! values that it borrows.
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;

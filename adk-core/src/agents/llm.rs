@@ -68,7 +68,7 @@ pub struct LlmAgent {
     output: Option<AgentOutput>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
-    /// The checked maximum of model calls per turn.
+    /// The declared maximum of model calls per turn, on which the checks rely.
     max_turns: Option<u32>,
     /// Maximum number of replies per turn that may not fit the output type.
     answer_attempts: u32,
@@ -183,7 +183,8 @@ impl LlmAgent {
         self.settings.max_turns.or(self.max_turns)
     }
 
-    /// Checks that settings do not raise the number of turns that `bounds` counts.
+    /// Checks that settings do not raise `max_turns`, from which `bounds` computes the worst case
+    /// of model calls.
     fn check_turns(&self) -> Result<()> {
         let (kind, why) = match (self.max_turns(), self.max_turns) {
             (Some(0), _) => (
@@ -192,7 +193,7 @@ impl LlmAgent {
             ),
             (Some(set), Some(most)) if set > most => {
                 let why = format!(
-                    "it is declared with `max_turns: {most}`, which is the most that was checked"
+                    "it is declared with `max_turns: {most}`, and the checks rely on this maximum"
                 );
                 (ErrorKind::Unchecked, why)
             }
@@ -220,13 +221,15 @@ impl LlmAgent {
         } else {
             return Ok(());
         };
-        let message = format!("{raised} than by the declaration, and that is what was checked");
-        Err(Error::new(ErrorKind::Unchecked, message).with_help("declare the most, and set less"))
+        let message = format!("{raised} than declared, and the checks rely on the declaration");
+        Err(Error::new(ErrorKind::Unchecked, message)
+            .with_help("declare the largest value that you set"))
     }
 
-    /// Returns the maximum of model calls of all turns at one place, for an agent that receives
-    /// handovers. If only a handover can cause a further call, `bounds` counts one call, so the
-    /// limit is one. Tools that were added at run time cause further calls.
+    /// Returns the maximum number of model calls of an agent that receives handovers, over all its
+    /// turns at one path. If only a handover can cause a further call, `bounds` counts one call, so
+    /// the limit is one. Tools that were added at run time cause further calls, so the limit of one
+    /// does not apply then.
     fn max_calls(&self) -> Option<u32> {
         let added = !self.settings.tools.0.is_empty() || !self.settings.toolsets.0.is_empty();
         let counted = self.description.meta().max_turns.filter(|_| !added);
@@ -247,7 +250,7 @@ impl DynAgent for LlmAgent {
         Box::pin(async move {
             let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
             let flow = match cx.run.live.clone() {
-                // Boxed, because few runs are live.
+                // Boxed to keep the future small, because few runs are live.
                 Some(input) => Box::pin(live::run(self, input, cx)).await,
                 None => turn::run(self, cx).await,
             };

@@ -8,7 +8,9 @@
 //!
 //! let writer = LlmAgent::builder("writer").instruction("Write a story.").output_key("draft");
 //! let critic = LlmAgent::builder("critic").instruction("Review: {draft}").output_key("review");
-//! let refiner = LlmAgent::builder("refiner").instruction("Apply {review} to {draft}").output_key("draft");
+//! let refiner = LlmAgent::builder("refiner")
+//!     .instruction("Apply {review} to {draft}")
+//!     .output_key("draft");
 //! let tree = SequentialAgent::builder("writing")
 //!     .sub_agent(writer)
 //!     .sub_agent(LoopAgent::builder("refinement").max_iterations(3).sub_agents([critic, refiner]))

@@ -42,7 +42,8 @@ use std::any::Any;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be a step of a workflow",
-    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement `Agent`"
+    note = "put `#[agent]` on the function, declare it with `agent NAME {{ ... }}`, or implement \
+        `Agent`"
 )]
 pub trait Agent: Send + Sync {
     /// The name of the agent, the keys that it reads and writes, and whether it may end a loop.
@@ -56,8 +57,8 @@ pub trait Agent: Send + Sync {
     ///
     /// # Errors
     /// Any error fails the run; committed events stay.
-    // The trait has the same bound. Repeated here, the bound keeps rustc from a second error about
-    // the future when a type is not `Send` and `Sync`.
+    // The bound on `Self` repeats the bound of the trait. Without it, rustc reports a second error,
+    // about the future, for a type that is not `Send` and `Sync`.
     fn run(&self, cx: &mut Context) -> impl Future<Output = Result<Flow>> + Send
     where
         Self: Send + Sync;
@@ -129,8 +130,8 @@ pub trait DynAgent: Send + Sync {
         AnnouncedKeys::of(self.meta())
     }
 
-    /// Returns the agent itself if a tree that holds it has to know its concrete type: a tree
-    /// includes the steps of a block.
+    /// Returns the agent as [`Any`], for a tree that includes the steps of a block and therefore
+    /// needs the block's concrete type. Other agents return `None`.
     fn as_any(&self) -> Option<&dyn Any> {
         None
     }

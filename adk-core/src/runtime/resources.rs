@@ -50,9 +50,11 @@ pub trait Resources: Send + Sync + 'static {
 /// Resources that hold a `T`: `#[derive(adk::Resources)]` implements this trait for the type of
 /// each field.
 #[diagnostic::on_unimplemented(
-    message = "resource-missing: `{Self}` gives no `{T}`, which a tool or agent of this workflow takes",
+    message = "resource-missing: `{Self}` gives no `{T}`, which a tool or agent of this workflow \
+        takes",
     label = "the runner gives no `{T}`",
-    note = "help: give the struct that derives `adk::Resources` a field of type `{T}`, and the runner that struct: `Runner::builder().resources(...)`"
+    note = "help: give the struct that derives `adk::Resources` a field of type `{T}`, and the \
+        runner that struct: `Runner::builder().resources(...)`"
 )]
 pub trait Gives<T>: Resources {
     /// Returns the resource.
@@ -66,7 +68,9 @@ pub trait Gives<T>: Resources {
 #[diagnostic::on_unimplemented(
     message = "it is unknown whether `{R}` gives the resources that `{Self}` takes",
     label = "needs `adk::Needs<{R}>`",
-    note = "help: write `W: Workflow + adk::Needs<{R}>` as the bound of a generic function; for a type that implements `Workflow` by hand, write an empty `impl<R: ?Sized> adk::Needs<R> for {Self} {{}}`"
+    note = "help: write `W: Workflow + adk::Needs<{R}>` as the bound of a generic function; for a \
+        type that implements `Workflow` by hand, write an empty `impl<R: ?Sized> adk::Needs<R> for \
+        {Self} {{}}`"
 )]
 pub trait Needs<R: ?Sized = NoResources> {}
 
@@ -128,6 +132,7 @@ fn missing_resource(name: &str) -> Error {
     let message =
         format!("resource-missing: the runner gives no `{name}`, which a tool or agent takes");
     Error::new(ErrorKind::ResourceMissing, message).with_help(
-        "give the runner a struct that derives `adk::Resources` and has a field of that type: `Runner::builder().resources(...)`",
+        "give the runner a struct that derives `adk::Resources` and has a field of that type: \
+         `Runner::builder().resources(...)`",
     )
 }

@@ -101,7 +101,7 @@ pub(crate) struct Run {
     pub(crate) claim: ClaimId,
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) engine: Arc<dyn Engine>,
-    /// Whether the engine keeps nothing. Most runs then work without slots.
+    /// Whether the engine keeps no runs. Most events then need no [`Slot`].
     pub(crate) is_in_memory: bool,
     pub(crate) config: RunConfig,
     pub(crate) services: Arc<Services>,
@@ -120,7 +120,8 @@ pub(crate) struct Run {
     /// One more than the greatest known place in the log. Counted only if branches may run in
     /// other processes.
     places: AtomicU64,
-    /// The record of the run, until its first commit.
+    /// The record with which the run is registered. Its first commit stores the record and leaves
+    /// `None`.
     begins: Mutex<Option<Arc<RunRecord>>>,
     usage: Mutex<Usage>,
     llm_calls: AtomicU32,
@@ -263,7 +264,8 @@ impl Run {
             .or_else(|| self.live_own_keys())
     }
 
-    /// Returns the same keys as the store has them, also during a replay.
+    /// Returns the keys that hold only the writes of this run, with the values in the store. During
+    /// a replay, [`own_keys`](Self::own_keys) returns earlier values.
     pub(crate) fn live_own_keys(&self) -> Option<&OwnKeys> {
         self.delivery.live_own()
     }
@@ -445,13 +447,13 @@ impl Run {
         self.outer.is_some()
     }
 
-    /// Returns the recorded result of a call, if the engine has handed it over.
+    /// Returns the recorded result of a call, if the engine has supplied the journal.
     pub(crate) fn recorded_result(&self, key: &StepKey) -> Option<Value> {
         self.record_of(key, Value::clone)
     }
 
-    /// Returns whether a call is answered from its record. The record of a failed call is not an
-    /// answer.
+    /// Returns whether the result of a call is read from the journal, so that the call is not made
+    /// again. A failed call in the journal is made again.
     pub(crate) fn is_answered(&self, key: &StepKey) -> bool {
         self.record_of(key, |record| !is_failure(record))
             .unwrap_or_default()
@@ -464,14 +466,15 @@ impl Run {
         }
     }
 
-    /// Returns whether the records that the engine has handed over contain a round at that path.
+    /// Returns whether the journal of a resumed run contains anything below a path, which is a
+    /// round or an element of a block.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
         self.replay
             .as_ref()
             .is_some_and(|replay| replay.has_begun(path))
     }
 
-    /// Returns whether the engine has handed over a record of this run.
+    /// Returns whether the engine has supplied a journal of this run, or of the run around it.
     pub(crate) fn has_record(&self) -> bool {
         match &self.outer {
             Some(outer) => outer.has_record(),
@@ -490,8 +493,8 @@ impl Run {
         slot
     }
 
-    /// Marks an agent as finished, with the next commit. An engine above the store gets no mark,
-    /// because it executes the agent again and answers its calls.
+    /// Marks an agent as finished, with the next commit. No mark is made if an engine such as
+    /// Restate drives the run: it executes the agent again and answers its calls from its own log.
     pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         if !self.engine.records() {
             return;

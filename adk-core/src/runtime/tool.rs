@@ -51,9 +51,9 @@ pub trait Tool: Send + Sync + 'static {
         cx: &mut ToolContext,
     ) -> impl Future<Output = Result<Value, ToolError>> + Send;
 
-    /// Returns whether a user must confirm a call with these arguments, which are the arguments of
-    /// the call. Default: yes. Called once per call, and only if `META` says that the tool may
-    /// [`confirm`](ToolMeta::confirm). The answer is recorded.
+    /// Returns whether a user must confirm the call with these arguments. Default: yes. Called once
+    /// per call, and only if `META` says that the tool may [`confirm`](ToolMeta::confirm). The
+    /// answer is recorded.
     ///
     /// # Errors
     /// The model receives an error, like an error of [`call`](Self::call). No user is asked, and

@@ -36,7 +36,9 @@ pub(crate) use root::{prepare_root, run_branch, run_root};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a workflow, so it cannot be run by itself",
     label = "not a workflow",
-    note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes first, its input second"
+    note = "place an agent or a function in a `workflow! {{ ... }}`, and run that; where \
+        `new(...)` gives a `Result`, take the workflow out of it with `?`; the workflow comes \
+        first, its input second"
 )]
 pub trait Workflow: Send + Sync {
     /// The input of a run.
@@ -103,10 +105,12 @@ impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I,
 /// A workflow that [`Runner::run_live`](crate::Runner::run_live) accepts.
 ///
 /// `workflow!` implements it for a workflow without a loop, a parallel block, an `each` or a `try`,
-/// also in its nested workflows. By hand, write an empty `impl`; parts that are known only at run
+/// also in its nested workflows. By hand, write an empty `impl`; steps that are known only at run
 /// time are then checked when the run begins.
 #[diagnostic::on_unimplemented(
-    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow with one inside, which cannot run live; help: run it with `run(...)`, or run live a workflow that holds only agents and sequences",
+    message = "live-loop: workflow `{Self}` holds a loop, a `parallel` or an `each`, or a workflow \
+        with one inside, which cannot run live; help: run it with `run(...)`, or run live a \
+        workflow that holds only agents and sequences",
     label = "cannot run live",
     note = "a live run is one conversation, which its agents take over one after the other"
 )]
@@ -115,7 +119,7 @@ pub trait Live {}
 #[diagnostic::do_not_recommend]
 impl<W: LiveIf<true> + ?Sized> Live for W {}
 
-/// Implemented by `workflow!` for each workflow, with whether the workflow can run live.
+/// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
 
 /// A type that has its whole tree as a const, as `workflow!` generates it.

@@ -139,7 +139,10 @@ mod tests {
             &["a", "b"],
         );
         let ba = object(
-            &json!({"b": {"description": "How many.", "type": "integer"}, "a": {"type": "string", "default": ""}}),
+            &json!({
+                "b": {"description": "How many.", "type": "integer"},
+                "a": {"type": "string", "default": ""},
+            }),
             &["b", "a"],
         );
         assert_eq!(hash(&ab), hash(&ba));

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Each program stops at all points of its first process.
 const PLAN: Plan = Plan {
     changes: &Change::ALL,
-    programs: 100,
+    programs: 40,
     stops: 12,
 };
 
@@ -34,7 +34,7 @@ async fn without_a_change_nothing_is_wrong() {
     changes::holds(
         Plan {
             changes: &[],
-            programs: 40,
+            programs: 15,
             ..PLAN
         },
         async || shop(),

@@ -246,7 +246,7 @@ async fn open_at_change(program: &Program) -> Played {
     play(&agreeing(program.clone()), &history).await
 }
 
-/// The prompt function is also called for recorded replies.
+/// A function becomes the prompt: it is also called for recorded replies.
 async fn function_as_prompt() {
     shows(|version| agent(version).function = true).await;
     let program = changed(program(), |version| agent(version).function = true);
@@ -254,14 +254,14 @@ async fn function_as_prompt() {
         waits(&program).await.hooks,
         BTreeMap::from([("instruction", 4)])
     );
-    // The calls for the two replies before the change.
+    // Here only the version before the change has the function, and its model gives two replies.
     assert_eq!(
         waits(&reversed(program)).await.hooks,
         BTreeMap::from([("instruction", 2)])
     );
 }
 
-/// Later questions have the new text.
+/// The text of a question changes: later questions have the new text.
 async fn question() {
     let program = changed(program(), |version| version.question = 1);
     is_same(&program).await;
@@ -275,7 +275,8 @@ async fn question() {
     }
 }
 
-/// Later questions are for the answerers of the new version, including questions about calls.
+/// The users who may answer change: later questions are for the users of the new version, including
+/// questions about calls.
 async fn answered_by() {
     let (nobody, staff) = (None, Some(AnsweredBy::Role("staff".to_owned())));
     let program = changed(program(), |version| version.by = Some("staff"));
@@ -299,7 +300,8 @@ async fn answered_by() {
     }
 }
 
-/// A call keeps its answer, and a new tool runs for later calls.
+/// A tool is added: a call of that name keeps its recorded answer, and the tool runs for later
+/// calls.
 async fn added() {
     let mut program = program();
     for (reply, number) in [(0, 5), (2, 6)] {
@@ -328,7 +330,7 @@ async fn added() {
     }
 }
 
-/// Recorded results count, and later calls get an error.
+/// A tool is removed: its recorded results count, and later calls of it get an error.
 async fn removed() {
     let program = changed(program(), |version| {
         agent(version).tools.retain(|tool| tool.name == "book");
@@ -383,7 +385,7 @@ async fn toolset() {
     }
 }
 
-/// Earlier calls need no confirmation, and later calls do.
+/// A tool gets `confirm`: earlier calls need no confirmation, and later calls do.
 async fn confirm_added() {
     let program = changed(program(), |version| {
         agent(version)
@@ -406,7 +408,8 @@ async fn confirm_added() {
     }
 }
 
-/// An open question stays open, and its answer counts; later calls need no confirmation.
+/// A tool loses `confirm`: an open question stays open, and its answer counts; later calls need no
+/// confirmation.
 async fn confirm_removed() {
     let program = changed(program(), |version| {
         agent(version).tools[1].confirm = Confirm::Never
@@ -442,7 +445,8 @@ async fn confirm_removed() {
     );
 }
 
-/// The next model call has a summary, or all events. A recorded summary is not repeated.
+/// Compaction is added or removed: the next model call has a summary, or all events. A recorded
+/// summary is not repeated.
 async fn compaction() {
     let with = |after| move |version: &mut Version| agent(version).compact = after;
     let has_summary = |played: &Played| {
@@ -476,7 +480,8 @@ async fn compaction() {
         (has_summary(&failed), failed.summaries),
         (vec![false, false, true, true, true], 1)
     );
-    // The summarized call fails and its agent emits nothing more: the other steps of a `try` follow.
+    // The summarized call fails and its agent emits nothing more: the other steps of a `try`
+    // follow.
     let mut tries = Program {
         fails: Some((0, 2)),
         ..program()
@@ -508,7 +513,8 @@ async fn compaction() {
     }
 }
 
-/// Callbacks before a model call also run for the two recorded replies.
+/// Callbacks are added or removed. Callbacks before a model call also run for the two recorded
+/// replies.
 async fn callbacks() {
     for hooks in [Hooks::Logs, Hooks::Steps] {
         both(move |version| agent(version).hooks = hooks).await;
@@ -541,8 +547,9 @@ async fn plugins() {
     );
 }
 
-/// Started parts finish, and no part starts beyond the limit. The limit of rounds or elements is
-/// lowered from three to one in the first case, and raised from one to three in the second.
+/// The limit of rounds or elements changes: it is lowered from three to one in the first case, and
+/// raised from one to three in the second. Started parts finish, and no part starts beyond the
+/// limit.
 async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2]) {
     let inside = vec![
         Node::Work {
@@ -603,7 +610,8 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2
     }
 }
 
-/// Started parts continue concurrently, and others start as the new limit allows.
+/// `max_concurrency` changes: started parts continue concurrently, and others start as the new
+/// limit allows.
 async fn concurrency() {
     let part = |number| {
         vec![
@@ -686,7 +694,8 @@ fn open(parts: usize, then: Option<u32>, now: Option<u32>) -> Vec<usize> {
     all
 }
 
-/// A run that exceeds the new limit fails at its next call, and continues with a higher limit.
+/// `max_turns` changes: a run that exceeds the new limit fails at its next call, and continues with
+/// a higher limit.
 async fn turns() {
     let program = changed(program(), |version| agent(version).max_turns = Some(1));
     let (waits, failed) = three(&program).await;
@@ -729,7 +738,7 @@ fn work(number: usize) -> Node {
     }
 }
 
-/// The run continues with the added steps.
+/// Steps are added at the end of the body: the run continues with them.
 async fn step_at_the_end() {
     let program = program();
     let longer = [&program.body[..], &[work(9)]].concat();
@@ -763,7 +772,7 @@ async fn step_at_the_end() {
     );
 }
 
-/// The run is refused and unchanged, until its original program is back.
+/// Other steps change: the run is refused and unchanged, until its original program is back.
 async fn other_steps() {
     let program = program();
     let first = [&[work(9)][..], &program.body].concat();
@@ -831,8 +840,8 @@ fn emits(text: &'static str, fails: bool, stage: &Stage) -> By {
     })
 }
 
-/// A run that differs from its record fails before any call, and continues with its original
-/// program.
+/// Functions change: a run that differs from its record fails before any call, and continues with
+/// its original program.
 async fn functions() {
     let both_versions = |fails: bool| {
         let program = Program {

@@ -161,7 +161,8 @@ async fn answers_stay_valid_in_every_turn_and_branch_limits_are_kept() {
         sorted(["w/p/a@2 1", "w/p/b 2", "w."]),
         "an answered question is not asked again"
     );
-    // With a limit, a branch that waits for a free place would wait for the record.
+    // With `max_concurrency`, the replay must not wait for an event of a branch that waits for a
+    // free slot.
     let tree = Tree::new(
         "w",
         vec![limited("p", 1, vec![run(say("a")), run(asks("b", 1))])],

@@ -146,7 +146,11 @@ async fn a_call_waits_for_an_answer_and_a_refusal_is_sent_to_the_model() {
     let report: String = outcome.get("report").unwrap().unwrap();
     assert_eq!(
         serde_json::from_str::<Value>(&report).unwrap(),
-        json!([{"error": "This tool call is rejected."}, {"result": "nothing to see"}, {"result": "paid 2"}])
+        json!([
+            {"error": "This tool call is rejected."},
+            {"result": "nothing to see"},
+            {"result": "paid 2"},
+        ])
     );
     assert_eq!(outcome.get::<u32>("paid").unwrap(), Some(2));
 }

@@ -33,7 +33,8 @@ impl World {
         self.knowing(at, None)
     }
 
-    /// Starts such a process that also recovers runs of a workflow. Replies of models stream.
+    /// Starts a process that is killed at point `at`, and that recovers runs of a workflow. Replies
+    /// of models stream.
     pub fn knowing(&self, at: usize, tree: Option<Tree>) -> (Runner, Crashing) {
         let engine = Crashing::new(self.journal.clone(), self.recorded.clone(), at);
         let runner = Runner::builder()

@@ -40,7 +40,7 @@ fn a_killed_run_ends_like_an_uninterrupted_one() {
     let step = if std::env::var("ADK_CRASHES").is_ok_and(|all| all == "all") {
         1
     } else {
-        31
+        97
     };
     let cases = [trees::all(), people::all(), talks::all()].concat();
     let (next, done) = (AtomicUsize::new(0), Done::default());

@@ -64,6 +64,30 @@ fn asks_in_calls() -> LlmAgent {
         .unwrap()
 }
 
+fn in_parallel() -> Tree {
+    let inside = vec![
+        run(works("b")),
+        run(asks("yes")),
+        sequence("s", vec![run(works("c")), run(asks("no"))]),
+    ];
+    Tree::new(
+        "w",
+        vec![run(works("a")), parallel("p", inside), run(works("d"))],
+    )
+}
+
+fn without_answers() -> Tree {
+    let inside = vec![run(works("b")), run(unanswered("yes"))];
+    Tree::new(
+        "w",
+        vec![
+            run(unanswered("no")),
+            parallel("p", inside),
+            run(works("c")),
+        ],
+    )
+}
+
 /// Returns all workflows that wait for people.
 pub fn all() -> Vec<Named> {
     vec![
@@ -82,21 +106,7 @@ pub fn all() -> Vec<Named> {
             },
             false,
         ),
-        (
-            "await in parallel",
-            || {
-                let inside = vec![
-                    run(works("b")),
-                    run(asks("yes")),
-                    sequence("s", vec![run(works("c")), run(asks("no"))]),
-                ];
-                Tree::new(
-                    "w",
-                    vec![run(works("a")), parallel("p", inside), run(works("d"))],
-                )
-            },
-            true,
-        ),
+        ("await in parallel", in_parallel, true),
         (
             "await in a loop",
             || {
@@ -140,20 +150,6 @@ pub fn all() -> Vec<Named> {
             },
             false,
         ),
-        (
-            "questions without an answer in time",
-            || {
-                let inside = vec![run(works("b")), run(unanswered("yes"))];
-                Tree::new(
-                    "w",
-                    vec![
-                        run(unanswered("no")),
-                        parallel("p", inside),
-                        run(works("c")),
-                    ],
-                )
-            },
-            true,
-        ),
+        ("questions without an answer in time", without_answers, true),
     ]
 }

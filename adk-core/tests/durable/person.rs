@@ -583,7 +583,8 @@ async fn runs_of_all_tenants_are_recovered() {
     tenants::waits(&Shared(World::new())).await;
 }
 
-/// Runs that are refused for lack of room are offered again later and do not block others.
+/// A watch offers a run again later if its `resume_by` refuses the run as busy. Other runs continue
+/// in the meantime.
 #[tokio::test(start_paused = true)]
 async fn a_refused_run_does_not_block_others() {
     let processes = Shared(World::new());

@@ -130,8 +130,9 @@ async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
     );
 }
 
-/// Reads the writes of the other branch directly after its own event. That event is the later one
-/// at first, and the earlier one after the resumption.
+/// The agent `slow` emits an event, then reads the key of the other branch. In the first execution,
+/// `slow` is late, so its event comes after that of `quick`. When the run is resumed, `slow` is the
+/// first to emit, and has to wait for its turn.
 #[tokio::test(start_paused = true)]
 async fn an_emit_waits_for_its_turn() {
     static IS_FIRST: AtomicBool = AtomicBool::new(true);

@@ -54,12 +54,14 @@ async fn another_shape_is_refused_with_a_diff() {
         ErrorKind::TopologyChanged
     );
     assert_eq!(length(&world).await, before);
-    // More steps at the end are not another shape, and the run was released.
+    // A workflow with more steps at its end still fits. The run can be resumed, so the refusals
+    // have released it.
     let longer = Tree::new("w", vec![run(works("a")), run(works("b")), run(say("z"))]);
     runner.resume(&longer, id).await.unwrap();
 }
 
-/// A type of an answer, and the type of the same name in a later program.
+/// The type of an answer in the program that begins the run. `now::Decision` is the type of the
+/// same name in a later program.
 mod then {
     use super::*;
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]

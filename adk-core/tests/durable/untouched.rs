@@ -336,7 +336,8 @@ async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
         )
         .await;
     assert!(
-        error.contains("the call `c1` in the name of `look`, but it is a call of `ask`"),
+        error
+            .contains("the call `c1` as a response of tool `look`, but it is a call of tool `ask`"),
         "{error}"
     );
     assert_eq!(model.requests().len(), calls);

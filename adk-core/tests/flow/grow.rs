@@ -260,7 +260,7 @@ impl Grower {
         }
     }
 
-    /// Returns the name of a loop around, or none, which is the innermost.
+    /// Returns the name of an enclosing loop that an exit targets; `None` for the innermost loop.
     fn target(&mut self, here: &Here, named: Construct) -> Option<String> {
         if self.careless() && self.random.one_in(4) {
             return Some("nowhere".to_owned());

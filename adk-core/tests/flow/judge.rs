@@ -126,7 +126,8 @@ pub fn judge(flow: &Flow) -> Result<Verdict, String> {
             "nothing is reported for `{key}`, which a workflow inside keeps in the session"
         ));
     }
-    // A fault by this rule must be reported wherever the rule applies.
+    // A renaming that claims a missing key must be reported, wherever the rule `renamings_count`
+    // applies.
     missed(&look(flow, RENAMINGS), &reports)?;
     let (is_accepted, is_sound) = (reports.is_empty(), found == Found::default());
     let mut verdict = Verdict {
@@ -278,7 +279,7 @@ impl Reported {
         }
     }
 
-    /// Whether the fault is one that is reported once for this key.
+    /// Whether the fault is about this key. The name in a fault about an exit is a loop, not a key.
     fn is_of(&self, key: &str) -> bool {
         self.check != "exit-outside-loop" && self.name.as_deref() == Some(key)
     }

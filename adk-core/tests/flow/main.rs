@@ -44,7 +44,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Range;
 use std::time::Instant;
-use tree::{Kind, Node, Patience};
+use tree::{Agent, Block, Kind, Node, Patience};
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
@@ -66,7 +66,8 @@ fn head(what: &str, seeds: &Range<u64>, accepted: u64, begin: Instant) -> String
     let (trees, time) = (seeds.end - seeds.start, begin.elapsed().as_secs_f64());
     let rejected = trees - accepted;
     format!(
-        "flow, {what}: ADK_SEED={} ADK_TREES={trees}: {accepted} accepted, {rejected} rejected, {time:.1} s\n",
+        "flow, {what}: ADK_SEED={} ADK_TREES={trees}: {accepted} accepted, {rejected} rejected, \
+         {time:.1} s\n",
         seeds.start
     )
 }
@@ -119,6 +120,104 @@ fn the_checker_reports_every_possible_failure() {
     failures.none();
 }
 
+fn see_agent(agent: &Agent, see: &mut impl FnMut(&'static str, bool)) {
+    see("exit", agent.exit);
+    see("exit by name", !agent.leaves.is_empty());
+    see("exit after the write", agent.exit && agent.writes_first);
+    see("transfer", !agent.targets.is_empty());
+    see("tool", !agent.tools.is_empty());
+    see("model", agent.model);
+    see("toolset", agent.toolset);
+    let is_written = |key| agent.tools.iter().any(|write| write.key == key);
+    see(
+        "read and written by a tool",
+        agent.reads.iter().any(|read| is_written(read.key)),
+    );
+    see("agent as a tool", !agent.helpers.is_empty());
+    see("workflow as a tool", !agent.flows.is_empty());
+    see(
+        "nested subagent",
+        agent.below().iter().any(|agent| !agent.is_alone()),
+    );
+    see(
+        "below an instance",
+        agent
+            .below()
+            .iter()
+            .any(|below| below.reads.iter().any(|read| read.own.is_some())),
+    );
+    see(
+        "written below an instance",
+        agent
+            .below()
+            .iter()
+            .any(|below| below.writes.iter().any(|write| write.own.is_some())),
+    );
+    see("prompt", agent.reads.iter().any(|read| read.prompt));
+    see(
+        "optional read",
+        agent.reads.iter().any(|read| read.optional),
+    );
+    see(
+        "secret",
+        agent.reads.iter().any(|read| tree::is_secret(read.key)),
+    );
+    see(
+        "renamed read",
+        agent.reads.iter().any(|read| read.own.is_some()),
+    );
+    see(
+        "renamed write",
+        agent.writes.iter().any(|write| write.own.is_some()),
+    );
+    see(
+        "write perhaps",
+        agent.writes.iter().any(|write| write.perhaps),
+    );
+    see("await", agent.patience == Some(Patience::Endless));
+    see(
+        "await with a timeout",
+        agent.patience == Some(Patience::Fails),
+    );
+    see(
+        "await with a default",
+        agent.patience == Some(Patience::Default),
+    );
+    see(
+        "question with a key",
+        agent.patience.is_some() && !agent.reads.is_empty(),
+    );
+}
+
+fn see_block(block: &Block, see: &mut impl FnMut(&'static str, bool)) {
+    match block.kind {
+        _ if block.skippable => see("a block that a callback may skip", true),
+        Kind::Parallel { .. } if block.skip => see("parallel that skips failed branches", true),
+        Kind::Each { .. } if block.skip => see("each that skips failed elements", true),
+        Kind::Sequence => see("sequence", true),
+        Kind::Parallel { limit, first } => {
+            see("parallel", limit.is_none());
+            see("parallel(first)", first);
+        }
+        Kind::Try { .. } => see("try", true),
+        Kind::Else => see("else", true),
+        Kind::Match { .. } => see("match", true),
+        Kind::Each { max, .. } => {
+            see("each", true);
+            see("each with `max`", matches!(max, Some((_, Over::Fail))));
+            see(
+                "each that omits elements over `max`",
+                matches!(max, Some((_, Over::Cut))),
+            );
+        }
+        Kind::Loop { max, until } => {
+            see("loop with `max`", max.is_some());
+            see("loop with `until`", until.is_some());
+            see("loop without either", max.is_none() && until.is_none());
+        }
+    }
+}
+
 /// Asserts that every construct occurs, because absent ones are not tested.
 #[test]
 fn everything_grows() {
@@ -131,74 +230,7 @@ fn everything_grows() {
         see("state", !flow.states.is_empty());
         see("output", !flow.outputs.is_empty());
         flow.each(&mut |node| match node {
-            Node::Run(agent) => {
-                see("exit", agent.exit);
-                see("exit by name", !agent.leaves.is_empty());
-                see("exit after the write", agent.exit && agent.writes_first);
-                see("transfer", !agent.targets.is_empty());
-                see("tool", !agent.tools.is_empty());
-                see("model", agent.model);
-                see("toolset", agent.toolset);
-                let is_written = |key| agent.tools.iter().any(|write| write.key == key);
-                see(
-                    "read and written by a tool",
-                    agent.reads.iter().any(|read| is_written(read.key)),
-                );
-                see("agent as a tool", !agent.helpers.is_empty());
-                see("workflow as a tool", !agent.flows.is_empty());
-                see(
-                    "nested subagent",
-                    agent.below().iter().any(|agent| !agent.is_alone()),
-                );
-                see(
-                    "below an instance",
-                    agent
-                        .below()
-                        .iter()
-                        .any(|below| below.reads.iter().any(|read| read.own.is_some())),
-                );
-                see(
-                    "written below an instance",
-                    agent
-                        .below()
-                        .iter()
-                        .any(|below| below.writes.iter().any(|write| write.own.is_some())),
-                );
-                see("prompt", agent.reads.iter().any(|read| read.prompt));
-                see(
-                    "optional read",
-                    agent.reads.iter().any(|read| read.optional),
-                );
-                see(
-                    "secret",
-                    agent.reads.iter().any(|read| tree::is_secret(read.key)),
-                );
-                see(
-                    "renamed read",
-                    agent.reads.iter().any(|read| read.own.is_some()),
-                );
-                see(
-                    "renamed write",
-                    agent.writes.iter().any(|write| write.own.is_some()),
-                );
-                see(
-                    "write perhaps",
-                    agent.writes.iter().any(|write| write.perhaps),
-                );
-                see("await", agent.patience == Some(Patience::Endless));
-                see(
-                    "await with a timeout",
-                    agent.patience == Some(Patience::Fails),
-                );
-                see(
-                    "await with a default",
-                    agent.patience == Some(Patience::Default),
-                );
-                see(
-                    "question with a key",
-                    agent.patience.is_some() && !agent.reads.is_empty(),
-                );
-            }
+            Node::Run(agent) => see_agent(agent, &mut see),
             Node::Nested(nested) => {
                 see("nested", true);
                 see("nested in nested", !nested.flow.definitions().is_empty());
@@ -212,34 +244,7 @@ fn everything_grows() {
                 see("break by name", target.is_some());
             }
             Node::Nothing => see("an arm that does nothing", true),
-            Node::Block(block) => match block.kind {
-                _ if block.skippable => see("a block that a callback may skip", true),
-                Kind::Parallel { .. } if block.skip => {
-                    see("parallel that skips failed branches", true)
-                }
-                Kind::Each { .. } if block.skip => see("each that skips failed elements", true),
-                Kind::Sequence => see("sequence", true),
-                Kind::Parallel { limit, first } => {
-                    see("parallel", limit.is_none());
-                    see("parallel(first)", first);
-                }
-                Kind::Try { .. } => see("try", true),
-                Kind::Else => see("else", true),
-                Kind::Match { .. } => see("match", true),
-                Kind::Each { max, .. } => {
-                    see("each", true);
-                    see("each with `max`", matches!(max, Some((_, Over::Fail))));
-                    see(
-                        "each that omits elements over `max`",
-                        matches!(max, Some((_, Over::Cut))),
-                    );
-                }
-                Kind::Loop { max, until } => {
-                    see("loop with `max`", max.is_some());
-                    see("loop with `until`", until.is_some());
-                    see("loop without either", max.is_none() && until.is_none());
-                }
-            },
+            Node::Block(block) => see_block(block, &mut see),
         });
     }
     let rare: Vec<_> = grown.iter().filter(|(_, count)| **count < 10).collect();
@@ -272,7 +277,8 @@ fn accepted_workflows_run() {
     let mut text = head("runtime", &seeds, accepted, begin);
     writeln!(
         text,
-        "  {executions} executions with {turns} turns of agents; {whole} trees ran all their executions"
+        "  {executions} executions with {turns} turns of agents; {whole} trees ran all their \
+         executions"
     )
     .unwrap();
     writeln!(
@@ -282,7 +288,8 @@ fn accepted_workflows_run() {
     .unwrap();
     writeln!(
         text,
-        "  {by_elements} loops continued because their exits are in an empty `each` or an unused `else`"
+        "  {by_elements} loops continued because their exits are in an empty `each` or an unused \
+         `else`"
     )
     .unwrap();
     // With many such loops, exits inside an `each` or an `else` would have no effect.

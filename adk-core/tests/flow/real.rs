@@ -40,7 +40,7 @@ pub struct Seen {
     /// Whether all possible executions ran.
     pub is_whole: bool,
     pub wrong: BTreeSet<Wrong>,
-    /// Loops that were given up, and loops that ended.
+    /// Loops that some execution gave up, because they did not end in time, and loops that ended.
     given_up: BTreeSet<String>,
     ended: BTreeSet<String>,
     /// The number of loops whose only exits are in an `each` or an `else`.

@@ -180,63 +180,67 @@ fn smaller(node: &Node) -> Vec<Node> {
                     ..block.clone()
                 });
             }
-            let kind = match block.kind {
-                Kind::Parallel {
-                    limit: Some(_),
-                    first,
-                } => Some(Kind::Parallel { limit: None, first }),
-                Kind::Parallel {
-                    limit: None,
-                    first: true,
-                } => Some(Kind::Parallel {
-                    limit: None,
-                    first: false,
-                }),
-                Kind::Try { most } if most > 1 => Some(Kind::Try { most: most - 1 }),
-                Kind::Each {
-                    item,
-                    list,
-                    max,
-                    limit: Some(_),
-                } => Some(Kind::Each {
-                    item,
-                    list,
-                    max,
-                    limit: None,
-                }),
-                Kind::Each {
-                    item,
-                    list,
-                    max: Some(_),
-                    limit,
-                } => Some(Kind::Each {
-                    item,
-                    list,
-                    max: None,
-                    limit,
-                }),
-                Kind::Loop {
-                    max: Some(max),
-                    until: Some(_),
-                } => Some(Kind::Loop {
-                    max: Some(max),
-                    until: None,
-                }),
-                Kind::Loop {
-                    max: Some(max),
-                    until: None,
-                } if max > 1 => Some(Kind::Loop {
-                    max: Some(max - 1),
-                    until: None,
-                }),
-                _ => None,
-            };
+            let kind = smaller_kind(&block.kind);
             all.extend(kind.map(|kind| Block {
                 kind,
                 ..block.clone()
             }));
             all.into_iter().filter(is_whole).map(Node::Block).collect()
         }
+    }
+}
+
+fn smaller_kind(kind: &Kind) -> Option<Kind> {
+    match *kind {
+        Kind::Parallel {
+            limit: Some(_),
+            first,
+        } => Some(Kind::Parallel { limit: None, first }),
+        Kind::Parallel {
+            limit: None,
+            first: true,
+        } => Some(Kind::Parallel {
+            limit: None,
+            first: false,
+        }),
+        Kind::Try { most } if most > 1 => Some(Kind::Try { most: most - 1 }),
+        Kind::Each {
+            item,
+            list,
+            max,
+            limit: Some(_),
+        } => Some(Kind::Each {
+            item,
+            list,
+            max,
+            limit: None,
+        }),
+        Kind::Each {
+            item,
+            list,
+            max: Some(_),
+            limit,
+        } => Some(Kind::Each {
+            item,
+            list,
+            max: None,
+            limit,
+        }),
+        Kind::Loop {
+            max: Some(max),
+            until: Some(_),
+        } => Some(Kind::Loop {
+            max: Some(max),
+            until: None,
+        }),
+        Kind::Loop {
+            max: Some(max),
+            until: None,
+        } if max > 1 => Some(Kind::Loop {
+            max: Some(max - 1),
+            until: None,
+        }),
+        _ => None,
     }
 }
 

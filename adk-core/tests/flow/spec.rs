@@ -1,6 +1,6 @@
 //! Converts a workflow to the [`Spec`] that the macro would write.
 
-use super::tree::{Agent, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
+use super::tree::{Agent, Block, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
 use adk_core::__private::typed::Numbered;
 use adk_core::Secret;
 use adk_core::spec::{
@@ -122,42 +122,7 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
             }
             Node::Nothing => {}
             Node::Block(block) => {
-                let (kind, part) = match block.kind {
-                    Kind::Sequence => (StepKind::Sequence, None),
-                    Kind::Parallel { limit, first } => (
-                        StepKind::Parallel {
-                            max_concurrency: limit,
-                            first,
-                        },
-                        Some(StepKind::Branch),
-                    ),
-                    Kind::Try { most } => (StepKind::Try(Attempts::new(Some(most)).all()), None),
-                    Kind::Else => (StepKind::Else, None),
-                    Kind::Match { key } => (
-                        StepKind::Match { key },
-                        Some(StepKind::Arm { pattern: "_" }),
-                    ),
-                    Kind::Each {
-                        item,
-                        list,
-                        max,
-                        limit,
-                    } => {
-                        let (max, over) =
-                            max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
-                        (
-                            StepKind::Each {
-                                item,
-                                list,
-                                max,
-                                over,
-                                max_concurrency: limit,
-                            },
-                            None,
-                        )
-                    }
-                    Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
-                };
+                let (kind, part) = step_kinds(block);
                 let name = if let Kind::Else = block.kind {
                     ""
                 } else {
@@ -182,6 +147,45 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                 close(at, steps);
             }
         }
+    }
+}
+
+/// Returns the kind of a block, and the kind of the steps around its parts.
+fn step_kinds(block: &Block) -> (StepKind<'_>, Option<StepKind<'static>>) {
+    match block.kind {
+        Kind::Sequence => (StepKind::Sequence, None),
+        Kind::Parallel { limit, first } => (
+            StepKind::Parallel {
+                max_concurrency: limit,
+                first,
+            },
+            Some(StepKind::Branch),
+        ),
+        Kind::Try { most } => (StepKind::Try(Attempts::new(Some(most)).all()), None),
+        Kind::Else => (StepKind::Else, None),
+        Kind::Match { key } => (
+            StepKind::Match { key },
+            Some(StepKind::Arm { pattern: "_" }),
+        ),
+        Kind::Each {
+            item,
+            list,
+            max,
+            limit,
+        } => {
+            let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
+            (
+                StepKind::Each {
+                    item,
+                    list,
+                    max,
+                    over,
+                    max_concurrency: limit,
+                },
+                None,
+            )
+        }
+        Kind::Loop { max, until } => (StepKind::Loop { max, until }, None),
     }
 }
 

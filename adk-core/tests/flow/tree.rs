@@ -80,7 +80,7 @@ pub enum Node {
     Nothing,
 }
 
-/// An agent at its only place.
+/// An agent that occurs at one place of the workflow.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     pub name: String,
@@ -125,7 +125,7 @@ pub enum Patience {
 #[derive(Clone, Copy, Debug)]
 pub struct Read {
     pub key: Key,
-    /// The name in the definition.
+    /// The name of the key in the definition of the agent, if it differs.
     pub own: Option<Key>,
     pub optional: bool,
     /// Whether a prompt reads the key, and not a parameter.
@@ -137,7 +137,7 @@ pub struct Read {
 #[derive(Clone, Copy, Debug)]
 pub struct Write {
     pub key: Key,
-    /// The name in the definition.
+    /// The name of the key in the definition of the agent, if it differs.
     pub own: Option<Key>,
     pub perhaps: bool,
 }
@@ -254,7 +254,7 @@ impl Agent {
         }
     }
 
-    /// Renames the keys of everything below it to those of the instance.
+    /// Renames the keys of the agents, tools and workflows below this agent, as its instance does.
     pub fn settle(&mut self) {
         self.settle_model();
         let reads: Vec<_> = self
@@ -306,7 +306,7 @@ impl Agent {
     }
 }
 
-/// The keys of an instance, by those of its definition.
+/// The keys that an instance uses, by the keys of its definition.
 struct Renamed {
     reads: Vec<(Key, Key)>,
     writes: Vec<(Key, Key)>,
@@ -318,7 +318,7 @@ impl Renamed {
     }
 }
 
-/// Returns the name in the definition, if it differs, and the key.
+/// Returns the name that the definition uses, if it differs, and the key of the instance.
 fn own(renamed: &[(Key, Key)], name: Key) -> (Option<Key>, Key) {
     let key = renamed
         .iter()

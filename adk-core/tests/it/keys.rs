@@ -288,8 +288,8 @@ async fn a_missing_input_of_an_instance_names_both_keys() {
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "agent `p` (at w/p): the workflow's input `draft` reads the key `essay`, which nothing has written; \
-         help: write `essay` before it, or give the input a default"
+        "agent `p` (at w/p): the workflow's input `draft` reads the key `essay`, which nothing has \
+         written; help: write `essay` before it, or give the input a default"
     );
 }
 
@@ -311,7 +311,8 @@ async fn a_parameter_without_its_value_names_both_keys() {
     let error = runner().run(&tree, "go").await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "agent `second` (at w/second): the parameter `draft` reads the state key `essay`, which holds no value; help: \
-         let an earlier step write `essay`, pass it as an input, or make the parameter an `Option`"
+        "agent `second` (at w/second): the parameter `draft` reads the state key `essay`, which \
+         holds no value; help: let an earlier step write `essay`, pass it as an input, or make the \
+         parameter an `Option`"
     );
 }

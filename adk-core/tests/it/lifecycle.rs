@@ -275,14 +275,18 @@ fn a_lifecycle_survives_json_and_reads_well() {
         duration: Duration::from_micros(1_250_000),
         outcome,
     };
+    let loop_ended = concat!(
+        r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"#,
+        r#""outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,
+    );
     for (text, lines) in [
         (r#"{"kind":"llm","phase":"started"}"#, "agent started"),
+        (loop_ended, "loop finished in round 2 after 1.2s"),
         (
-            r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,
-            "loop finished in round 2 after 1.2s",
-        ),
-        (
-            r#"{"kind":"parallel","phase":"finished","durationMicros":1250000,"outcome":{"type":"cancelled"}}"#,
+            concat!(
+                r#"{"kind":"parallel","phase":"finished","durationMicros":1250000,"#,
+                r#""outcome":{"type":"cancelled"}}"#,
+            ),
             "block cancelled after 1.2s",
         ),
     ] {
@@ -290,10 +294,7 @@ fn a_lifecycle_survives_json_and_reads_well() {
         assert_eq!(serde_json::to_string(&lifecycle).unwrap(), text);
         assert_eq!(lifecycle.to_string(), lines);
     }
-    let loop_end: Lifecycle = serde_json::from_str(
-        r#"{"kind":"loop","phase":"finished","durationMicros":1250000,"outcome":{"type":"loop_ended","rounds":2,"reason":"max"}}"#,
-    )
-    .unwrap();
+    let loop_end: Lifecycle = serde_json::from_str(loop_ended).unwrap();
     let outcome = LifecycleOutcome::LoopEnded {
         rounds: 2,
         reason: LoopEndReason::Max,

@@ -277,17 +277,8 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
                 }
             }
             _ if event.author.starts_with('a') => {
-                for (key, _) in delta() {
-                    let held = state
-                        .get(&key)
-                        .map_or("nothing".to_owned(), Value::to_string);
-                    if event.text() != held {
-                        return Err(format!(
-                            "{path} read {} from {key}, which holds {held}",
-                            event.text()
-                        ));
-                    }
-                }
+                let keys = delta().map(|(key, _)| key);
+                check_reads(event, &path, keys, state)?;
             }
             _ => {}
         }
@@ -316,6 +307,24 @@ pub fn replay(log: &[Arc<Event>], state: &mut State) -> Result<(), String> {
         names
             .filter(|name| !name.starts_with(KEPT))
             .for_each(|name| drop(state.remove(name)));
+    }
+    Ok(())
+}
+
+/// Checks that an agent has read the held values.
+fn check_reads(
+    event: &Event,
+    path: &str,
+    keys: impl Iterator<Item = String>,
+    state: &State,
+) -> Result<(), String> {
+    for key in keys {
+        let held = state.get(&key);
+        let held = held.map_or("nothing".to_owned(), Value::to_string);
+        let text = event.text();
+        if text != held {
+            return Err(format!("{path} read {text} from {key}, which holds {held}"));
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub const ROOT: &str = "root";
 /// The prefix of the names of `state` keys.
 pub const KEPT: &str = "kept";
-/// Prefixes of the names of blocks that skip failed parts.
+/// The prefix of the names of `each` blocks that skip failed elements.
 const SKIP_EACH: &str = "skipe";
 const SKIP_RACE: &str = "skipr";
 
@@ -18,12 +18,13 @@ pub enum Shape {
     Agent {
         name: &'static str,
         leave: Leave,
-        /// The key that it reads and writes instead of a key with its own name.
+        /// The key that the agent reads and writes instead of a key with its own name.
         renamed: Option<&'static str>,
-        /// The item of the enclosing `each` in its workflow, or the error of the `else`.
+        /// What else the agent reads: the item of the enclosing `each` in its workflow, or the
+        /// error of the `else`.
         item: Item,
     },
-    /// Writes a key that a block reads, or the output of a workflow.
+    /// An agent that writes a key for a block that reads it, or the output of a workflow.
     Write {
         name: &'static str,
         key: &'static str,
@@ -50,17 +51,17 @@ pub enum Shape {
         most: u32,
         all: bool,
         inside: Vec<Shape>,
-        /// Empty without an `else`.
+        /// The steps of the `else`; empty without an `else`.
         otherwise: Vec<Shape>,
     },
-    /// Follows the step that writes its key.
+    /// A `match`, which follows the step that writes its key.
     Match {
         name: &'static str,
         key: &'static str,
         writer: &'static str,
         arms: Vec<Vec<Shape>>,
     },
-    /// Follows the step that writes its list.
+    /// An `each`, which follows the step that writes its list.
     Each {
         name: &'static str,
         item: &'static str,
@@ -462,7 +463,8 @@ impl Grower {
             key: list,
             what: What::List,
         };
-        // Only one of all enclosing elements could be allowed to fail, and its error is permanent.
+        // `Over::Fail` is a permanent error in every enclosing element. It is chosen only where
+        // permanent errors are handled and no `each` is in between.
         let may_fail = leave
             .fails
             .is_some_and(|fails| fails.depth == leave.depth && !fails.pass);

@@ -103,7 +103,7 @@ pub struct Loop {
 }
 
 impl Leave {
-    /// Returns the loops in the same element.
+    /// Returns the enclosing loops that are inside the same element as the agent.
     pub fn inner(&self) -> &[Loop] {
         let outside = self
             .loops

@@ -90,14 +90,13 @@ fn node(shape: &Shape, seed: u64) -> Node {
             max,
             until,
             inside,
-        } => Node::Block(
-            name,
-            StepKind::Loop {
+        } => {
+            let kind = StepKind::Loop {
                 max: *max,
                 until: *until,
-            },
-            nodes(inside, seed),
-        ),
+            };
+            Node::Block(name, kind, nodes(inside, seed))
+        }
         Shape::Parallel {
             name,
             limit,
@@ -133,14 +132,7 @@ fn node(shape: &Shape, seed: u64) -> Node {
             inside,
             ..
         } => {
-            let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
-            let kind = StepKind::Each {
-                item,
-                list,
-                max,
-                over,
-                max_concurrency: *limit,
-            };
+            let kind = each_kind(item, list, *max, *limit);
             Node::Block(name, kind, nodes(inside, seed))
         }
         Shape::Break { target } => Node::Break(*target),
@@ -207,4 +199,20 @@ fn agent(name: &'static str, own: Option<&'static str>, seed: u64, leave: Leave)
         .exits(Box::leak(exits.into_boxed_slice()))
         .writes(writes);
     agent
+}
+
+fn each_kind(
+    item: &'static str,
+    list: &'static str,
+    max: Option<(u32, Over)>,
+    limit: Option<u32>,
+) -> StepKind<'static> {
+    let (max, over) = max.map_or((None, Over::Fail), |(max, over)| (Some(max), over));
+    StepKind::Each {
+        item,
+        list,
+        max,
+        over,
+        max_concurrency: limit,
+    }
 }

@@ -27,7 +27,7 @@ pub struct Stores {
 }
 
 impl Stores {
-    /// Wraps a store that implements both.
+    /// Wraps a store that implements both traits.
     pub fn from_store<S: SessionStore + ArtifactStore + Clone>(store: &S) -> Self {
         Self {
             artifacts: Arc::new(store.clone()),
@@ -439,7 +439,7 @@ fn loads() -> By {
     })
 }
 
-/// Builds a tree that waits for a person between the two.
+/// Builds a tree that saves `draft.txt`, waits for a person, and loads it.
 fn drafting() -> Tree {
     Tree::new(
         "w",

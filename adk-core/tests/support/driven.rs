@@ -49,8 +49,14 @@ fn above<S: SessionStore + Engine + Clone>(store: &S, tree: Tree, other: Option<
 fn task(tree: &Tree, run: RunId, session: &str) -> RunTask {
     let topology = Topology::of(tree.as_agent().meta());
     serde_json::from_value(json!({
-        "run_id": run, "session": SessionKey::new("app", "u", session), "takes_turn": true, "workflow": "w",
-        "topology": topology, "message": Content::from("go"), "delta": {}, "config": null,
+        "run_id": run,
+        "session": SessionKey::new("app", "u", session),
+        "takes_turn": true,
+        "workflow": "w",
+        "topology": topology,
+        "message": Content::from("go"),
+        "delta": {},
+        "config": null,
     }))
     .expect("a task")
 }
@@ -377,7 +383,7 @@ pub async fn keeps_waits(place: &impl Place) {
         panic!("{open:?}")
     };
     assert!(b.deadline.is_some(), "people see the deadline");
-    // The engine above has the clock.
+    // The engine above the store keeps the deadlines, so the store reports no due wait.
     let due = waits(&person).due("app", u64::MAX, 10).await.unwrap();
     assert_eq!((due.waits, due.next), (vec![], None));
     let filter = RunFilter::unfinished().user("u");
@@ -444,7 +450,7 @@ pub async fn keeps_waits(place: &impl Place) {
     );
 }
 
-/// Any process closes the run; after an end its claim is over.
+/// Any process may close the run. When the run has ended, its claim is over.
 pub async fn closes(place: &impl Place) {
     let made = Arc::default();
     let (one, two) = (place.open().await, place.open().await);
@@ -483,7 +489,7 @@ pub async fn closes(place: &impl Place) {
             let driven = driven(&one, run, 0).await;
             assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
         }
-        // The claim stays the same.
+        // The shared claim stays valid for all processes.
         let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
         registry(&two)
             .finished(claim, vec![done.clone()])
@@ -499,16 +505,9 @@ pub async fn closes(place: &impl Place) {
             .close(claim, end.clone(), usage(9))
             .await
             .unwrap();
-        is_fenced(
-            registry(&two)
-                .close(claim, RunStatus::Running, usage(10))
-                .await,
-        );
-        is_fenced(
-            registry(&two)
-                .close(claim, RunStatus::Paused, usage(10))
-                .await,
-        );
+        for status in [RunStatus::Running, RunStatus::Paused] {
+            is_fenced(registry(&two).close(claim, status, usage(10)).await);
+        }
         is_fenced(registry(&one).finished(claim, vec![done]).await);
         is_fenced(waits(&two).withdraw(claim, vec![open[0].id.clone()]).await);
         is_fenced(again(&here, run).await);
@@ -533,28 +532,32 @@ pub async fn closes(place: &impl Place) {
             "the results of its steps are not in this store"
         );
     }
-    // A run that a process drives itself is not such a run.
+    refuses_plain_runs(&one, &two).await;
+}
+
+/// A run that a process drives itself is not driven by an engine.
+async fn refuses_plain_runs<S: SessionStore + Engine + Clone>(one: &S, two: &S) {
     let tree = Tree::new("w", vec![run(say("a"))]);
-    let own = runner(&one)
+    let own = runner(one)
         .session("u", "own")
         .run(&tree, "go")
         .await
         .unwrap()
         .run_id;
     assert_eq!(
-        registry(&two).driven(own, 0).await.unwrap_err().kind(),
+        registry(two).driven(own, 0).await.unwrap_err().kind(),
         ErrorKind::RunBusy
     );
     is_fenced(
         begin(
-            &above(&two, tree, None),
+            &above(two, tree, None),
             &Tree::new("w", vec![run(say("a"))]),
             own,
             "own",
         )
         .await,
     );
-    assert_eq!(log(&two, "own").await.len, 2);
+    assert_eq!(log(two, "own").await.len, 2);
 }
 
 /// A run that any process cancelled writes nothing more, and neither does a run whose session is
@@ -632,7 +635,8 @@ fn is_cancelled<T: std::fmt::Debug>(result: Result<T, Error>) {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Cancelled);
 }
 
-/// Processes on the plain store do not resume such a run, even after all its processes have died.
+/// Processes on the plain store do not resume a run that an engine above drives, even after all its
+/// processes have died.
 pub async fn is_left_alone(place: &impl Place) {
     let (run, half) = (RunId::new(), RunId::new());
     let tree = || Tree::new("w", vec![run_asks(), super::run(say("z"))]);

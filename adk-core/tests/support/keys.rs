@@ -69,7 +69,7 @@ pub async fn binds(place: &impl Opens) {
     }
 }
 
-/// A binding is replaced only if it is still the one that the caller has seen.
+/// A binding is replaced only if it is still the one that the caller names in `replaces`.
 pub async fn rebinds(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let keys = keys(&runner);
@@ -193,7 +193,11 @@ pub async fn begins_once(place: &impl Opens) {
             is_refused(begin(second, session).await);
             // A run without a reader is dropped in the middle, or before it starts.
             let mut dropped = begin(second, session).stream();
-            tokio::select! { biased; event = dropped.next() => is_refused(event.unwrap()), () = async {} => {} }
+            tokio::select! {
+                biased;
+                event = dropped.next() => is_refused(event.unwrap()),
+                () = async {} => {}
+            }
             drop(dropped);
             drop(begin(second, session).stream());
             // This list is read after the posts of the dropped runs.

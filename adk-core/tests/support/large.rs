@@ -43,7 +43,11 @@ pub const FIRST: u64 = 1_767_225_600;
 /// Returns the JSON of every event, with an id to be replaced.
 pub fn data() -> String {
     format!(
-        r#"{{"id":"ID","author":"a","content":{{"parts":[{{"text":"{}"}}],"role":"model"}},"actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#,
+        concat!(
+            r#"{{"id":"ID","author":"a","content":{{"parts":[{{"text":"{}"}}],"role":"model"}},"#,
+            r#""actions":{{"state_delta":{{"key":1}}}},"node_info":{{"path":"w/l#12/a"}},"#,
+            r#""invocation_id":"e-01998888-0000-7000-8000-000000000000","timestamp":1767225600.5}}"#
+        ),
         "x".repeat(500)
     )
 }

@@ -345,7 +345,7 @@ pub async fn tools_obey_the_limit(opens: &impl Opens) {
     }
 }
 
-/// Tests outputs of models, as text and by their tool.
+/// Tests outputs of models, as text and as the argument of the tool `set_model_response`.
 pub async fn outputs_obey_the_limit(opens: &impl Opens) {
     let agent = |tool: Option<FunctionTool>| {
         let agent = LlmAgent::builder("m")
@@ -381,7 +381,7 @@ pub async fn outputs_obey_the_limit(opens: &impl Opens) {
         }
         still_works(opens, &id).await;
     }
-    // The answer is the argument `response` of the tool.
+    // The answer is the argument `response` of the tool `set_model_response`.
     let answer =
         |depth| Reply::new().call("set_model_response", json!({"response": nested(depth)}));
     let model = ScriptedModel::new()

@@ -11,7 +11,7 @@ use adk_core::{Error, ErrorKind, Event, Flow, RunId, Runner};
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// A model that counts tokens, for two calls.
+/// Makes a model with two replies that report their token counts.
 fn counting() -> ScriptedModel {
     ScriptedModel::new()
         .reply(Reply::new().text("one").usage(10, 2))
@@ -150,32 +150,14 @@ pub async fn turns_pages(place: &impl Opens) {
     );
     let [mut finished, mut failed, mut paused, mut cancelled] = [const { Vec::<RunId>::new() }; 4];
     for user in ["ann", "bob"] {
-        finished.push(
-            runner
-                .new_session(user)
-                .run(&says, "go")
-                .await
-                .unwrap()
-                .run_id,
-        );
-        runner
-            .new_session(user)
-            .run(&fails, "go")
-            .await
-            .unwrap_err();
+        let begin = |tree| runner.new_session(user).run(tree, "go");
+        finished.push(begin(&says).await.unwrap().run_id);
+        begin(&fails).await.unwrap_err();
         failed.push(runner.runs(&RunFilter::failed().limit(1)).await.unwrap()[0].run_id);
-        runner
-            .new_session(user)
-            .run(&talks(), "go")
-            .await
-            .unwrap_err();
+        begin(&talks()).await.unwrap_err();
         paused.push(runner.waiting().await.unwrap()[0].run_id);
-        cancelled.extend(
-            runner
-                .cancel_where(&RunFilter::any().user("ann"))
-                .await
-                .unwrap(),
-        );
+        let of_ann = RunFilter::any().user("ann");
+        cancelled.extend(runner.cancel_where(&of_ann).await.unwrap());
     }
     assert_eq!(cancelled, [paused.remove(0)], "the run of the first user");
     let list = async |filter: &RunFilter| -> Vec<RunId> {

@@ -22,7 +22,7 @@ pub struct Remembering {
 }
 
 impl Remembering {
-    /// Wraps a store that implements both.
+    /// Wraps a store that implements both traits.
     pub fn from_store<S: SessionStore + MemoryService + Clone>(store: &S) -> Self {
         Self {
             memory: Arc::new(store.clone()),

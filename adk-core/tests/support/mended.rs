@@ -103,20 +103,22 @@ fn knows<S: SessionStore + Engine + Clone>(store: &S, tree: Tree) -> Runner {
     builder.workflow::<Tree>(tree).build().unwrap()
 }
 
+/// Kinds of errors that an operator may fix.
+const KINDS: [ErrorKind; 10] = [
+    ErrorKind::Agent,
+    ErrorKind::Panic,
+    ErrorKind::NoModel,
+    ErrorKind::Timeout,
+    ErrorKind::Model(ModelErrorKind::Unauthorized),
+    ErrorKind::Model(ModelErrorKind::MissingKey),
+    ErrorKind::Model(ModelErrorKind::UnknownModel),
+    ErrorKind::Model(ModelErrorKind::InvalidRequest),
+    ErrorKind::Model(ModelErrorKind::InvalidResponse),
+    ErrorKind::Model(ModelErrorKind::RateLimited),
+];
+
 pub async fn retries_after_a_fix(place: &impl Place) {
-    let kinds = [
-        ErrorKind::Agent,
-        ErrorKind::Panic,
-        ErrorKind::NoModel,
-        ErrorKind::Timeout,
-        ErrorKind::Model(ModelErrorKind::Unauthorized),
-        ErrorKind::Model(ModelErrorKind::MissingKey),
-        ErrorKind::Model(ModelErrorKind::UnknownModel),
-        ErrorKind::Model(ModelErrorKind::InvalidRequest),
-        ErrorKind::Model(ModelErrorKind::InvalidResponse),
-        ErrorKind::Model(ModelErrorKind::RateLimited),
-    ];
-    for kind in kinds {
+    for kind in KINDS {
         for by_retry in [false, true] {
             let world = World::default();
             let tree = || Tree::new("w", vec![run(pays(&world, kind))]);

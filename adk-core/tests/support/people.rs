@@ -118,16 +118,8 @@ pub async fn answers(place: &impl Place) {
     let won = yes.is_ok();
     assert!(no.is_ok() != won);
     assert_eq!(kind(if won { no } else { yes }), ErrorKind::Answered);
-    assert!(
-        third
-            .recover()
-            .await
-            .unwrap()
-            .remove(0)
-            .result
-            .unwrap()
-            .is_empty()
-    );
+    let open = third.recover().await.unwrap().remove(0).result.unwrap();
+    assert!(open.is_empty());
     let tree = two();
     let outcome = third.resume(&tree, waiting[0].run_id).await.unwrap();
     let answers: (Option<bool>, Option<bool>) =
@@ -155,6 +147,36 @@ fn addressed() -> Tree {
             ],
         )],
     )
+}
+
+/// Asserts that these callers, and the session itself, cannot answer a question.
+async fn is_refused_to<'a>(
+    runner: &Runner,
+    wait: &Waiting,
+    callers: impl Iterator<Item = &'a Answerer>,
+) {
+    for caller in callers {
+        let error = runner.answer_as(&wait.id, true, caller).await.unwrap_err();
+        let (kind, text) = match &wait.by {
+            None => (ErrorKind::UnknownWait, &*wait.id),
+            Some(AnsweredBy::Other) => (ErrorKind::WrongAnswerer, "another user"),
+            Some(AnsweredBy::Role(_)) => (ErrorKind::WrongAnswerer, "the role `staff`"),
+        };
+        assert_eq!(error.kind(), kind, "{caller:?}");
+        assert!(error.message().contains(text), "{error}");
+    }
+    let session = runner.session("u", "s");
+    assert_eq!(
+        session
+            .answer(&wait.id, "no bool")
+            .await
+            .unwrap_err()
+            .kind(),
+        match wait.by {
+            None => ErrorKind::AnswerInvalid,
+            Some(_) => ErrorKind::WrongAnswerer,
+        }
+    );
 }
 
 /// Only the users that a question names may answer it.
@@ -196,28 +218,8 @@ pub async fn callers(place: &impl Place) {
             "{}",
             wait.path
         );
-        for (caller, _) in callers.iter().zip(may).filter(|(_, may)| !may) {
-            let error = runner.answer_as(&wait.id, true, caller).await.unwrap_err();
-            let (kind, text) = match &wait.by {
-                None => (ErrorKind::UnknownWait, &*wait.id),
-                Some(AnsweredBy::Other) => (ErrorKind::WrongAnswerer, "another user"),
-                Some(AnsweredBy::Role(_)) => (ErrorKind::WrongAnswerer, "the role `staff`"),
-            };
-            assert_eq!(error.kind(), kind, "{caller:?}");
-            assert!(error.message().contains(text), "{error}");
-        }
-        let session = runner.session("u", "s");
-        assert_eq!(
-            session
-                .answer(&wait.id, "no bool")
-                .await
-                .unwrap_err()
-                .kind(),
-            match wait.by {
-                None => ErrorKind::AnswerInvalid,
-                Some(_) => ErrorKind::WrongAnswerer,
-            }
-        );
+        let refused = callers.iter().zip(may).filter(|(_, may)| !may);
+        is_refused_to(&runner, wait, refused.map(|(caller, _)| caller)).await;
     }
     assert_eq!(
         runner.waiting().await.unwrap(),

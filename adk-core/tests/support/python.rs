@@ -38,7 +38,8 @@ fn assert_same(here: &SessionSnapshot, there: &Value) {
     }
 }
 
-/// Checks that every value of this crate is in the other one, whose additional values are empty.
+/// Checks that Python's JSON has every value of this crate's JSON, and that its other values are
+/// empty.
 fn assert_within(here: &Value, there: &Value, place: &str) {
     match (here, there) {
         (Value::Object(here), Value::Object(there)) => {
@@ -123,9 +124,13 @@ fn everything() -> Tree {
             event.actions.escalate = Some(false);
             event.actions.skip_summarization = Some(true);
             event.actions.artifact_delta.push(("a.png".into(), 2));
-            event.actions.state_delta = delta(
-                json!({"own": {"b": 1, "a": null}, "none": null, "user:n": "Bob", "app:v": [1], "temp:t": 1}),
-            );
+            event.actions.state_delta = delta(json!({
+                "own": {"b": 1, "a": null},
+                "none": null,
+                "user:n": "Bob",
+                "app:v": [1],
+                "temp:t": 1,
+            }));
             event.details_mut().long_running_tool_ids = vec!["c".into(), "d".into()];
             event.details_mut().error_code = Some("X".into());
             event.details_mut().error_message = Some("words".into());
@@ -146,8 +151,8 @@ async fn all(store: &impl SessionStore, key: &SessionKey) -> SessionSnapshot {
     store.read(key, &EventFilter::new()).await.unwrap().unwrap()
 }
 
-/// Python reads sessions of this crate and appends, and this crate reads that. `url` is what Python
-/// opens.
+/// Python reads sessions of this crate and appends events, which this crate then reads. Python
+/// opens the database by `url`.
 pub async fn reads_ours(place: &impl Place, url: &str) {
     let store = place.open().await;
     let runner = runner(&store);

@@ -266,7 +266,7 @@ pub async fn takes_an_id_once(place: &impl Opens) {
                 assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
                 assert!(error.message().contains(&format!("`{id}`")), "{error}");
             }
-            // A run that fails before its first event does not end the other one.
+            // A run of the same id that fails before its first event does not end the stored run.
             let blank = runner
                 .session("ann", "other")
                 .run(&*tree, " ")
@@ -289,7 +289,11 @@ pub async fn takes_an_id_once(place: &impl Opens) {
     refused(queued).await;
     assert_eq!(texts(&there).await, ["first saw ", "a saw first;"]);
     assert_eq!(there.runs(&RunFilter::any()).await.unwrap().len(), 2);
-    // Concurrent requests in a free session.
+    asks_at_once(&here, &there, &tree).await;
+}
+
+/// Makes concurrent requests with one id in two free sessions.
+async fn asks_at_once(here: &Runner, there: &Runner, tree: &Arc<Tree>) {
     for n in 0..8 {
         let id = RunId::new();
         let ask = |runner: &Runner, session: &str| {
@@ -300,10 +304,10 @@ pub async fn takes_an_id_once(place: &impl Opens) {
                 .into_future()
         };
         let ended = tokio::join!(
-            ask(&here, "one"),
-            ask(&here, "two"),
-            ask(&there, "one"),
-            ask(&there, "two")
+            ask(here, "one"),
+            ask(here, "two"),
+            ask(there, "one"),
+            ask(there, "two")
         );
         let ended = [ended.0, ended.1, ended.2, ended.3];
         let failed: Vec<_> = ended
@@ -356,8 +360,8 @@ pub async fn is_refused_inside(place: &impl Opens) {
     assert_eq!(runner.runs(&RunFilter::any()).await.unwrap().len(), 1);
 }
 
-/// A resumed run ends at once when it is cancelled here: while it is queued, and when it has the
-/// turn.
+/// A resumed run ends at once when its own process cancels it: while it is queued, and when it has
+/// the turn.
 pub async fn ends_when_it_is_resumed(place: &impl Opens) {
     let runner = place.runner(ScriptedModel::new()).await;
     let (gate, hangs) = (Arc::new(Notify::new()), Arc::new(Notify::new()));

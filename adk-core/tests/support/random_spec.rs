@@ -134,6 +134,60 @@ impl Grow {
         Self::close(open, into);
     }
 
+    fn each_kind(&mut self, most: Option<u32>) -> StepKind<'static> {
+        let (item, list) = (self.text("item"), self.text("list"));
+        let max = if self.random.one_in(2) {
+            None
+        } else {
+            Some(1 + self.random.below(3) as u32)
+        };
+        let over = if self.random.one_in(2) {
+            Over::Cut
+        } else {
+            Over::Fail
+        };
+        StepKind::Each {
+            item,
+            list,
+            max,
+            over,
+            max_concurrency: most,
+        }
+    }
+
+    fn agent_step(
+        &mut self,
+        depth: u32,
+        loops: &mut Vec<&'static str>,
+        at: usize,
+    ) -> Step<'static> {
+        let (meta, instance) = (self.agent(depth, loops), self.random.one_in(3));
+        let name = if instance {
+            self.text("second")
+        } else {
+            meta.name
+        };
+        let mut step = Step::new(
+            name,
+            StepKind::Agent {
+                meta: leak(meta),
+                instance,
+            },
+            at,
+        );
+        if self.random.one_in(4) {
+            let reads = leak_all(
+                meta.reads
+                    .iter()
+                    .map(|key| (key.name, self.text("read")))
+                    .collect(),
+            );
+            let writes = leak_all(meta.writes.iter().map(|_| self.text("written")).collect());
+            step = step.renames(Renames::new(reads, writes));
+        }
+        step
+    }
+
     fn step(&mut self, depth: u32, loops: &mut Vec<&'static str>, into: &mut Vec<Step<'static>>) {
         self.left = self.left.saturating_sub(1);
         let inner = depth.saturating_sub(1);
@@ -173,24 +227,7 @@ impl Grow {
                 Self::close(open, into);
             }
             9 => {
-                let (item, list) = (self.text("item"), self.text("list"));
-                let max = if self.random.one_in(2) {
-                    None
-                } else {
-                    Some(1 + self.random.below(3) as u32)
-                };
-                let over = if self.random.one_in(2) {
-                    Over::Cut
-                } else {
-                    Over::Fail
-                };
-                let each = StepKind::Each {
-                    item,
-                    list,
-                    max,
-                    over,
-                    max_concurrency: most,
-                };
+                let each = self.each_kind(most);
                 let open = self.block(each, "e", into);
                 self.several(inner, loops, into);
                 Self::close(open, into);
@@ -223,31 +260,7 @@ impl Grow {
                 ));
             }
             _ => {
-                let (meta, instance) = (self.agent(inner, loops), self.random.one_in(3));
-                let name = if instance {
-                    self.text("second")
-                } else {
-                    meta.name
-                };
-                let mut step = Step::new(
-                    name,
-                    StepKind::Agent {
-                        meta: leak(meta),
-                        instance,
-                    },
-                    into.len(),
-                );
-                if self.random.one_in(4) {
-                    let reads = leak_all(
-                        meta.reads
-                            .iter()
-                            .map(|key| (key.name, self.text("read")))
-                            .collect(),
-                    );
-                    let writes =
-                        leak_all(meta.writes.iter().map(|_| self.text("written")).collect());
-                    step = step.renames(Renames::new(reads, writes));
-                }
+                let step = self.agent_step(inner, loops, into.len());
                 into.push(step);
             }
         }

@@ -58,7 +58,14 @@ async fn read(store: &dyn SessionStore, key: &SessionKey, filter: EventFilter) -
 /// Initial state is split by prefix and shared by scope. Null is kept, `temp:` is not.
 pub async fn scopes(store: &dyn SessionStore) {
     let key = |user: &str, id: &str| SessionKey::new("scopes", user, id);
-    let initial = json!({"k": 1, "user:k": 2, "app:k": 3, "temp:k": 4, "none": null, "deep": {"b": 1, "a": [null]}});
+    let initial = json!({
+        "k": 1,
+        "user:k": 2,
+        "app:k": 3,
+        "temp:k": 4,
+        "none": null,
+        "deep": {"b": 1, "a": [null]},
+    });
     let session = store.create(key("u", "s1"), delta(initial)).await.unwrap();
     assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
     assert_eq!(session.get("user:k").as_deref(), Some(&json!(2)));
@@ -322,6 +329,13 @@ pub async fn transfer(store: &dyn SessionStore) {
         ErrorKind::Store(StoreErrorKind::Exists),
         "{error}"
     );
+    refuses_bad_lines(store, &lines).await;
+}
+
+/// An import of damaged lines fails with the number of the line, and stores nothing.
+async fn refuses_bad_lines(store: &dyn SessionStore, lines: &[String]) {
+    let key = |id: &str| SessionKey::new("transfer", "u", id);
+    let all = |lines: &[String]| lines.iter().cloned().map(Ok).collect::<Vec<_>>();
     let cut = lines[40][..lines[40].len() / 2].to_owned();
     for (at, bad, kind, said) in [
         (0, lines[1].clone(), StoreErrorKind::Corrupt, "line 1 "),
@@ -341,7 +355,7 @@ pub async fn transfer(store: &dyn SessionStore) {
             "lines 2002 to 2501 ",
         ),
     ] {
-        let mut lines = lines.clone();
+        let mut lines = lines.to_vec();
         lines[at] = bad;
         let error = adk_core::session::import(store, key("v"), all(&lines))
             .await
@@ -641,6 +655,61 @@ pub enum Broken {
     App,
 }
 
+impl Broken {
+    /// Returns the row in the words of its error.
+    fn row(self) -> &'static str {
+        match self {
+            Self::Session => "the state of session `broken/u/bad`",
+            Self::Event => {
+                "the event 01890000-0000-7000-8000-000000000002 at place 1 of session \
+                 `broken/u/bad`"
+            }
+            Self::User => "the state of user `u` of app `broken`",
+            Self::App => "the state of app `broken`",
+        }
+    }
+
+    /// Returns whether a session needs the row.
+    fn hits(self, key: &SessionKey) -> bool {
+        let (is_app, is_user) = (key.app == "broken", key.user == "u");
+        match self {
+            Self::Session | Self::Event => is_app && is_user && key.id == "bad",
+            Self::User => is_app && is_user,
+            Self::App => is_app,
+        }
+    }
+}
+
+/// The list contains all sessions, with their readable data, and reports the unreadable one.
+async fn lists_all<S: SessionStore>(store: &S, broken: Broken) {
+    let mut all = store.list("broken", None).await.unwrap();
+    all.sort_by(|a, b| a.key.cmp(&b.key));
+    assert_eq!(
+        all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(),
+        ["bad", "good", "other"]
+    );
+    for (n, one) in all.iter().enumerate() {
+        let is_told = broken.hits(&one.key) && broken != Broken::Event;
+        assert_eq!(one.unreadable.is_some(), is_told, "{:?}", one.unreadable);
+        assert!(
+            one.unreadable.iter().all(|why| why.contains(broken.row())),
+            "{:?}",
+            one.unreadable
+        );
+        let mut wanted = json!({"k": n, "user:n": one.key.user, "app:a": "broken"});
+        let gone = match broken {
+            Broken::Session => "k",
+            Broken::User => "user:n",
+            Broken::App => "app:a",
+            Broken::Event => "",
+        };
+        if is_told {
+            wanted.as_object_mut().unwrap().shift_remove(gone);
+        }
+        assert_eq!((state(one), one.len), (wanted, 3), "{}", one.key);
+    }
+}
+
 /// An unreadable row is reported individually, and all other data is readable: sessions of other
 /// users and apps, lists, other events of the session. `break_row` makes a value of that row 200
 /// levels deep, through another connection. Deleting and creating it again works.
@@ -666,19 +735,8 @@ pub async fn unreadable<S: SessionStore>(
     drop(store);
     break_row().await;
     let store = open().await;
-    let row = match broken {
-        Broken::Session => "the state of session `broken/u/bad`",
-        Broken::Event => {
-            "the event 01890000-0000-7000-8000-000000000002 at place 1 of session `broken/u/bad`"
-        }
-        Broken::User => "the state of user `u` of app `broken`",
-        Broken::App => "the state of app `broken`",
-    };
-    let is_hit = |key: &SessionKey| match broken {
-        Broken::Session | Broken::Event => *key == bad,
-        Broken::User => key.app == "broken" && key.user == "u",
-        Broken::App => key.app == "broken",
-    };
+    let row = broken.row();
+    let is_hit = |key: &SessionKey| broken.hits(key);
     let check_error = |error: Error| {
         assert_eq!(
             error.kind(),
@@ -716,33 +774,7 @@ pub async fn unreadable<S: SessionStore>(
             store.get(key).await.unwrap().unwrap();
         }
     }
-    // The list contains all sessions, with their readable data, and reports the unreadable one.
-    let mut all = store.list("broken", None).await.unwrap();
-    all.sort_by(|a, b| a.key.cmp(&b.key));
-    assert_eq!(
-        all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(),
-        ["bad", "good", "other"]
-    );
-    for (n, one) in all.iter().enumerate() {
-        let is_told = is_hit(&one.key) && broken != Broken::Event;
-        assert_eq!(one.unreadable.is_some(), is_told, "{:?}", one.unreadable);
-        assert!(
-            one.unreadable.iter().all(|why| why.contains(row)),
-            "{:?}",
-            one.unreadable
-        );
-        let mut wanted = json!({"k": n, "user:n": one.key.user, "app:a": "broken"});
-        let gone = match broken {
-            Broken::Session => "k",
-            Broken::User => "user:n",
-            Broken::App => "app:a",
-            Broken::Event => "",
-        };
-        if is_told {
-            wanted.as_object_mut().unwrap().shift_remove(gone);
-        }
-        assert_eq!((state(one), one.len), (wanted, 3), "{}", one.key);
-    }
+    lists_all(&store, broken).await;
     assert_eq!(
         store.list("elsewhere", None).await.unwrap()[0].unreadable,
         None

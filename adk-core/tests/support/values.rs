@@ -455,7 +455,11 @@ pub async fn are_read_as_their_types(opens: &impl Opens) {
     let keys = || HashMap::from([(i64::MIN, 0.1), (i64::MAX, -0.0)]);
     assert_eq!(round_trip(opens, "keys", keys()).await, keys());
 
-    // The shape of a workflow is recorded with its types, and a resumed run must match it.
+    have_recorded_types(opens).await;
+}
+
+/// The shape of a workflow is recorded with its types, and a resumed run must match it.
+async fn have_recorded_types(opens: &impl Opens) {
     let typed = LlmAgent::builder("typed")
         .instruction("Go.")
         .output_key("out")
@@ -544,7 +548,7 @@ enum Unsayable {
 }
 
 impl Unsayable {
-    /// All such values, with the parts of their errors.
+    /// All values that JSON cannot express, each with parts of its error.
     const ALL: [(Self, &'static str, &'static str); 8] = [
         (Self::NaN, "holds NaN,", "Option<f64>"),
         (Self::Infinite, "holds inf,", "as text"),
@@ -633,46 +637,113 @@ fn says(what: &str, said: &str, value: Unsayable) {
     );
 }
 
+/// Returns agents that write the value, with the place that their errors name.
+fn refused_agents(value: Unsayable) -> [(&'static str, super::Node); 5] {
+    let agent = |write: fn(&mut Context, Unsayable) -> adk_core::BoxFuture<'_, Result<()>>| {
+        run(by("a", move |cx| {
+            Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })
+        }))
+    };
+    [
+        (
+            "state key `score`",
+            agent(|cx, value| Box::pin(async move { cx.state().set("score", value) })),
+        ),
+        (
+            "state key `user:score`",
+            agent(|cx, value| Box::pin(async move { cx.state().set("user:score", value) })),
+        ),
+        (
+            "state key `score`",
+            agent(|cx, value| {
+                Box::pin(async move {
+                    cx.state()
+                        .update("score", move |_: Option<u64>| value)
+                        .await
+                        .map(drop)
+                })
+            }),
+        ),
+        (
+            "the result of step `s`",
+            agent(|cx, value| {
+                Box::pin(async move { cx.step("s", async move { Ok(value) }).await.map(drop) })
+            }),
+        ),
+        ("state key `score`", run(ReturnsUnsayable)),
+    ]
+}
+
+/// A tool with such a result fails, and writes nothing.
+async fn fails_the_tool(opens: &impl Opens, n: usize, value: Unsayable) {
+    let tool = FunctionTool::new("grade", "Grades.", move |(), cx| {
+        cx.state().set("graded", true)?;
+        Ok::<_, Error>(value)
+    });
+    let model = ScriptedModel::new().call("grade", json!({})).text("done");
+    let agent = LlmAgent::builder("m")
+        .tool(tool.writes::<bool>("graded"))
+        .build()
+        .unwrap();
+    let session = opens.runner(model).await.session("u", format!("tool{n}"));
+    session
+        .run(&Tree::new("w", vec![run(agent)]), "go")
+        .await
+        .unwrap();
+    let found = session.get(&EventFilter::new()).await.unwrap().unwrap();
+    let answer = found
+        .events
+        .iter()
+        .find_map(|event| event.function_responses().next())
+        .unwrap();
+    let said = answer.response["error"].as_str().unwrap();
+    assert!(
+        said.contains("result") && said.contains(Unsayable::ALL[n].1),
+        "{said}"
+    );
+    assert!(!found.state.contains_key("graded"), "the tool has failed");
+}
+
+/// A default and an answer of a wait are refused.
+async fn refuses_answers(runner: &Runner, n: usize, value: Unsayable) {
+    let session = runner.session("u", format!("default{n}"));
+    let asks = Await::builder::<Unsayable>("answer")
+        .timeout(Duration::MAX)
+        .default(value)
+        .build();
+    let error = session
+        .run(&Tree::new("w", vec![run(asks)]), "go")
+        .await
+        .unwrap_err();
+    says(
+        "agent `answer` (at w/answer): its default",
+        &error.to_string(),
+        value,
+    );
+    assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
+
+    let asks = Await::builder::<Value>("answer").question("What?").build();
+    let session = runner.session("u", format!("wait{n}"));
+    let paused = session
+        .run(&Tree::new("w", vec![run(asks)]), "go")
+        .await
+        .unwrap_err();
+    assert_eq!(paused.kind(), ErrorKind::Paused);
+    let waiting = session.waiting().await.unwrap().remove(0);
+    let error = session.answer(&waiting.id, value).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
+    says("the answer to `", &error.to_string(), value);
+    assert!(error.to_string().contains("still open"), "{error}");
+    assert_eq!(session.waiting().await.unwrap(), [waiting]);
+}
+
 /// Values that JSON cannot express are refused at each entry point, which the error names, and the
 /// session stays readable.
 pub async fn are_refused_without_a_form(opens: &impl Opens) {
     let runner = opens.runner(ScriptedModel::new()).await;
     let mut refused = Vec::new();
     for (n, (value, ..)) in Unsayable::ALL.into_iter().enumerate() {
-        let agent = |write: fn(&mut Context, Unsayable) -> adk_core::BoxFuture<'_, Result<()>>| {
-            run(by("a", move |cx| {
-                Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })
-            }))
-        };
-        let agents = [
-            (
-                "state key `score`",
-                agent(|cx, value| Box::pin(async move { cx.state().set("score", value) })),
-            ),
-            (
-                "state key `user:score`",
-                agent(|cx, value| Box::pin(async move { cx.state().set("user:score", value) })),
-            ),
-            (
-                "state key `score`",
-                agent(|cx, value| {
-                    Box::pin(async move {
-                        cx.state()
-                            .update("score", move |_: Option<u64>| value)
-                            .await
-                            .map(drop)
-                    })
-                }),
-            ),
-            (
-                "the result of step `s`",
-                agent(|cx, value| {
-                    Box::pin(async move { cx.step("s", async move { Ok(value) }).await.map(drop) })
-                }),
-            ),
-            ("state key `score`", run(ReturnsUnsayable)),
-        ];
-        for (at, (what, agent)) in agents.into_iter().enumerate() {
+        for (at, (what, agent)) in refused_agents(value).into_iter().enumerate() {
             let id = format!("agent{n}-{at}");
             let session = runner.session("u", &*id);
             let error = session
@@ -700,62 +771,8 @@ pub async fn are_refused_without_a_form(opens: &impl Opens) {
         says("state key `score`", &error.to_string(), value);
         session.run(&tree(), "go").await.unwrap();
 
-        let tool = FunctionTool::new("grade", "Grades.", move |(), cx| {
-            cx.state().set("graded", true)?;
-            Ok::<_, Error>(value)
-        });
-        let model = ScriptedModel::new().call("grade", json!({})).text("done");
-        let agent = LlmAgent::builder("m")
-            .tool(tool.writes::<bool>("graded"))
-            .build()
-            .unwrap();
-        let session = opens.runner(model).await.session("u", format!("tool{n}"));
-        session
-            .run(&Tree::new("w", vec![run(agent)]), "go")
-            .await
-            .unwrap();
-        let found = session.get(&EventFilter::new()).await.unwrap().unwrap();
-        let answer = found
-            .events
-            .iter()
-            .find_map(|event| event.function_responses().next())
-            .unwrap();
-        let said = answer.response["error"].as_str().unwrap();
-        assert!(
-            said.contains("result") && said.contains(Unsayable::ALL[n].1),
-            "{said}"
-        );
-        assert!(!found.state.contains_key("graded"), "the tool has failed");
-
-        let session = runner.session("u", format!("default{n}"));
-        let asks = Await::builder::<Unsayable>("answer")
-            .timeout(Duration::MAX)
-            .default(value)
-            .build();
-        let error = session
-            .run(&Tree::new("w", vec![run(asks)]), "go")
-            .await
-            .unwrap_err();
-        says(
-            "agent `answer` (at w/answer): its default",
-            &error.to_string(),
-            value,
-        );
-        assert_eq!(error.kind(), ErrorKind::NotJson, "{error}");
-
-        let asks = Await::builder::<Value>("answer").question("What?").build();
-        let session = runner.session("u", format!("wait{n}"));
-        let paused = session
-            .run(&Tree::new("w", vec![run(asks)]), "go")
-            .await
-            .unwrap_err();
-        assert_eq!(paused.kind(), ErrorKind::Paused);
-        let waiting = session.waiting().await.unwrap().remove(0);
-        let error = session.answer(&waiting.id, value).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AnswerInvalid);
-        says("the answer to `", &error.to_string(), value);
-        assert!(error.to_string().contains("still open"), "{error}");
-        assert_eq!(session.waiting().await.unwrap(), [waiting]);
+        fails_the_tool(opens, n, value).await;
+        refuses_answers(&runner, n, value).await;
     }
     let runner = opens.runner(ScriptedModel::new()).await;
     for id in refused {

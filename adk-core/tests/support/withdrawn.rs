@@ -19,14 +19,15 @@ use std::time::Duration;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 
-/// Controls of a test over a run, one event after the other, and counts of what happened.
+/// The signals with which a test controls a run, one event after the other, and counts of what
+/// happened.
 #[derive(Clone)]
 pub struct Stage {
     /// Lets the block around the question end.
     ends: Arc<Semaphore>,
     /// Signals that the run is after the block.
     reached: Arc<Notify>,
-    /// Lets the run continue after that.
+    /// Lets the run continue after it has signalled `reached`.
     goes: Arc<Semaphore>,
     /// The number of executions of the agent that needs the answer.
     answered: Arc<AtomicUsize>,
@@ -124,7 +125,9 @@ impl Stage {
             Box::pin(async move {
                 tokio::select! {
                     biased;
-                    yes = cx.wait::<bool>("lost") => drop(answered.fetch_add(usize::from(yes?), SeqCst)),
+                    yes = cx.wait::<bool>("lost") => {
+                        answered.fetch_add(usize::from(yes?), SeqCst);
+                    }
                     ended = call => ended?,
                 }
                 cx.emit(Event::new().with_text("dropped")).await?;
@@ -183,7 +186,7 @@ async fn ended(ends: Arc<Semaphore>, fails: bool) -> Result<()> {
 /// A block that ends with an open question inside.
 pub type Lost = (&'static str, fn(&Stage) -> Node);
 
-/// Returns all such blocks. Each ends on a signal of the test.
+/// Returns all blocks that end with an open question inside. Each ends on a signal of the test.
 pub fn blocks() -> Vec<Lost> {
     vec![
         ("a race that the question loses", |stage| {
@@ -243,7 +246,7 @@ pub fn blocks() -> Vec<Lost> {
     ]
 }
 
-/// Builds the workflow around such a block: a long call, then a question that stays open.
+/// Builds the workflow around a block of [`blocks`]: a long call, then a question that stays open.
 pub fn around(block: Node, stage: &Stage) -> Tree {
     let kept = Await::builder::<bool>("kept").question("And now?").build();
     Tree::new(
@@ -278,7 +281,9 @@ async fn unless_ended<T>(
 ) -> T {
     tokio::select! {
         ended = begun => panic!("the run has ended: {ended:?}"),
-        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => wanted.expect("the event happens in time"),
+        wanted = tokio::time::timeout(Duration::from_secs(60), wanted) => {
+            wanted.expect("the event happens in time")
+        }
     }
 }
 
@@ -589,7 +594,7 @@ pub async fn after_handled_expiry(open: impl AsyncFn(Tree) -> Runner) {
     }
 }
 
-/// Runs all these tests on a store.
+/// Runs all tests of this module on a store.
 pub async fn questions(place: &impl Place) {
     let open = async |tree| knows(&place.open().await, tree);
     when_blocks_end(open).await;

@@ -38,7 +38,7 @@ const DIALECT: Dialect = Dialect {
 /// Returns the form for structured outputs, or `None` if the schema has none (free-form maps,
 /// recursion). genai closes the objects.
 pub(crate) fn anthropic(schema: &Value) -> Option<Value> {
-    // Both providers can close the same schemas; only the details differ.
+    // Anthropic supports the same schemas as OpenAI's strict form; only the keywords differ.
     strict(schema)?;
     prune(schema)
 }

@@ -101,13 +101,19 @@ mod tests {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "type": "object",
             "properties": {
-                "n": {"type": "integer", "format": "uint8", "default": 3, "minimum": 0, "maximum": 255},
+                "n": {
+                    "type": "integer", "format": "uint8", "default": 3,
+                    "minimum": 0, "maximum": 255,
+                },
                 "at": {"type": "string", "format": "date-time"},
                 "kind": {"const": "cat"},
                 "unit": {"type": ["string", "null"], "enum": ["c", null]},
                 "either": {"oneOf": [{"type": "string"}, {"type": "null"}]},
                 "next": {"$ref": "#", "description": "The next one."},
-                "map": {"type": "object", "additionalProperties": {"type": "integer", "format": "int64"}},
+                "map": {
+                    "type": "object",
+                    "additionalProperties": {"type": "integer", "format": "int64"},
+                },
                 "default": {"type": "string"},
             },
             "required": ["n"],

@@ -88,15 +88,31 @@ mod tests {
             "properties": {
                 "must": {"type": ["string", "null"]},
                 "may": {"type": "integer", "default": 3},
-                "list": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "number"}}}},
+                "list": {
+                    "type": "array",
+                    "items": {"type": "object", "properties": {"x": {"type": "number"}}},
+                },
                 "tagged": {"oneOf": [
-                    {"type": "object", "properties": {"t": {"const": "a"}, "n": {"type": "null"}}, "required": ["t", "n"]},
-                    {"type": "object", "properties": {"t": {"const": "b"}, "n": {"type": "string"}}, "required": ["t"]},
+                    {
+                        "type": "object",
+                        "properties": {"t": {"const": "a"}, "n": {"type": "null"}},
+                        "required": ["t", "n"],
+                    },
+                    {
+                        "type": "object",
+                        "properties": {"t": {"const": "b"}, "n": {"type": "string"}},
+                        "required": ["t"],
+                    },
                 ]},
             },
             "required": ["must", "list", "tagged"],
         });
-        let mut value = json!({"must": null, "may": null, "list": [{"x": null}], "tagged": {"t": "b", "n": null}});
+        let mut value = json!({
+            "must": null,
+            "may": null,
+            "list": [{"x": null}],
+            "tagged": {"t": "b", "n": null},
+        });
         assert!(drop_nulls(&schema, &mut value));
         assert_eq!(
             value,

@@ -154,7 +154,10 @@ mod tests {
                 "unit": {"enum": ["c", "f"], "type": "string"},
                 "when": {"type": ["string", "null"], "format": "date"},
                 "kind": {"const": "x"},
-                "inner": {"type": "object", "properties": {"a": {"type": "number", "format": "double"}}},
+                "inner": {
+                    "type": "object",
+                    "properties": {"a": {"type": "number", "format": "double"}},
+                },
                 "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]},
             },
             "required": ["city"],
@@ -175,7 +178,9 @@ mod tests {
                         "required": ["a"],
                         "additionalProperties": false,
                     },
-                    "either": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}]},
+                    "either": {
+                        "anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}],
+                    },
                 },
                 "required": ["city", "days", "unit", "when", "kind", "inner", "either"],
                 "additionalProperties": false,
@@ -208,7 +213,12 @@ mod tests {
             json!({"type": "object", "properties": {}}),
             json!({"type": "object", "additionalProperties": false}),
         ] {
-            let closed = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
+            let closed = json!({
+                "type": "object",
+                "properties": {},
+                "required": [],
+                "additionalProperties": false,
+            });
             assert_eq!(strict(&schema).unwrap(), closed);
         }
     }

@@ -1,9 +1,9 @@
 //! The table against a foreign mock server, `@copilotkit/aimock`, whose wire formats were written
 //! by others.
 //!
-//! `tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored` starts it
-//! and sets `ADK_AIMOCK`. A plain `cargo test` needs neither npm nor a server, so it leaves these
-//! out.
+//! `tests/peers/run-aimock.sh cargo test -p adk-workflow-genai --test table -- --ignored` starts
+//! the mock server and sets `ADK_AIMOCK`. These tests are ignored by a plain `cargo test`, which
+//! needs neither npm nor a server.
 
 use crate::ask::{Providers, ask, request, results};
 use crate::cell::{Case, cases, columns, formats};
@@ -23,7 +23,7 @@ fn can(case: Case<'_>) -> bool {
         | "empty"
         | "image answered"
         | "error in the stream" => false,
-        // The mock reports STOP in other formats.
+        // In all other formats, the mock reports a normal end.
         "blocked" => case.format.name == "OpenAI chat",
         "usage" => case.format.name != "Ollama",
         _ => true,

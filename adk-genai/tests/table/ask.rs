@@ -1,6 +1,7 @@
-//! Requests of the table's cells, and their results as JSON.
+//! The requests of the table's cells, and their results as JSON.
 
 use crate::cell::{Case, KEY};
+use crate::wire_server::WireServer;
 use adk_core::model::{
     FinishReason, Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse,
     ToolDeclaration,
@@ -11,6 +12,45 @@ use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// The read timeout of the models that wait for a silent server. A machine under load sends an
+/// answer in less, and [`in_silence`] ends the wait.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Executes `work`. Each time the server pauses a reply, the clock of the runtime advances by the
+/// read timeout.
+pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output = T>) -> T {
+    let mut pauses = server.pauses();
+    let silence = async {
+        loop {
+            pauses.changed().await.expect("the server runs");
+            // The client, which is on this thread, reads during the sleep what the server has sent.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let _paused = Paused::new();
+            tokio::time::advance(READ_TIMEOUT).await;
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        () = silence => unreachable!("servers pause without end"),
+    }
+}
+
+/// A paused clock, which continues on drop: `work` may end during the advance.
+struct Paused;
+
+impl Paused {
+    fn new() -> Self {
+        tokio::time::pause();
+        Self
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        tokio::time::resume();
+    }
+}
 
 /// Providers on one server, by settings. They are shared, because each one reads the certificates
 /// of the system.
@@ -49,7 +89,7 @@ impl Providers {
             let builder = if waits {
                 builder
             } else {
-                builder.read_timeout(Duration::from_millis(100))
+                builder.read_timeout(READ_TIMEOUT)
             };
             builder.build().expect("the settings are right")
         });
@@ -62,7 +102,10 @@ pub(crate) fn request(case: Case<'_>) -> ModelRequest {
     request.stream = case.stream;
     request.system_instruction = "Be brief.".into();
     request.contents = vec![Content::user(case.column.name.as_str())].into();
-    let object = |name: &str, kind: &str| json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
+    let object = |name: &str, kind: &str| {
+        let properties = json!({name: {"type": kind}});
+        json!({"type": "object", "properties": properties, "required": [name]})
+    };
     match case.column.name.as_str() {
         "parallel calls" | "cut in a call" | "two calls of one id" => {
             let schema = object("city", "string");
@@ -150,7 +193,8 @@ pub(crate) async fn ask(model: &dyn Model, request: ModelRequest) -> Said {
 }
 
 impl Said {
-    /// Returns the result in the form of `gives` in the table, without empty and usual values.
+    /// Returns the result as JSON in the form of the table's field `gives`, without empty and
+    /// default values.
     pub(crate) fn gave(&self, case: Case<'_>) -> Value {
         let response = match &self.end {
             Ok(response) => response,

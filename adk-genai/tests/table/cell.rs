@@ -22,7 +22,7 @@ pub(crate) struct Server {
 #[derive(Deserialize)]
 pub(crate) struct Column {
     pub(crate) name: String,
-    /// Whether the request is made for a whole answer, and for a stream.
+    /// Whether the request is made for a whole answer. The next field is for a streamed answer.
     #[serde(default)]
     whole: bool,
     #[serde(default)]
@@ -90,7 +90,7 @@ pub(crate) struct Cell {
     gives_whole: Option<Value>,
 }
 
-/// A cell in one of its two modes.
+/// A cell, read either as a whole answer or as a stream.
 #[derive(Clone, Copy)]
 pub(crate) struct Case<'a> {
     pub(crate) column: &'a Column,
@@ -135,7 +135,7 @@ static DEFAULT: Cell = Cell {
     gives_whole: None,
 };
 
-/// Returns all cells of a format, in all their modes.
+/// Returns all cells of a format, each as a whole answer and as a stream if its column has both.
 pub(crate) fn cases<'a>(
     columns: &'a [Column],
     format: &'a Format,
@@ -202,7 +202,7 @@ impl<'a> Case<'a> {
         Some((name, value.replace("{KEY}", KEY)))
     }
 
-    /// Returns a good answer of words, to follow another reply.
+    /// Returns an answer of a few words, which follows the reply that is tested.
     pub(crate) fn words(&self) -> Reply {
         let name = if self.stream { "stream" } else { "text" };
         self.answer(&self.format.cells[name])
@@ -241,7 +241,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Returns the reply with a zero time to wait.
+    /// Returns the reply of the cell, but with a wait of zero seconds before a retry.
     pub(crate) fn reply_at_once(&self) -> Reply {
         if self.cell.status.is_none() {
             self.reply()

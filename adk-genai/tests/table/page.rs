@@ -3,7 +3,7 @@
 use crate::cell::{Case, columns, formats, servers};
 use std::path::Path;
 
-/// Returns the servers in Markdown.
+/// Returns the table of the servers that deviate from OpenAI's stream, in Markdown.
 fn bent() -> String {
     let rows = servers()
         .into_iter()

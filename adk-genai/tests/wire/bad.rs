@@ -106,7 +106,7 @@ async fn an_incomplete_call_is_an_error() {
         let server = WireServer::start([call.break_after(5)]).await;
         let (pieces, error) = fail(&model(&server, name), request("hi", true)).await;
         assert!(pieces.is_empty(), "{name}");
-        // No piece was delivered, so the call may be retried.
+        // No piece of the answer was delivered, so the call may be retried.
         assert_eq!(error.kind(), Kind::Connection, "{name}: {error}");
     }
 }
@@ -189,7 +189,8 @@ async fn an_error_inside_of_a_stream_has_its_kind() {
     let quota = json!({"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED"}});
     let server_error = json!({"error": {"message": "trouble", "type": "server_error"}});
     let failed = json!({"type": "response.failed", "response": {
-        "id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m", "output": [],
+        "id": "r", "object": "response", "created_at": 1, "status": "failed", "model": "m",
+        "output": [],
         "error": {"code": "rate_limit_exceeded", "message": "too fast"},
     }});
     for (name, event, kind) in [
@@ -242,7 +243,7 @@ async fn malformed_arguments_are_kept_for_the_agent_to_answer() {
         assert_eq!(calls[0].malformed.as_deref(), Some(bad), "{at}");
         assert!(calls[0].args.is_empty(), "{at}");
         assert_eq!(calls[1].args["city"], "Rome", "{at}");
-        // The rest of the answer is complete.
+        // Malformed arguments do not damage the rest of the answer.
         assert_eq!(
             (
                 response.content.text().as_str(),

@@ -38,7 +38,7 @@ async fn bodies(name: &str, instruction: String) -> Vec<Value> {
         .collect()
 }
 
-/// Removes the marks, which move.
+/// Removes the marks, because they move from turn to turn.
 fn unmarked(mut message: Value) -> Value {
     if let Some(parts) = message["content"].as_array_mut() {
         parts

@@ -144,7 +144,8 @@ async fn a_provider_without_schemas_gets_the_schema_in_the_instruction() {
 async fn tools_are_declared_in_each_dialect() {
     let server = WireServer::start([Reply::text("ok").forever()]).await;
     let mut request = request("hi", false);
-    let map = json!({"type": "object", "properties": {"tags": {"type": "object", "additionalProperties": true}}});
+    let tags = json!({"type": "object", "additionalProperties": true});
+    let map = json!({"type": "object", "properties": {"tags": tags}});
     request.tools = vec![weather(), ToolDeclaration::new("tag", "Tags.", map.clone())];
     let mut bodies = Vec::new();
     for name in ALL {
@@ -153,7 +154,10 @@ async fn tools_are_declared_in_each_dialect() {
     }
     let strict = json!({
         "type": "object",
-        "properties": {"city": {"type": "string", "description": "Where."}, "days": {"type": ["integer", "null"]}},
+        "properties": {
+            "city": {"type": "string", "description": "Where."},
+            "days": {"type": ["integer", "null"]},
+        },
         "required": ["city", "days"],
         "additionalProperties": false,
     });

@@ -114,7 +114,8 @@ async fn credentials_that_the_provider_repeats_are_removed() {
     for (name, stream) in everywhere() {
         // All forms that a server can repeat: as written, decoded, and as the authorization header.
         let message = format!(
-            "{PASSWORD} {KEY} {ESCAPED} p@ss-0123456789 bWU6cEBzcy0wMTIzNDU2Nzg5 bWU6cGFzcy0wMTIzNDU2Nzg5"
+            "{PASSWORD} {KEY} {ESCAPED} p@ss-0123456789 bWU6cEBzcy0wMTIzNDU2Nzg5 \
+             bWU6cGFzcy0wMTIzNDU2Nzg5"
         );
         let server = WireServer::start([Reply::status(401).message(&message).forever()]).await;
         for password in [PASSWORD, ESCAPED] {

@@ -5,7 +5,7 @@ use adk_core::model::ModelErrorKind as Kind;
 use adk_genai::Adapter;
 use std::collections::HashMap;
 
-/// Returns a provider with an environment of its own.
+/// Returns a provider that reads only these environment variables.
 fn within(variables: &[(&str, &str)]) -> Genai {
     let variables: HashMap<String, String> = variables
         .iter()

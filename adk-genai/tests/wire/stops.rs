@@ -19,7 +19,7 @@ async fn pieces_are_delivered_before_the_answer_is_complete() {
         let Some(Ok(ModelChunk::Text(first))) = stream.next().await else {
             panic!("{name}")
         };
-        // The server holds the rest until this call.
+        // The server holds the rest of the answer until this call.
         server.release();
         let rest: Vec<_> = stream
             .map(|chunk| chunk.expect("the call works"))

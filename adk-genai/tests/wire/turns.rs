@@ -104,9 +104,17 @@ async fn signed_thoughts_are_sent_back_to_their_provider() {
 #[tokio::test]
 async fn blocks_without_a_form_in_adk_are_sent_back_unchanged() {
     let block = json!({"type": "redacted_thinking", "data": "b3BhcXVl"});
-    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": {"city": "Paris"}});
-    let body = json!({"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [block, call],
-        "stop_reason": "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let input = json!({"city": "Paris"});
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "get_weather", "input": input});
+    let body = json!({
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "model": "c",
+        "content": [block, call],
+        "stop_reason": "tool_use",
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    });
     let sent = round_trip(
         ANTHROPIC,
         false,

@@ -147,7 +147,8 @@ impl FolderArtifacts {
             // A link does not replace a file, so only one of two processes gets the number.
             match fs::hard_link(draft, folder.join(version.to_string())) {
                 Ok(()) => {
-                    // Other processes may have created the folders above a moment ago.
+                    // The folders may be new, and the process that created them may not have synced
+                    // them yet.
                     folder
                         .ancestors()
                         .take_while(|above| above.starts_with(&self.root))

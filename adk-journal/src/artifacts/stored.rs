@@ -93,5 +93,5 @@ impl StoredPart {
     }
 }
 
-/// The key of a part of another kind.
+/// The JSON key for a [`Part::Other`].
 const OTHER: &str = "other";

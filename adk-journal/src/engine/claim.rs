@@ -50,7 +50,7 @@ impl ClaimId {
 
 /// The right to drive a run. The store makes it when a run is claimed; dropping it, at any moment,
 /// releases this claim and no other.
-#[must_use = "dropping a claim gives the run back"]
+#[must_use = "dropping a claim releases the run"]
 pub struct Claim {
     id: ClaimId,
     release: Option<Box<dyn FnOnce(ClaimId) + Send + Sync>>,

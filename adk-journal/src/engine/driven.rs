@@ -64,11 +64,11 @@ impl RunTask {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DrivenRun {
-    /// The record with which it was begun.
+    /// The record with which the run was begun.
     pub record: RunRecord,
     /// The status.
     pub status: RunStatus,
-    /// The usage when it last paused or ended.
+    /// The usage when the run last paused or ended.
     pub usage: Option<Usage>,
     /// The events of this run with their [slots](super::Slot) as text, in the order of the log.
     pub events: Vec<(String, Stored)>,

@@ -145,7 +145,9 @@ impl RunFilter {
 
     setters! { []
         /// Selects only runs of these workflows, by name.
-        workflows(names: impl IntoIterator<Item = impl Into<String>>) = Some(names.into_iter().map(Into::into).collect());
+        workflows(names: impl IntoIterator<Item = impl Into<String>>) = {
+            Some(names.into_iter().map(Into::into).collect())
+        };
         /// Selects only runs that follow this one in the list: the next page, after the last run of
         /// the page before.
         after(run: RunId) = Some(run);

@@ -6,7 +6,8 @@ use crate::{Error, ErrorKind, RunId, StoreErrorKind};
 /// Returns the error for a run that does not exist, of kind [`ErrorKind::UnknownRun`].
 pub fn unknown_run(run: RunId) -> Error {
     Error::new(ErrorKind::UnknownRun, format!("run `{run}` does not exist")).with_help(
-        "take the id from `Outcome::run_id` or from the `invocation_id` of an event; was its session deleted?",
+        "take the id from `Outcome::run_id` or from the `invocation_id` of an event; was its \
+         session deleted?",
     )
 }
 
@@ -17,7 +18,8 @@ pub fn run_exists(run: RunId) -> Error {
         .with_help("follow that run, or ask for another one with a new `RunId`")
 }
 
-/// Returns the error for a run that is driven already, of kind [`ErrorKind::RunBusy`].
+/// Returns the error for a run that a process or a stream drives already, of kind
+/// [`ErrorKind::RunBusy`].
 pub fn run_busy(run: RunId) -> Error {
     Error::new(ErrorKind::RunBusy, format!("run `{run}` is driven already")).with_help(
         "wait until it ends or pauses; read a stream of this process to its end, or drop it",

@@ -195,10 +195,11 @@ pub struct ClaimedRun {
     pub steps: HashMap<String, Value>,
     /// Agents that have finished.
     pub done: Vec<Done>,
-    /// The ids of its waits, with or without an answer.
+    /// The ids of the run's waits, with or without an answer.
     pub waits: Vec<String>,
-    /// Whether the engine is called for everything again, and answers from its own record, also
-    /// for stored events.
+    /// Whether the engine executes the run again from its beginning. The runtime then passes every
+    /// call to the engine again, also for stored events, and the engine answers from its own
+    /// record.
     pub starts_over: bool,
 }
 
@@ -226,11 +227,12 @@ impl Done {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Wait {
-    /// The place in the run; [`StepKey::id`](super::StepKey::id) is the id of the wait.
+    /// The key of the wait's record; [`StepKey::id`](super::StepKey::id) makes the id of the wait
+    /// from it.
     pub key: super::StepKey,
     /// The session of the run.
     pub session: SessionKey,
-    /// The public part of the wait.
+    /// The part of the wait that users see.
     pub waiting: Waiting,
 }
 
@@ -273,7 +275,7 @@ pub struct Waiting {
     /// The JSON schema that an answer must fit; null accepts any value.
     #[serde(default)]
     pub schema: Value,
-    /// The time after which it is too late, in microseconds since 1970; `None` for never.
+    /// The time after which no answer is accepted, in microseconds since 1970; `None` for never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<u64>,
     /// The call of a long-running tool that the answer belongs to.

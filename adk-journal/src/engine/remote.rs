@@ -40,7 +40,8 @@ pub struct BranchTask {
     pub written: Vec<Vec<Name>>,
     /// The number of events of the log that the branch sees: the events from before the branch.
     pub upto: u64,
-    /// The number of model calls that the run had made, for its limit.
+    /// The number of model calls that the run had made, which count towards
+    /// `RunConfig::max_llm_calls`.
     #[serde(default)]
     pub calls: u32,
     /// The settings of the run, as JSON.

@@ -42,7 +42,7 @@ pub struct RunRows {
     pub temps: Pairs,
     /// Keys of steps with their records.
     pub steps: Pairs,
-    /// Paths with the agents that have finished there.
+    /// The paths of finished agents, each with its [`Done`] mark.
     pub done: Pairs,
     /// The ids of its waits.
     pub waits: Vec<String>,

@@ -166,7 +166,7 @@ pub struct Slot {
     pub nth: u32,
     /// The agents of this run that have finished since its last commit.
     pub done: Vec<Done>,
-    /// The record of the run, with its first event.
+    /// The record of the run; set only in the slot of the run's first event.
     pub begins: Option<Arc<RunRecord>>,
     /// The name of an update of state, which replaces `nth`.
     update: Option<Name>,
@@ -366,9 +366,8 @@ impl Body {
                     "the engine of this runner cannot update state key `{}`",
                     update.key()
                 );
-                Err(Error::new(ErrorKind::Config, message).with_help(
-                    "its `Engine::commit` has to handle `Body::Update`; or read the key and set it",
-                ))
+                Err(Error::new(ErrorKind::Config, message)
+                    .with_help("handle `Body::Update` in its `commit`, or read the key and set it"))
             }
         }
     }

@@ -21,8 +21,8 @@ pub struct Update {
     draft: Draft,
     /// The value to start from, if it is not the value in the store.
     base: Option<Option<Arc<Value>>>,
-    /// The function. A mutex makes updates `Sync`, so that an engine may keep them where it keeps
-    /// drafts; it is never contended.
+    /// The function that makes the new value. The mutex makes updates `Sync`, so that an engine may
+    /// keep them where it keeps drafts; the mutex is never contended.
     change: Mutex<Change>,
 }
 

@@ -22,7 +22,7 @@ pub struct FailedAttempt {
     pub attempt: u32,
     /// The highest number of attempts.
     pub of: u32,
-    /// The error, with its place and its remedy.
+    /// The error message, with the path of the failed agent and the remedy.
     pub error: String,
     /// Whether another attempt follows; otherwise the `else` does.
     pub again: bool,

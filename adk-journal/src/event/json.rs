@@ -130,7 +130,7 @@ impl<'de> Deserialize<'de> for Event {
         let path = wire.node_info.path;
         let mut path = path.parse().unwrap_or_else(|_| Path::root(path));
         let mut custom_metadata = wire.custom_metadata;
-        // The writer added the round of the path.
+        // The serializer added the loop iteration that the path has, so it is removed again.
         let said = custom_metadata
             .get(LOOP_ITERATION_KEY)
             .and_then(Value::as_u64);
@@ -280,7 +280,11 @@ mod tests {
         );
         assert_eq!(
             wire["actions"],
-            json!({"stateDelta": {"k": {"b": 1, "a": null}}, "artifactDelta": {"a.png": 3}, "escalate": true})
+            json!({
+                "stateDelta": {"k": {"b": 1, "a": null}},
+                "artifactDelta": {"a.png": 3},
+                "escalate": true,
+            })
         );
         assert_eq!(wire["nodeInfo"]["path"], "writing/refinement#2/critic");
         assert_eq!(wire["customMetadata"], json!({"loop_iteration": 1}));

@@ -55,8 +55,10 @@ impl<S: Serializer> Serializer for SnakeSerializer<S> {
 
     forward! {
         serialize_bool(bool)
-        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64) serialize_i128(i128)
-        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64) serialize_u128(u128)
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_i128(i128)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+        serialize_u128(u128)
         serialize_f32(f32) serialize_f64(f64)
         serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
         serialize_unit_struct(&'static str)
@@ -160,7 +162,8 @@ enum SnakeFields<S: Serializer> {
     Private(S::SerializeStruct),
 }
 
-/// Passes the text of a number on as a `Value`, for the reason given in `encode`.
+/// Passes the text of a number on as a `Value`. Otherwise `serde_json`'s serializer would also be
+/// compiled for the types of all fields, as `crate::encode` explains.
 fn serialize_private<S: ser::SerializeStruct>(
     inner: &mut S,
     key: &'static str,

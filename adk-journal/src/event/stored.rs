@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// The last fields of an event without id and time.
+/// The end of the JSON of an event that has no id and no time yet.
 const NO_STAMP: &str = r#""id":"00000000-0000-0000-0000-000000000000","timestamp":0.0}"#;
 
 /// The stored form of an event without its last fields, id and time.
@@ -43,7 +43,8 @@ impl Event {
     /// use adk::Event;
     /// let event = Event::new().with_text("Hi").with_state("draftKey", 1);
     /// let stored = event.to_stored()?;
-    /// assert!(stored.contains(r#""actions":{"state_delta":{"draftKey":1},"artifact_delta":{}}"#), "{stored}");
+    /// let actions = r#""actions":{"state_delta":{"draftKey":1},"artifact_delta":{}}"#;
+    /// assert!(stored.contains(actions), "{stored}");
     /// assert_eq!(Event::from_stored(&stored)?, event);
     /// # Ok::<(), adk::Error>(())
     /// ```

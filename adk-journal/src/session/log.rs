@@ -16,7 +16,7 @@ type Bucket<T> = OnceLock<Box<[OnceLock<T>]>>;
 pub struct Log<T> {
     len: AtomicUsize,
     first: Bucket<T>,
-    /// All other buckets: most sessions need none.
+    /// All buckets but the first, which most sessions do not need.
     more: OnceLock<Box<[Bucket<T>; BUCKETS]>>,
 }
 

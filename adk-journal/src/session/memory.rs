@@ -178,7 +178,8 @@ impl SessionKey {
         let message =
             format!("the event {id} at place {place} of session `{self}` cannot be read: {why}");
         Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
-            "repair its row; `EventFilter::places` reads those around it; was it written by another program?",
+            "repair its row; `EventFilter::places` reads those around it; was it written by \
+             another program?",
         )
     }
 

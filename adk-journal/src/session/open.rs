@@ -17,7 +17,7 @@ struct OpenTables {
     /// Sessions with their numbers: a session that is created again under an old key gets another
     /// number.
     sessions: HashMap<SessionKey, (i64, Weak<Session>)>,
-    /// The number of sessions at which dropped ones are removed.
+    /// The number of entries above which entries of dropped sessions are removed.
     enough: usize,
     users: HashMap<(String, String), SharedState>,
     apps: HashMap<String, SharedState>,

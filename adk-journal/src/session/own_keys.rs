@@ -8,11 +8,12 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, RwLock};
 
-/// The keys without a prefix that no workflow of the tree declares as `state`.
+/// The values of a closed workflow's own keys: all keys without a prefix, except those that a
+/// workflow of the tree declares as `state`.
 ///
-/// They are written to the session as all keys are, but read here. A run therefore sees neither the
-/// writes of an earlier run of the session, nor the writes of another run while this one waits for
-/// a person. Values are shared with the events.
+/// A run writes these keys to the session like all others, but reads them from here. It therefore
+/// sees neither the writes of an earlier run of the session, nor the writes of another run while
+/// this one waits for a person. Values are shared with the events.
 #[derive(Debug)]
 pub struct OwnKeys {
     states: Arc<BTreeSet<Name>>,
@@ -36,7 +37,7 @@ impl OwnKeys {
         }
     }
 
-    /// Returns true if a stored key is one of them.
+    /// Returns true if a stored key is an own key.
     pub fn has(&self, key: &str) -> bool {
         Scope::of(key) == Scope::Session && !self.states.contains(key)
     }

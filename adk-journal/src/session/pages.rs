@@ -28,7 +28,8 @@ pub(super) struct Earlier {
 
 enum Source {
     Store(Loaded),
-    /// A session with at least as many events. Each event is loaded once, for both sessions.
+    /// Another session that has at least these events. Each event is loaded once, for both
+    /// sessions.
     Session(Arc<Session>),
 }
 

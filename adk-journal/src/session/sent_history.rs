@@ -16,7 +16,8 @@ const MOST: usize = 64;
 #[derive(Debug, Default)]
 pub struct SentHistories {
     agents: Vec<(HistoryKey, SentHistory)>,
-    /// Reports of other agents' messages, by the places of their events.
+    /// Messages of other agents, rewritten as reports for an agent, by the places of their events
+    /// in the log.
     pub reports: HashMap<usize, Arc<Content>>,
 }
 
@@ -40,7 +41,7 @@ pub struct SentHistory {
     pub contents: Contents,
     /// The ids of the calls in the messages.
     pub call_ids: HashSet<String>,
-    /// Whether the messages explain how to read reports.
+    /// Whether the messages include the explanation of how to read reports.
     pub is_explained: bool,
     /// The last concurrent block in the messages.
     pub block: Option<ConcurrentBlock>,
@@ -64,7 +65,8 @@ impl SentHistories {
             .unwrap_or_default()
     }
 
-    /// Keeps a history for the next request. It replaces a history that was made concurrently.
+    /// Keeps a history for the next request. It replaces a history that a concurrent request has
+    /// kept.
     pub fn keep(&mut self, key: HistoryKey, history: SentHistory) {
         if let Some((_, other)) = self.agents.iter_mut().find(|(other, _)| *other == key) {
             *other = history;

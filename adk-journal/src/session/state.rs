@@ -44,7 +44,7 @@ impl Scope {
     /// assert_eq!(Scope::of("draft"), Scope::Session);
     /// ```
     pub fn of(key: &str) -> Self {
-        // This runs for each key that is read or written.
+        // Compares bytes, because this function runs for each key that is read or written.
         match key.as_bytes() {
             [b'u', b's', b'e', b'r', b':', ..] => Self::User,
             [b'a', b'p', b'p', b':', ..] => Self::App,

@@ -145,6 +145,7 @@ fn line_error(line: usize, why: &str) -> Error {
 
 fn transfer_error(message: String) -> Error {
     Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message).with_help(
-        "each line is JSON: the first has `session` and `state`, the others are events as ADK stores them",
+        "each line is JSON: the first has `session` and `state`, the others are events as ADK \
+         stores them",
     )
 }

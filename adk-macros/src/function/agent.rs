@@ -121,7 +121,8 @@ fn checks(function: &Function, args: &AgentArgs, report: &Diagnostics) -> TokenS
             returns(function),
             &quote!(!#unit),
             format!("`{name}` returns a value, but names no key to write"),
-            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a function that a model calls",
+            "write `#[agent(writes = KEY)]`, or return nothing or a `Flow`; write `#[tool]` on a \
+             function that a model calls",
         ),
     }
     if let Some(exits) = &args.exits {
@@ -311,7 +312,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
         let (__adk_out, __adk_flow) = __adk::function::tag(&__adk_out).__flow(__adk_out);",
     );
     let done = read("__adk::function::FunctionOutcome::new");
-    let call = quote!(#called #result <#error #failed ::core::result::Result::Ok(#done(#value, __adk_flow) #set));
+    let done = quote!(::core::result::Result::Ok(#done(#value, __adk_flow) #set));
+    let call = quote!(#called #result <#error #failed #done);
     let work = match (blocking, &function.sig.asyncness) {
         (Some(_), _) => quote!(block(move || { #call })),
         (None, Some(_)) => quote!(wait(async move { #call })),
@@ -320,7 +322,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     let head =
         read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read(
-        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain as _};",
+        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain \
+         as _};",
     );
     quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

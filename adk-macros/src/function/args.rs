@@ -114,7 +114,8 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
                 out.writes = Some(key(input, false)?);
             }
             "exits" if !input.peek(token::Paren) => {
-                let fact = "`exits` names no loop: a function that returns `Flow` may end the loop around it";
+                let fact = "`exits` names no loop: a function that returns `Flow` may end the loop \
+                    around it";
                 return Err(Diagnostic::new(Check::AgentAttribute, word.span(), fact)
                     .help("remove it, or write `exits(NAME)` for a loop further out"));
             }

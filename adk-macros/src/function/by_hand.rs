@@ -29,7 +29,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
         |keys: &[HandWrittenKey<'_>], room| places(keys.iter().map(|key| &key.key.ty), room);
     let read = reads.iter().zip(placed(reads, READS));
     let read = read.map(|(key, place)| key.spec(&key.key.ty, place));
-    // As for functions, an `Option<T>` writes a `T` conditionally.
+    // As for functions, an `Option<T>` means that a `T` is written on some paths only.
     let write = writes.iter().zip(placed(writes, WRITES));
     let write = write.map(|(key, place)| {
         let inside = types::option_value(&key.key.ty);
@@ -47,10 +47,10 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
     let ty = &item.ty;
     let head = quote!(impl #generics __typed::Typed for #ty #conditions);
     let typed = implement(&head, &type_pairs(reads, true), &type_pairs(writes, false));
-    // This const evaluates `META`, so that rustc reports an error in it here, with the user's code
-    // only: the tokens have the span of the type, and no editor takes them for code. The `META` of
-    // a type with parameters is evaluated where it is used. The parameter of `Whole` keeps rustc
-    // from checking the requirements of `Agent` on the type again.
+    // This const evaluates `META`, so that rustc reports an error in it here. Its tokens have the
+    // span of the type: the error then shows only the user's code, and no editor takes the tokens
+    // for code. The `META` of a type with parameters is evaluated where the type is used. `Whole`
+    // has a parameter so that rustc does not check again whether the type implements `Agent`.
     let meta = item.generics.params.is_empty().then(|| {
         let asked = quote_spanned!(ty.span()=> A::META);
         let evaluated = quote_spanned!(ty.span()=> Whole::<#ty>::META);
@@ -134,7 +134,7 @@ fn with_meta(
 struct HandWrittenKey<'a> {
     key: &'a TypedKey,
     key_type: KeyType,
-    /// The number of the type.
+    /// The expression for the number that identifies the type.
     number: TokenStream,
 }
 
@@ -142,7 +142,7 @@ impl<'a> HandWrittenKey<'a> {
     fn new(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
         if depends(item, ty.to_token_stream()) {
-            // The traits cannot be asked about a type with parameters, so the spelling decides.
+            // Traits cannot answer questions about a type with parameters, so the spelling decides.
             let inside = types::option_value(ty);
             let optional = !std::ptr::eq(inside, ty);
             let ty = reference_target(inside).to_token_stream();
@@ -163,8 +163,8 @@ impl<'a> HandWrittenKey<'a> {
                 number: quote!(__typed::UNKNOWN),
             };
         }
-        // Only the aliases mention the user's type: rustc would propose it as another candidate in
-        // an impl with parameters.
+        // The user's type occurs in these aliases only. In an impl with parameters, rustc would
+        // otherwise propose the type as another candidate.
         let key_type = KeyType::new(ty, at, aliases);
         let number = crate::typed::number(&key_type.ty, &types::type_spelling(ty));
         Self {

@@ -13,7 +13,7 @@ use syn::{GenericParam, ReturnType, Type};
 /// Maximum length of a tool name that models accept.
 const LONGEST: usize = 64;
 
-/// Checks the rules of both attributes.
+/// Checks the rules that `#[agent]` and `#[tool]` share.
 fn function<'a>(
     function: &'a Function,
     writes: impl Iterator<Item = &'a StateKey>,
@@ -164,7 +164,8 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
         );
     } else if !is_tool_name(&name) {
         let help = format!(
-            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at most {LONGEST} characters"
+            "begin with a letter or `_`, continue with letters, digits, `_` and `-`, and use at \
+             most {LONGEST} characters"
         );
         report.refuse(
             span,

@@ -22,7 +22,8 @@ pub(super) struct KeyType {
     pub(super) ty: TokenStream,
     /// The type in `Typed::Reads`, which determines whether the key may be absent.
     pub(super) read: TokenStream,
-    /// An expression for whether a value of any type fits; `None` means that none does.
+    /// An expression for whether the read accepts a value of any type; `None` for a read that does
+    /// not.
     pub(super) any: Option<TokenStream>,
     pub(super) optional: TokenStream,
 }
@@ -40,8 +41,12 @@ impl KeyTypes {
             }
             // A returned `&'static str` has the key type of any text.
             aliases.extend(read(
-                "type __AdkGiven = <__AdkValue as __typed::OfOption<{ __adk::TypeFacts::<__AdkValue>::OPTIONAL }>>::Value;
-                type __AdkWritten = <__AdkGiven as __typed::OfRef<{ __typed::KeyFacts::<__AdkGiven>::REF }>>::Value;",
+                "type __AdkGiven = <__AdkValue as __typed::OfOption<{
+                    __adk::TypeFacts::<__AdkValue>::OPTIONAL
+                }>>::Value;
+                type __AdkWritten = <__AdkGiven as __typed::OfRef<{
+                    __typed::KeyFacts::<__AdkGiven>::REF
+                }>>::Value;",
             ));
             quote!(__AdkWritten)
         });
@@ -94,8 +99,8 @@ impl KeyTypes {
 }
 
 impl KeyType {
-    /// The name of a type may be an alias, so the expansion asks traits about the type. Plain types
-    /// need no traits, because their names are not used as aliases.
+    /// Finds the facts about a type. Its name may be an alias, so the expansion asks traits about
+    /// it. A plain type needs no traits, because its name is not used as an alias.
     pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain_type(ty) {
             return Self {
@@ -116,11 +121,14 @@ impl KeyType {
         aliases.extend(quote!(type #written = #ty;));
         let (written, borrowed) = (alias(0), alias(4));
         aliases.extend(code!(
-            "type {parameter} =
-                <{written} as __typed::OfOption<{{ __adk::TypeFacts::<{written}>::OPTIONAL }}>>::Parameter;
+            "type {parameter} = <{written} as __typed::OfOption<{{
+                __adk::TypeFacts::<{written}>::OPTIONAL
+            }}>>::Parameter;
             type {borrowed} = <{parameter} as __typed::Parameter>::Value;
-            type {owned} = <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
-            type {key} = <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
+            type {owned} =
+                <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
+            type {key} =
+                <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
         ));
         Self {
             read: code!("<{parameter} as __typed::Parameter>::Read<{key}>"),

@@ -134,7 +134,8 @@ pub(super) fn function(
             report.refuse(
                 attr.path().span(),
                 "one function is one agent or one tool",
-                "remove one of the two attributes; for the other write a function that calls this one",
+                "remove one of the two attributes; for the other write a function that calls this \
+                 one",
             );
         }
         !is_second
@@ -147,7 +148,9 @@ pub(super) fn function(
         report.refuse(
             span,
             "a method is neither an agent nor a tool",
-            "write a function outside of the `impl`; for an `impl Agent` put the attribute before it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in `#[resource] db: &Pool`",
+            "write a function outside of the `impl`; for an `impl Agent` put the attribute before \
+             it, as in `#[agent(reads(text: String))]`; take values of `self` as resources, as in \
+             `#[resource] db: &Pool`",
         );
     }
     let has_attributes = |input: &FnArg| match input {
@@ -356,12 +359,14 @@ fn take_own_attributes(
             report.refuse(
                 span,
                 "a parameter is not a field, so no derive reads its attributes",
-                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in a tool; otherwise take a type with `#[data]`, whose fields may have such attributes",
+                "take an `Option` for a value that may be absent, or write `#[default(VALUE)]` in \
+                 a tool; otherwise take a type with `#[data]`, whose fields may have such \
+                 attributes",
             );
         } else if path.is_ident("cfg") {
             report.refuse(
                 span,
-                "a parameter cannot have a condition, since the macro cannot evaluate it",
+                "a parameter cannot have `#[cfg(...)]`, since the macro cannot evaluate it",
                 "write `#[cfg(...)]` before the function, and one function for each case",
             );
         } else {
@@ -428,17 +433,29 @@ fn is_braced(token: &TokenTree) -> bool {
 impl ByHand {
     pub(super) fn constant(&self, name: &str) -> Option<Constant> {
         let tokens: Vec<TokenTree> = self.body.stream().into_iter().collect();
-        let is = |token: &TokenTree, word: &str| matches!(token, TokenTree::Ident(ident) if ident == word);
+        let is = |token: &TokenTree, word: &str| match token {
+            TokenTree::Ident(ident) => ident == word,
+            _ => false,
+        };
         let start = tokens.windows(2).position(|two| match two {
             [word, found] => is(word, "const") && is(found, name),
             _ => false,
         })?;
         let from = |at: usize, c: char| {
-            let is_it = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == c);
+            let is_it = |token: &TokenTree| match token {
+                TokenTree::Punct(punct) => punct.as_char() == c,
+                _ => false,
+            };
             tokens.iter().skip(at).position(is_it).map(|n| at + n)
         };
         let value = from(start, '=')? + 1;
+        // Conditions may follow the value, and cannot be a part of it.
+        let conditions = tokens
+            .iter()
+            .skip(value)
+            .position(|token| is(token, "where"));
         let end = from(value, ';')?;
+        let end = conditions.map_or(end, |n| end.min(value + n));
         let part = |from: usize, to: usize| tokens.iter().take(to).skip(from).cloned().collect();
         Some(Constant {
             before: part(0, value),

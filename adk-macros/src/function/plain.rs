@@ -1,5 +1,6 @@
-//! `#[agent]` on a function with plain types only. The library knows these types, so the expansion
-//! asks no trait: it has the names, and one call of the function.
+//! `#[agent]` on a function with plain types only, such as `&str` and `u32`. The library knows
+//! these types, so the expansion asks no trait about them: it has the names, and one call of the
+//! function.
 
 use super::args::AgentArgs;
 use super::parse::{Function, Param, Source};
@@ -13,7 +14,7 @@ use syn::{ReturnType, Type};
 /// Maximum number of parameters that the library supports.
 const PARAMS: usize = 6;
 
-/// Returns the impl, or `None` if the function has types that only rustc knows.
+/// Returns the impl, or `None` if the function has a type that is not plain.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
     let written = args.writes.as_ref().map_or("", |key| &key.text);
     if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {

@@ -22,7 +22,8 @@ const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
 
 /// The statements that begin the parsing of arguments.
 const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
-    let mut __adk_call = __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
+    let mut __adk_call =
+        __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
 /// Returns the function, the struct of the same name, and the impl.
 pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenStream {
@@ -72,7 +73,9 @@ pub(super) fn stub(function: &Function, report: Diagnostics) -> TokenStream {
     let head = read(CALL);
     let inside = quote! {
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
-            ::std::sync::LazyLock::new(|| __adk::args::Declare::new(&<#name as __adk::Tool>::META).build());
+            ::std::sync::LazyLock::new(|| {
+                __adk::args::Declare::new(&<#name as __adk::Tool>::META).build()
+            });
 
         #[automatically_derived]
         impl __adk::Tool for #name {
@@ -124,7 +127,8 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
         } else {
             quote!(false)
         };
-        // The model decides whether it calls the tool, so no reader may rely on the key.
+        // A written key counts as optional: the model decides whether it calls the tool, so no
+        // reader may rely on the key.
         let (yes, no, place) = (
             quote!(true),
             quote!(false),
@@ -143,7 +147,9 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
     if !reads.is_empty() || !writes.is_empty() {
         let module = place::module(&place::scope());
-        meta = quote!({ #aliases #meta.reads(&[#(#reads),*]).writes(&[#(#writes),*]).module(#module) });
+        meta = quote!({
+            #aliases #meta.reads(&[#(#reads),*]).writes(&[#(#writes),*]).module(#module)
+        });
     }
     let is_set = [
         (args.long_running, ".long_running(true)"),
@@ -177,7 +183,8 @@ fn handle(param: &Param) -> TokenStream {
     } else {
         quote!(ToolArg)
     };
-    quote!(<#place as __adk::args::#reader>::arg(__adk::args::ToolParam::<#ty>::NEW.__handle_maker()))
+    let made = quote!(__adk::args::ToolParam::<#ty>::NEW.__handle_maker());
+    quote!(<#place as __adk::args::#reader>::arg(#made))
 }
 
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
@@ -197,7 +204,7 @@ fn declare(function: &Function) -> TokenStream {
         let (key, handle) = (param_name(param), handle(param));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
-            // The expression equals that of `takes`, so that rustc reports one error for both.
+            // `take_args` writes an equal expression, so that rustc reports one error for both.
             Some(value) => quote!(.arg_or(#key, #description, &#handle, || #value)),
             None => quote!(.arg(#key, #description, &#handle)),
         }
@@ -265,7 +272,8 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
         #made
         #resources
         let __adk_out = #name(#(#arguments),*) #wait;
-        let __adk_out = <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
+        let __adk_out =
+            <#error as __adk::args::ToolFailure>::ok(__adk::args::tag(&__adk_out).__ok(__adk_out))?;
         let (__adk_out, __adk_flow) = __adk::args::tag(&__adk_out).__flow(__adk_out);
         let __adk_out = <#value as __adk::args::ToolOutput>::json(__adk_out)?;
         ::core::result::Result::Ok(__adk::args::ToolOutcome::new(__adk_out, __adk_flow) #set)
@@ -345,7 +353,8 @@ fn context_check(
             keys.join(" and ")
         ),
         &format!(
-            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
+            "in place of `writes` take the parameter `#[key({0})] out: Out<TYPE>`, or take \
+             `cx: &mut ToolContext` and write `cx.state().set({0:?}, ...)`",
             first.text
         ),
     );

@@ -279,7 +279,8 @@ impl LimitKind {
                 "the largest number of elements, 1 or more, as in `max = 20`",
             ],
             Self::Branches => {
-                let description = "the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`";
+                let description = "the largest number of branches at a time, 1 or more, as in \
+                    `max_concurrency = 4`";
                 ["max_concurrency", "max_concurrency", description]
             }
             Self::Attempts => [

@@ -84,7 +84,8 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
             report.add(
                 Check::Syntax,
                 decl.name.span(),
-                "outside of a workflow an agent has its fields in `{ }`; help: remove it: a type that implements `Agent` needs no declaration",
+                "outside of a workflow an agent has its fields in `{ }`; help: remove it: a type \
+                 that implements `Agent` needs no declaration",
             );
         }
     }

@@ -183,8 +183,8 @@ fn number(limit: &syn::Expr, word: &TokenStream) -> TokenStream {
     call_with(limit, &quote!(__wire::#word), &TokenStream::new())
 }
 
-/// Returns a value that becomes a `String` if its type is open, as in `"x".into()`. Other values
-/// keep their type.
+/// Returns a value that becomes a `String` if its type is not determined, as in `"x".into()`. Other
+/// values keep their type.
 fn string_or_itself(value: &syn::Expr) -> TokenStream {
     call_with(value, &quote!(__wire::user_value), &quote!(.__itself))
 }

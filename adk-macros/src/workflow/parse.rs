@@ -30,7 +30,7 @@ use std::collections::HashSet;
 use syn::parse::{ParseBuffer, ParseStream, Parser as _};
 use syn::{Token, token};
 
-/// The parsed node, or the error.
+/// The result of a parser: the node, or the error.
 pub(crate) type ParseResult<T> = std::result::Result<T, Diagnostic>;
 type Result<T> = ParseResult<T>;
 
@@ -41,7 +41,7 @@ pub(crate) struct Sink {
     /// Paths in the order of the source, including incomplete paths.
     mentions: Vec<Mention>,
     declared: HashSet<String>,
-    /// The index of the error about a word that is read as a similar word.
+    /// The index of the error about a misspelled word that is read as the nearest known word.
     guess: Option<usize>,
 }
 
@@ -57,8 +57,8 @@ impl Sink {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Adds an error about a word that is read as a similar word. Errors in its value are not
-    /// reported.
+    /// Adds an error about a misspelled word that is read as the nearest known word. Errors in the
+    /// value of the word are not reported.
     fn guess(&mut self, diagnostic: Diagnostic) {
         self.guess = Some(self.diagnostics.len());
         self.push(diagnostic);
@@ -176,7 +176,8 @@ fn braces<'a>(input: &ParseBuffer<'a>) -> syn::Result<ParseBuffer<'a>> {
     Ok(inside)
 }
 
-/// Skips the rest: a buffer that is dropped with unread tokens makes the outermost parse fail.
+/// Skips the rest of a list: `syn` reports unread tokens of a buffer as an error of the outermost
+/// parser.
 fn drain(input: ParseStream<'_>) {
     while input.parse::<TokenTree>().is_ok() {}
 }

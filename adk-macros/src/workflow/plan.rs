@@ -17,13 +17,13 @@ pub(super) struct Plan<'a> {
     pub(super) targets: Vec<Step<'a>>,
     /// Numbers of the declared agents, with the numbers of their targets of transfers.
     pub(super) transfers: HashMap<usize, Vec<usize>>,
-    /// Whether two paths lead to steps of the same name. Only const evaluation can check such
-    /// steps.
+    /// Whether two paths lead to steps of the same name. Only const evaluation can decide whether
+    /// they are the same agent.
     pub(super) alike: bool,
 }
 
 pub(super) struct Step<'a> {
-    /// The name in the eyes of models and events; empty for markers.
+    /// The name that models and events show; empty for markers.
     pub(super) name: String,
     /// The span for errors of the step.
     pub(super) span: Span,
@@ -269,9 +269,9 @@ impl<'a> Planner<'a> {
 }
 
 impl Step<'_> {
-    /// Returns the field for a read access. For editors, only a step under the name of its
-    /// declaration is a use of the declaration; the names of blocks and instances define their
-    /// fields.
+    /// Returns the field for a read access. The token has the user's span only for a step that has
+    /// the name of its declaration: there an editor takes it for a use of the declaration. The
+    /// names of blocks and instances define their fields, so their uses have no such span.
     pub(super) fn field_use(&self) -> Option<Ident> {
         let field = self.field.as_ref()?;
         Some(match self.kind {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Serves on a free port, and misbehaves in one way: at each handshake, or in the first call.
-/// Returns the address.
+/// Serves on a free port, and misbehaves in the way that `badly` names: at each handshake, or in
+/// the first call. Returns the address.
 pub async fn serve(badly: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -63,7 +63,8 @@ async fn hear(stream: TcpStream, badly: &'static str, called: Arc<AtomicBool>) {
 fn sent(status: &str, kind: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nmcp-session-id: one\r\ncontent-length: {length}\r\n\r\n{body}"
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nmcp-session-id: one\r\ncontent-length: \
+         {length}\r\n\r\n{body}"
     )
 }
 
@@ -91,9 +92,10 @@ async fn answer(badly: &str, head: &str, message: &Value) -> Option<String> {
             "capabilities": {"tools": {}},
             "serverInfo": {"name": "malice", "version": "1"},
         })),
-        Some("tools/list") => ok(
-            json!({"tools": [{"name": "echo", "description": head, "inputSchema": {"type": "object"}}]}),
-        ),
+        Some("tools/list") => {
+            let schema = json!({"type": "object"});
+            ok(json!({"tools": [{"name": "echo", "description": head, "inputSchema": schema}]}))
+        }
         Some("tools/call") => {
             let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
             match badly {

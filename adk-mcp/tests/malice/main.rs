@@ -66,12 +66,14 @@ fn trial<F: Future<Output = ()> + 'static>(name: &str, test: fn() -> F) -> Trial
     })
 }
 
-/// Counts the running processes of the malicious server.
+/// Counts the running processes of the malicious server that this process started.
 #[cfg(target_os = "linux")]
 fn running(badly: &str) -> usize {
     let is_one = |folder: &std::path::Path| {
-        let words = std::fs::read(folder.join("cmdline")).unwrap_or_default();
-        words.ends_with(format!("serve\0{badly}\0").as_bytes())
+        let read = |file| std::fs::read(folder.join(file)).unwrap_or_default();
+        let parent = format!("\nPPid:\t{}\n", std::process::id());
+        read("cmdline").ends_with(format!("serve\0{badly}\0").as_bytes())
+            && String::from_utf8_lossy(&read("status")).contains(&parent)
     };
     std::fs::read_dir("/proc")
         .unwrap()
@@ -85,7 +87,7 @@ fn bad(badly: &str) -> McpToolset {
     let server = StdioServer::new(program)
         .args(["serve", badly])
         .env("KEY", "sesame-open");
-    McpToolset::new("bad", server).connect_timeout(Duration::from_secs(20))
+    McpToolset::new("bad", server).connect_timeout(Duration::from_secs(300))
 }
 
 async fn lists() {
@@ -153,7 +155,7 @@ async fn absent() {
         );
         assert!(error.to_string().contains("toolset `bad`"), "{error}");
     }
-    // Lines that are not messages are ignored.
+    // Lines of standard output that are not messages are ignored.
     assert!(
         calls(bad("junk"), &[])
             .await
@@ -333,7 +335,7 @@ async fn ends() {
     assert_eq!(running("stays"), 1);
     drop(other);
     run_error(bad("deaf").connect_timeout(Duration::from_millis(300))).await;
-    for _ in 0..200 {
+    for _ in 0..6000 {
         if running("stays") + running("deaf") == 0 {
             return;
         }
@@ -356,7 +358,7 @@ async fn people() {
     let toolset = bad("").elicitation(true);
     let same = || toolset.clone();
     let green = json!({"tea": "green"});
-    // Another call continues while one call waits.
+    // Another call runs while one call waits for an answer.
     let (questions, answers) =
         run_with_answers(same, &choose, &[json!({"tea": "x"}), green.clone()]).await;
     assert_eq!(
@@ -372,7 +374,7 @@ async fn people() {
     let (_, answers) = run_with_answers(same, &choose, &[Value::Null]).await;
     assert_eq!(answers[0]["result"], "{\"action\":\"decline\"}");
 
-    // Another process has no such connection, and does not repeat the call.
+    // Another process does not have the connection of the call, and does not repeat the call.
     let (_, answers) = run_with_answers(
         || bad("").elicitation(true),
         &choose,
@@ -477,7 +479,10 @@ async fn over_http() {
 async fn secrets() {
     let mut shown = Vec::new();
     for badly in ["exits", "silent", "huge list", "reserved"] {
-        let toolset = bad(badly).connect_timeout(Duration::from_millis(500));
+        let toolset = match badly {
+            "silent" => bad(badly).connect_timeout(Duration::from_millis(500)),
+            _ => bad(badly),
+        };
         shown.push(format!("{toolset:?}"));
         shown.push(everything_of(&run_error(toolset).await));
     }
@@ -543,14 +548,17 @@ async fn filters() {
 
 async fn drops() {
     let toolset = bad("");
-    let script = [("hang", json!({}))];
-    let first = calls(toolset.clone(), &script);
-    assert!(
-        tokio::time::timeout(Duration::from_secs(2), first)
-            .await
-            .is_err(),
-        "it hangs"
-    );
+    let begun = std::env::temp_dir().join(format!("adk-malice-{}", std::process::id()));
+    let script = [("hang", json!({"creates": begun}))];
+    tokio::select! {
+        _ = calls(toolset.clone(), &script) => panic!("it hangs"),
+        () = async {
+            while !begun.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        } => {}
+    }
+    std::fs::remove_file(begun).unwrap();
     let heard = calls(toolset, &[("cancelled", json!({}))]).await.unwrap();
     assert_eq!(heard.result(0), "1");
 }

@@ -1,4 +1,4 @@
-//! An agent that makes scripted calls, and records the answers.
+//! An agent that makes calls from a script, and records their answers.
 
 use adk_core::engine::MemoryJournal;
 use adk_core::llm::LlmAgent;

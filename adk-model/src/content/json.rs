@@ -37,7 +37,7 @@ struct BlobJson<'a> {
     display_name: Option<Cow<'a, str>>,
 }
 
-/// The fields that mark a part of a known kind, in both spellings.
+/// The fields that mark a part of a known kind, in camel case and in snake case.
 const KINDS: [&str; 9] = [
     "text",
     "functionCall",
@@ -130,7 +130,10 @@ mod tests {
         let parts = json!([
             {"text": "hello"},
             {"text": "hm", "thought": true, "thoughtSignature": "s1"},
-            {"functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}}, "thoughtSignature": "s2"},
+            {
+                "functionCall": {"id": "c1", "name": "search", "args": {"q": "cat"}},
+                "thoughtSignature": "s2",
+            },
             {"functionCall": {"id": "c2", "name": "search", "args": {}, "malformed": "{\"q\": ca"}},
             {"functionResponse": {"id": "c1", "name": "search", "response": {"result": null}}},
             {"inlineData": {"mimeType": "image/png", "data": "AQID_w=="}},

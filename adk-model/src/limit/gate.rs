@@ -83,10 +83,10 @@ impl Gate {
     }
 }
 
-/// The decision on a waiting call.
+/// The decision whether a waiting call may start.
 enum Pass {
     Through(u64),
-    /// The call may start at this time at the earliest.
+    /// The call may not start before this time.
     At(Instant),
     /// The call waits until another call ends or leaves the queue.
     Later,
@@ -137,8 +137,8 @@ impl<'a> WaitingCall<'a> {
 }
 
 impl Drop for WaitingCall<'_> {
-    /// Removes the call and moves its run to the end of the queue, after a pass as well as after a
-    /// cancellation.
+    /// Removes the call from the queue, whether it was admitted or cancelled, and moves the other
+    /// waiting calls of its run to the end of the queue.
     fn drop(&mut self) {
         let mut state = lock(&self.gate.state);
         if let Some(at) = state.waiting.iter().position(|(run, _)| *run == self.run)

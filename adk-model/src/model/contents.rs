@@ -41,7 +41,8 @@ impl MessageSource for Content {
 /// contents.push(Content::user("Who are you?"));
 /// contents.retain(|content| content.text() != "Hi!");
 /// contents[0] = Content::user("Good day.");
-/// assert_eq!(contents.iter().map(Content::text).collect::<Vec<_>>(), ["Good day.", "Who are you?"]);
+/// let texts: Vec<_> = contents.iter().map(Content::text).collect();
+/// assert_eq!(texts, ["Good day.", "Who are you?"]);
 /// ```
 #[derive(Clone, Default)]
 pub struct Contents(Arc<Vec<Arc<dyn MessageSource>>>);

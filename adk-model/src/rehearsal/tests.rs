@@ -204,9 +204,15 @@ fn values_keep_the_limits_of_their_schema() {
         sample(json!({"type": ["null", "string"], "format": "date"})),
         json!("2026-01-01")
     );
-    let recursive = json!({"$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}}, "$ref": "#/$defs/T"});
+    let recursive = json!({
+        "$defs": {"T": {"type": "object", "properties": {"t": {"$ref": "#/$defs/T"}}}},
+        "$ref": "#/$defs/T",
+    });
     assert_eq!(sample(recursive), json!({}));
-    let endless = json!({"$defs": {"T": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/T"}}}, "$ref": "#/$defs/T"});
+    let endless = json!({
+        "$defs": {"T": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/T"}}},
+        "$ref": "#/$defs/T",
+    });
     assert_eq!(sample(endless), json!(null));
 }
 

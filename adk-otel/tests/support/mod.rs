@@ -68,7 +68,8 @@ pub fn attribute(span: &SpanData, name: &str) -> Option<String> {
     Some(found.value.to_string())
 }
 
-/// Sorts spans by start, and spans of concurrent branches, which start in any order, by path.
+/// Sorts spans by start. Branches start in any order, so spans that start at the same time are
+/// sorted by path.
 fn sorted<'a>(spans: impl Iterator<Item = &'a SpanData>) -> Vec<&'a SpanData> {
     let mut spans: Vec<_> = spans.collect();
     spans.sort_by_key(|span| (span.start_time, attribute(span, "adk.path")));

@@ -13,14 +13,16 @@ fn url(database: &Database) -> String {
 }
 
 #[tokio::test]
-#[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh tests/peers/run-adk-python.sh"]
+#[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh \
+    tests/peers/run-adk-python.sh"]
 async fn python_reads_and_appends_to_a_database_of_this_crate() {
     let database = Database::new().await;
     python::reads_ours(&database, &url(&database)).await;
 }
 
 #[tokio::test]
-#[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh tests/peers/run-adk-python.sh"]
+#[ignore = "needs Postgres and google-adk: tests/peers/run-postgres.sh \
+    tests/peers/run-adk-python.sh"]
 async fn this_crate_reads_and_writes_a_database_of_python() {
     let database = Database::new().await;
     python::makes_it(&database, &url(&database)).await;

@@ -149,17 +149,20 @@ async fn foreign_tables_are_refused_and_not_changed() {
     for (tables, said) in [
         ("CREATE TABLE sessions (id TEXT)", "version 1"),
         (
-            "CREATE TABLE sessions (id TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+            "CREATE TABLE sessions (id TEXT);
+             CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
              INSERT INTO adk_internal_metadata VALUES ('schema_version', '2')",
             "version 2",
         ),
         (
-            "CREATE TABLE sessions (id TEXT, state TEXT); CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
+            "CREATE TABLE sessions (id TEXT, state TEXT);
+             CREATE TABLE adk_internal_metadata (key TEXT, value TEXT);
              INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')",
             "sessions.state",
         ),
         (
-            "CREATE TABLE adkw_meta (key TEXT, value TEXT); INSERT INTO adkw_meta VALUES ('version', '9')",
+            "CREATE TABLE adkw_meta (key TEXT, value TEXT);
+             INSERT INTO adkw_meta VALUES ('version', '9')",
             "another version of this crate (9)",
         ),
     ] {
@@ -168,9 +171,17 @@ async fn foreign_tables_are_refused_and_not_changed() {
         let error = connect_error(&database.url).await;
         assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
         assert!(error.to_string().contains(said), "{error}");
-        assert!(error.help().is_some_and(|help| help.contains("search_path")), "{error}");
+        assert!(
+            error
+                .help()
+                .is_some_and(|help| help.contains("search_path")),
+            "{error}"
+        );
         let sql = "SELECT count(*) FROM pg_tables WHERE tablename = 'events'";
-        let made: i64 = sqlx::query_scalar(sql).fetch_one(&mut database.connect().await).await.unwrap();
+        let made: i64 = sqlx::query_scalar(sql)
+            .fetch_one(&mut database.connect().await)
+            .await
+            .unwrap();
         assert_eq!(made, 0);
     }
     // A schema of its own solves the conflict.
@@ -187,7 +198,7 @@ async fn foreign_tables_are_refused_and_not_changed() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_lock_is_an_error_after_the_timeout() {
     let database = Database::new().await;
-    // The patience also limits the connection.
+    // The patience also limits the time to connect.
     let options = Options::default().patience(Duration::from_secs(1));
     // The server reports the lock after 50 ms.
     let url = format!("{}?options[lock_timeout]=50ms", database.url);
@@ -449,8 +460,8 @@ async fn dead_connections_fail_no_call() {
     assert!(store.delete(&key()).await.unwrap());
 }
 
-/// An agent with a recorded call, a state update and two events. A state key holds its number
-/// between them.
+/// An agent with a recorded call, a state update and two events. A state key of its own keeps its
+/// counter between them.
 fn branch(name: &'static str) -> By {
     by(name, move |cx| {
         Box::pin(async move {
@@ -541,8 +552,8 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
         .await
         .unwrap();
     let session = store.get(&key()).await.unwrap().unwrap();
-    // A first run begins the lease. It takes two statements, and the answer to the second would be
-    // lost each time.
+    // A first run begins the lease, before answers are lost. To begin the lease takes two
+    // statements, and the answer to the second would be lost in each attempt.
     runner(&store)
         .session("u", "s")
         .run(&Tree::new("w", vec![run(say("z"))]), "go")
@@ -574,7 +585,7 @@ async fn a_commit_whose_answer_is_lost_is_done_once() {
             ids(&stored.events)
         );
         assert_eq!(seen.len(), 1 + 3 * 20, "of {names:?}");
-        // Only this run writes the key.
+        // The branches of only this run write the key.
         assert_eq!(*stored.state["all"], 20, "each update is made once");
         for name in names {
             let all = stored.events[before..]
@@ -623,7 +634,8 @@ pub async fn round_trips(rounds: u32, url: impl Fn(&Database) -> String) -> u32 
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_event_is_one_round_trip_and_so_is_a_step() {
     let direct = |database: &Database| database.url.clone();
-    // The difference excludes preparation on each connection, and begin and end of the run.
+    // The difference of two runs excludes the statements to prepare each connection, and to begin
+    // and end the run.
     let (few, many) = (
         round_trips(20, direct).await,
         round_trips(120, direct).await,

@@ -82,7 +82,8 @@ async fn queries_use_indexes() {
     database
         .execute(&format!(
             "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow)
-                SELECT 'e-' || gen_random_uuid(), r.session, 'running', '@', 0, r.record, r.app, r.workflow
+                SELECT 'e-' || gen_random_uuid(), r.session, 'running', '@', 0, r.record, r.app,
+                    r.workflow
                 FROM adkw_runs r, generate_series(1, 20000) WHERE r.id = '{run}'; ANALYZE"
         ))
         .await;

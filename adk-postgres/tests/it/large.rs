@@ -20,9 +20,10 @@ async fn blocks(size: Size) -> BTreeMap<String, f64> {
         .await;
     filled::measure(&database, &store, size).await;
     store.shut_down().await.unwrap();
-    let sql =
-        "SELECT query, (sum(shared_blks_hit + shared_blks_read) / sum(calls))::float8 FROM pg_stat_statements
-        WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) GROUP BY query";
+    let sql = "SELECT query, (sum(shared_blks_hit + shared_blks_read) / sum(calls))::float8
+        FROM pg_stat_statements
+        WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+        GROUP BY query";
     let rows = sqlx::query(sql)
         .fetch_all(&mut database.connect().await)
         .await

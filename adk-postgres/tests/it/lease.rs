@@ -12,7 +12,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Returns a store that is a process of its own for the database.
+/// Returns a store that counts as a separate process for the database.
 async fn process(database: &Database, lease: Duration) -> PostgresStore {
     PostgresStore::connect_with(&database.url, Options::default().lease(lease))
         .await
@@ -95,7 +95,7 @@ async fn a_process_with_an_expired_lease_cannot_write() {
     // The first process continues, and gets an error.
     let error = loop {
         match stream.next().await.unwrap() {
-            // Events that were committed before are delivered.
+            // Events that were committed before the other process claimed the run are delivered.
             Ok(_) => {}
             Err(error) => break error,
         }
@@ -167,9 +167,10 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     let closed = first
         .close(old, adk_core::engine::RunStatus::Finished, Usage::default())
         .await;
-    // The process does not drive the run any more, so closing it does nothing.
+    // The process does not drive the run any more, so its call of `close` does nothing.
     closed.unwrap();
-    let sql = "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status FROM adkw_runs";
+    let sql = "SELECT (SELECT count(*) FROM adkw_steps WHERE key LIKE '%late%')::text || status
+        FROM adkw_runs";
     let row: String = sqlx::query_scalar(sql)
         .fetch_one(&mut database.connect().await)
         .await
@@ -300,7 +301,7 @@ async fn each_run_of_a_dead_process_is_taken_by_one() {
         }
     }
     taken.sort();
-    // A process that listed a run before another process ended it also gets its result. The events
+    // A process may list a run before another process ends it. Both then report the run. The events
     // below show that each run was executed once.
     taken.dedup();
     assert_eq!(taken.len(), 12);

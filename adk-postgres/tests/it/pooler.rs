@@ -94,7 +94,7 @@ async fn first_starts_at_the_same_moment_make_the_tables_once() {
     starts::together(&Pooled::new().await.address()).await;
 }
 
-/// The round trips are begin, parse, execute and commit, as `docs/scaling.md` states.
+/// An event takes the round trips begin, parse, execute and commit, as `docs/scaling.md` states.
 #[tokio::test]
 #[ignore = "needs PgBouncer: tests/peers/run-pgbouncer.sh"]
 async fn an_event_is_four_round_trips_and_so_is_a_step() {
@@ -102,7 +102,7 @@ async fn an_event_is_four_round_trips_and_so_is_a_step() {
         round_trips(20, pooled).await,
         round_trips(120, pooled).await,
     );
-    // The counts of two runs may differ by a few: 799 was counted beside other builds.
+    // The counts of two runs may differ by a few round trips, for example on a busy machine.
     assert!(
         (795..=820).contains(&(many - few)),
         "{few} for 20 rounds, {many} for 120"

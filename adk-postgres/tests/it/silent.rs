@@ -12,7 +12,8 @@ use adk_core::{ArtifactStore, Event, Flow, Part, RunId, StateDelta, StoreErrorKi
 use adk_postgres::{Options, PostgresStore};
 use std::time::Duration;
 
-/// Fails if work has no limit. The timeout is much longer than any limit of the test.
+/// Fails if the work does not end. The timeout is much longer than any limit of the store in the
+/// test.
 async fn ends<T>(what: &str, work: impl Future<Output = T>) -> T {
     let ended = tokio::time::timeout(Duration::from_secs(60), work).await;
     ended.unwrap_or_else(|_| panic!("{what} has no limit"))
@@ -109,7 +110,7 @@ async fn dropped_free_connections_fail_no_call() {
         .await
         .unwrap();
     let id = runner.runs(&RunFilter::any()).await.unwrap()[0].run_id;
-    // All connections are free, and none is new.
+    // The pool holds several connections, all free.
     let any = RunFilter::any();
     let all: Vec<_> = (0..8).map(|_| runner.runs(&any)).collect();
     for listed in futures_util::future::join_all(all).await {
@@ -176,7 +177,7 @@ async fn each_wait_for_a_silent_server_is_limited() {
             PostgresStore::connect_with(&network.url, patient())
         ),
     );
-    // The server may have died during a commit.
+    // For a write, the server may have died during the commit.
     let kinds = [StoreErrorKind::Unavailable, StoreErrorKind::OutcomeUnknown];
     assert!(
         kinds.contains(&kind(&error)) && error.is_retryable(),

@@ -5,7 +5,7 @@ use crate::support::{Database, quick};
 use crate::trees::survival::kind;
 use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::{ErrorKind, Flow, Runner, StoreErrorKind};
+use adk_core::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use sqlx::PgConnection;
 use std::process::{Child, Command, Stdio};
@@ -20,7 +20,7 @@ fn patient() -> Options {
     quick().patience(Duration::from_secs(4))
 }
 
-/// A workflow that writes in transactions of several statements, without end or once.
+/// A workflow that writes in transactions of several statements: once, or in a loop without end.
 fn tree(ends: bool) -> Tree {
     let count = by("count", move |cx| {
         Box::pin(async move {
@@ -177,13 +177,13 @@ async fn the_runs_of_a_process_that_is_stopped_in_transactions_are_finished_by_a
         let finished = runner.runs(&RunFilter::finished()).await.unwrap();
         assert_eq!(finished.len(), RUNS as usize + 1);
         watch.abort();
-        // The process continues, and finds its transactions ended and its runs claimed.
+        // The stopped process continues. Its transactions are ended and its runs are claimed.
         signal(&victim, "-CONT");
         assert!(victim.wait().unwrap().success());
     }
 }
 
-/// The server does not end transactions of another program, which may have no limit.
+/// The server limits the transactions of this crate, but not those of another program.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
@@ -216,7 +216,7 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
         .unwrap();
     let limited = |work| tokio::time::timeout(Duration::from_secs(60), work);
     let calls = [
-        limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as adk_core::BoxFuture<'_, _>),
+        limited(Box::pin(async { runner.cancel(id).await.map(drop) }) as BoxFuture<'_, _>),
         limited(Box::pin(async { runner.answer(&wait.id, true).await })),
         limited(Box::pin(async {
             store.claim(id, Arc::new(|_| Ok(()))).await.map(drop)
@@ -242,7 +242,7 @@ async fn a_lock_that_is_kept_fails_its_waiters_and_delays_no_other_run() {
     let (calls, ()) = tokio::join!(futures_util::future::join_all(calls), others);
     for error in calls {
         let error = error.expect("it does not hang").unwrap_err();
-        // All calls share one connection.
+        // The store has one connection, so a call may also fail because the connection is in use.
         assert!(
             matches!(
                 kind(&error),

@@ -73,7 +73,8 @@ async fn data_survives_a_reopened_store() {
     );
 }
 
-/// Without statistics of new tables, the server does not scan the session for each event of a page.
+/// The tables are new and have no statistics. Even so, the server does not scan the session for
+/// each event of a page.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
@@ -130,7 +131,11 @@ async fn a_page_of_a_new_session_is_read_by_the_ids_of_its_events() {
 async fn a_value_is_read_back_unchanged() {
     let database = Database::new().await;
     let key = SessionKey::new("a", "u", "s");
-    let values = json!({"bb": {"z": 1, "a": [{"y": "x\u{0}", "b": -0.0}]}, "n": 1e16, "m": [1.0, 1e300, 5e-324]});
+    let values = json!({
+        "bb": {"z": 1, "a": [{"y": "x\u{0}", "b": -0.0}]},
+        "n": 1e16,
+        "m": [1.0, 1e300, 5e-324]
+    });
     let both = json!({"own": values, "user:v": values, "app:v": values});
     let postgres = open(&database).await;
     postgres.create(key.clone(), delta(both)).await.unwrap();
@@ -162,7 +167,7 @@ async fn a_value_is_read_back_unchanged() {
         .unwrap()
         .unwrap();
     assert_eq!(found.state["own"].to_string(), r#"{"c":2,"q":1}"#);
-    // A value in the order of `jsonb` needs no exact text any more.
+    // A value whose keys are in the order of `jsonb` needs no exact text any more.
     postgres
         .append(
             &key,

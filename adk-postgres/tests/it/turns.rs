@@ -43,8 +43,10 @@ async fn turns(tree: &Tree, many: u64) -> ([Cost; 2], usize) {
         .model(ScriptedModel::new().text("said").repeat_last())
         .build()
         .unwrap();
-    let reset = "SELECT pg_stat_statements_reset(0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)";
-    let sum = "SELECT sum(rows)::int8, sum(shared_blks_hit + shared_blks_read)::int8 FROM pg_stat_statements
+    let reset = "SELECT pg_stat_statements_reset(0,
+        (SELECT oid FROM pg_database WHERE datname = current_database()), 0)";
+    let sum = "SELECT sum(rows)::int8, sum(shared_blks_hit + shared_blks_read)::int8
+        FROM pg_stat_statements
         WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
         AND (query LIKE '%adkw_log%' OR query LIKE '%events%')";
     let (mut costs, mut loaded) = ([Cost { rows: 0, blocks: 0 }; 2], 0);

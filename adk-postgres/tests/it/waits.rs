@@ -69,17 +69,18 @@ async fn unfinished_runs_of_tenants_continue() {
     tenants::waits(&Database::new().await).await;
 }
 
-/// Turns a current database into format 5, without tenants and without keys of requests.
+/// Turns a current database into format 5, without tenants and without idempotency keys.
 const FORMAT_5: &str = "
     DROP TABLE adkw_keys; DROP INDEX adkw_waits_app;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
-/// Turns a database of format 5 into format 4, in which a limit did not end a search, and finished
-/// agents had rows of their own.
+/// Turns a database of format 5 into format 4, whose indexes do not end a limited search, and in
+/// which finished agents have rows of their own.
 const FORMAT_4: &str = "
     INSERT INTO adkw_done (run, path, done)
-        SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d WHERE l.done IS NOT NULL;
+        SELECT l.run, d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
+        WHERE l.done IS NOT NULL;
     ALTER TABLE adkw_log DROP COLUMN done;
     ALTER TABLE adkw_waits DROP COLUMN session;
     DROP INDEX adkw_waits_open, adkw_runs_cancelled, adkw_runs_driven, adkw_runs_session;
@@ -89,7 +90,8 @@ const FORMAT_4: &str = "
 
 /// Turns a database of format 4 into format 3, without memory.
 const FORMAT_3: &str = "
-    DROP TABLE adkw_memory, adkw_memory_marks; UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
+    DROP TABLE adkw_memory, adkw_memory_marks;
+    UPDATE adkw_meta SET value = '3' WHERE key = 'version';";
 
 /// Turns a database of format 3 into format 2, without times and usage of runs.
 const FORMAT_2: &str = "
@@ -110,7 +112,8 @@ const FORMAT_1: &str = "
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn databases_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first three changes alone keep all columns that the runs of this test need.
+    // The first three changes keep all columns that the runs of this test need, so the test begins
+    // with four changes.
     for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
@@ -132,19 +135,22 @@ async fn queries_use_indexes() {
     let (run, many) = (waiting[0].run_id, "generate_series(1, 20000)");
     database
         .execute(&format!(
-            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, tenant_of)
-                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app, r.workflow, 'lord'
+            "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow,
+                    tenant_of)
+                SELECT 'e-' || gen_random_uuid(), r.session, r.status, NULL, 1, r.record, r.app,
+                    r.workflow, 'lord'
                 FROM adkw_runs r, {many} WHERE r.id = '{run}';
              INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app, 4000000000000000, r.session,
-                    'lord'
+                SELECT r.id || '/w/q/a:await@0', r.id, 'w/q/a:await@0', w.waiting, w.app,
+                    4000000000000000, r.session, 'lord'
                 FROM adkw_runs r, (SELECT * FROM adkw_waits LIMIT 1) w WHERE r.id <> '{run}';
              ANALYZE"
         ))
         .await;
     let read = async || -> i64 {
         let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
-            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions', 'sessions')";
+            WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions',
+                'sessions')";
         sqlx::query_scalar(sql)
             .fetch_one(&mut database.connect().await)
             .await
@@ -181,7 +187,7 @@ async fn queries_use_indexes() {
             .is_empty()
     );
     runner.resume(&people::two(), run).await.unwrap();
-    // Connections that end tell what they have done.
+    // A connection reports its statistics when it ends.
     store.shut_down().await.unwrap();
     assert!(
         read().await - before < 1_000,

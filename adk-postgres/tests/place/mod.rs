@@ -17,7 +17,8 @@ impl Place for Database {
         self.url.clone()
     }
 
-    /// Each kill costs the time of a lease, so a run has fewer of them.
+    /// After each kill, the run waits until the lease has expired. The time between kills is
+    /// therefore longer than for other stores.
     fn peace(&self) -> u64 {
         500_000
     }

@@ -11,24 +11,30 @@ fn fill(size: Size) -> String {
     let Size { sessions, long, .. } = size;
     let (short, data) = (sessions * 100, large::data());
     format!(
-        "CREATE TEMP TABLE e AS SELECT i, CASE WHEN i < {short} THEN 'b' || (i % {sessions}) ELSE 'long' END AS session,
+        "CREATE TEMP TABLE e AS SELECT i,
+            CASE WHEN i < {short} THEN 'b' || (i % {sessions}) ELSE 'long' END AS session,
             CASE WHEN i < {short} THEN 'u' || (i % {sessions} / 10) ELSE 'long' END AS usr,
-            CASE WHEN i < {short} THEN i / {sessions} ELSE i - {short} END AS place, ({FIRST} + i) * 1000000 AS micros,
-            to_timestamp({FIRST} + i) AT TIME ZONE 'UTC' AS time,
-            '01998888-0000-7000-8000-' || lpad(to_hex(i), 12, '0') AS id, 'e-01998888-0000-7000-9000-' ||
-            lpad(to_hex(CASE WHEN i < {short} THEN i % {sessions} ELSE i / 100 END), 12, '0') AS run
+            CASE WHEN i < {short} THEN i / {sessions} ELSE i - {short} END AS place,
+            ({FIRST} + i) * 1000000 AS micros, to_timestamp({FIRST} + i) AT TIME ZONE 'UTC' AS time,
+            '01998888-0000-7000-8000-' || lpad(to_hex(i), 12, '0') AS id,
+            'e-01998888-0000-7000-9000-' || lpad(
+                to_hex(CASE WHEN i < {short} THEN i % {sessions} ELSE i / 100 END), 12, '0') AS run
             FROM generate_series(0::bigint, {short} + {long} - 1) i;
-        INSERT INTO sessions SELECT 'app', usr, session, '{{\"key\":1}}', min(time), max(time) FROM e GROUP BY usr, session;
+        INSERT INTO sessions SELECT 'app', usr, session, '{{\"key\":1}}', min(time), max(time)
+            FROM e GROUP BY usr, session;
         INSERT INTO adkw_sessions (app_name, user_id, id, len, seen, latest)
             SELECT 'app', usr, session, count(*), max(time), max(time) FROM e GROUP BY usr, session;
         INSERT INTO adkw_runs (id, session, status, epoch, record, app, workflow, created, updated)
-            SELECT run, n.number, 'finished', 1, repeat('0', 1000), 'app', 'w', min(micros), max(micros)
-            FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.usr AND n.id = e.session
+            SELECT run, n.number, 'finished', 1, repeat('0', 1000), 'app', 'w', min(micros),
+                max(micros)
+            FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.usr
+                AND n.id = e.session
             GROUP BY run, n.number ORDER BY run;
-        INSERT INTO events SELECT id, 'app', usr, session, run, time, replace('{data}', 'ID', id)::jsonb FROM e ORDER BY i;
+        INSERT INTO events SELECT id, 'app', usr, session, run, time,
+            replace('{data}', 'ID', id)::jsonb FROM e ORDER BY i;
         INSERT INTO adkw_log (session, place, event_id, time, run, slot)
-            SELECT r.session, place, e.id, time, run, 'w/l#' || place || '/a!0' FROM e JOIN adkw_runs r ON r.id = run
-            ORDER BY i;
+            SELECT r.session, place, e.id, time, run, 'w/l#' || place || '/a!0' FROM e
+            JOIN adkw_runs r ON r.id = run ORDER BY i;
         UPDATE adkw_runs SET owner = '1-dead' WHERE workflow = 'cut'"
     )
 }

@@ -8,18 +8,18 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// End of a message that commits.
+/// The last bytes of a message that commits a transaction.
 const COMMIT: &[u8] = b"COMMIT\0";
 
-/// Statement of a transaction that begins a run, when it is parsed on its connection.
+/// A part of the message that parses the statement by which a run begins.
 const BEGINS: &[u8] = b"INSERT INTO adkw_runs";
 
-/// End of a message that executes a statement, and the first byte of such a message for a prepared
-/// statement.
+/// The last bytes of a message that executes a statement. For a prepared statement, the message
+/// begins with `BIND`.
 const SYNC: &[u8] = b"S\0\0\0\x04";
 const BIND: u8 = b'B';
 
-/// End of an answer when no transaction is open.
+/// The last bytes of an answer when no transaction is open.
 const IDLE: &[u8] = b"Z\0\0\0\x05I";
 
 /// Address of the database through connections that may break.
@@ -91,7 +91,7 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) ->
                 let asked = &asked[..size?];
                 server.write_all(asked).await?;
                 counts.asked.fetch_add(1, Relaxed);
-                // A statement outside of a transaction commits itself.
+                // Outside of a transaction, each statement commits.
                 let is_alone = is_idle && asked.first() == Some(&BIND) && asked.ends_with(SYNC);
                 let is_commit = is_alone || asked.ends_with(COMMIT);
                 begins |= asked.windows(BEGINS.len()).any(|part| part == BEGINS);
@@ -103,7 +103,10 @@ async fn carry(mut client: TcpStream, mut server: TcpStream, counts: &Counts) ->
                 if counts.is_gone.load(Relaxed) {
                     return Ok(());
                 }
-                if is_commit && counts.loses.load(Relaxed) && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2) {
+                if is_commit
+                    && counts.loses.load(Relaxed)
+                    && counts.commits.fetch_add(1, Relaxed).is_multiple_of(2)
+                {
                     return server.read(&mut answered).await.map(drop);
                 } else if asked.is_empty() {
                     return Ok(());

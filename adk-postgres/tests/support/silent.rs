@@ -65,7 +65,7 @@ async fn carry(
     loop {
         let size = from.read(&mut bytes).await?;
         if network.cuts.load(SeqCst) > cuts || network.is_dead.load(SeqCst) {
-            // Both halves stay open.
+            // Neither connection is closed, so neither side learns that the data is lost.
             return std::future::pending().await;
         }
         if size == 0 {

@@ -36,7 +36,7 @@ pub fn runs_of(shapes: &[&str]) -> Runs {
         .collect()
 }
 
-/// The store of the runs, and the record of their outside effects.
+/// The store of the runs, and the file that records their [effects](super::effects).
 pub struct Place {
     pub folder: Folder,
     /// File of a SQLite store, or URL of a Postgres database.
@@ -54,13 +54,14 @@ impl Place {
         self.folder.path().join("effects")
     }
 
-    /// Notes that a process was killed, cut off or connected again: `kill`, `cut` or `whole`.
+    /// Writes to the file of effects that a process was killed, cut off or connected again: `kill`,
+    /// `cut` or `whole`.
     pub fn note(&self, what: &str) {
         effects::write(&self.effects(), what);
     }
 
-    /// Returns a command that runs this test program in a role. `within` are words before it, such
-    /// as `ip netns exec a`.
+    /// Returns a command that runs this test program in a role, such as a worker. `within` are
+    /// words before the command, such as `ip netns exec a`.
     pub fn program(&self, role: &str, within: &[String]) -> Command {
         let exe = std::env::current_exe().unwrap();
         let mut words = within.iter().cloned().chain([exe.display().to_string()]);
@@ -82,13 +83,14 @@ impl Place {
         command
     }
 
-    /// Starts a client that completes runs: through this Restate, or itself.
+    /// Starts a client that completes runs: through the Restate server at this URL, or without one
+    /// by executing them itself.
     pub fn client(&self, restate: Option<&str>, runs: &Runs) -> Client {
         self.client_of("", restate, runs, true)
     }
 
-    /// Starts a client of a build. The client answers the questions of the runs only if `answers`
-    /// is set.
+    /// Starts a client with the workflows of a build. The client answers the questions of the runs
+    /// only if `answers` is set.
     pub fn client_of(
         &self,
         build: &str,
@@ -161,7 +163,7 @@ impl Place {
     }
 }
 
-/// Stored state and effects of a run.
+/// The stored state and the effects of a run, after the run.
 pub struct Left {
     pub ids: Vec<String>,
     pub partial: bool,
@@ -202,7 +204,7 @@ pub struct Reference {
     pub runs: BTreeMap<String, Expected>,
 }
 
-/// Expected results of a run.
+/// The results that a run must have.
 pub struct Expected {
     pub by_branch: BTreeMap<String, Vec<String>>,
     pub calls: Calls,
@@ -238,7 +240,7 @@ impl Reference {
         Self { runs: all }
     }
 
-    /// Returns the number of calls of all workflows.
+    /// Returns the number of calls that undisturbed runs of all workflows make.
     pub fn calls(&self) -> usize {
         self.runs.values().map(|run| run.calls.len()).sum()
     }
@@ -327,9 +329,9 @@ async fn hand_on(mut client: TcpStream, targets: &[SocketAddr], first: usize) {
 /// A worker process.
 pub struct Worker {
     pub address: SocketAddr,
-    /// Words before its command.
+    /// Words before the command of the worker, such as `ip netns exec a`.
     pub within: Vec<String>,
-    /// Version of the workflows that it has, see [`versions`](super::versions).
+    /// The version of the workflows that the worker has, see [`versions`](super::versions).
     pub build: &'static str,
     process: Option<Child>,
 }
@@ -382,7 +384,7 @@ impl Worker {
     }
 }
 
-/// Workers at one address, and the server that calls them.
+/// The workers that share one address, and the Restate server that calls them.
 pub struct Deployment {
     pub place: Place,
     pub server: Server,
@@ -417,7 +419,7 @@ impl Deployment {
         Self::start_with(Place::new(), setup, workers, Ipv4Addr::LOCALHOST.into()).await
     }
 
-    /// Starts the given workers, and a server that reaches them through this address.
+    /// Starts the given workers, and a server that calls them at this address.
     pub async fn start_with(
         place: Place,
         setup: Setup,
@@ -524,7 +526,7 @@ impl Deployment {
     }
 }
 
-/// Result of checked runs.
+/// The result of the checks of some runs.
 #[derive(Debug, Default)]
 pub struct Checked {
     pub faults: Vec<String>,

@@ -13,7 +13,7 @@ const FILE: &str = "ADK_EFFECTS";
 /// Duration of a call.
 const PAUSE: Duration = Duration::from_millis(12);
 
-/// Makes a call with this idempotency key.
+/// Makes a call with this idempotency key: records its begin, waits, and records its end.
 pub async fn call(run: RunId, key: &str) {
     let key = format!("{run}/{key}");
     note(&format!("begin {key} {}", std::process::id()));
@@ -28,7 +28,7 @@ fn note(line: &str) {
     );
 }
 
-/// Records the request of a model, to explain a failed test.
+/// Records the request to a model, so that a failed test can show it.
 pub fn asked(hash: u32, text: &str) {
     let file = std::env::var("ADK_EFFECTS").expect("a program of the tests has it") + ".asked";
     write(Path::new(&file), &format!("{hash:08x} {text:?}"));

@@ -1,5 +1,5 @@
-//! Results of a run in a form that is equal for two runs of one workflow, and the rules for its
-//! calls.
+//! The results of a run in a form that is equal for two runs of one workflow, and the rules for the
+//! order and repetition of its calls.
 
 use super::effects::Seen;
 use super::shapes::show;
@@ -75,7 +75,8 @@ pub fn branches(events: &[Arc<Event>]) -> HashMap<String, String> {
 
 /// Calls of an undisturbed run, with their order.
 pub struct Calls {
-    /// Calls by key: the lines of begin and end, and the branch.
+    /// The calls by key, each with the line where it begins, the line where it ends, and its
+    /// branch.
     calls: HashMap<String, (usize, usize, String)>,
 }
 
@@ -112,10 +113,11 @@ impl Calls {
         self.calls.len()
     }
 
-    /// Reports whether the second call is made only after the first is recorded.
+    /// Reports whether the call `second` is made only after the call `first` is recorded.
     fn is_after(&self, first: &str, second: &str) -> bool {
         let ((_, end, one), (begin, _, other)) = (&self.calls[first], &self.calls[second]);
-        // Tools of one turn do not wait for each other, even if one of them waits for a person.
+        // Tool calls of one model reply do not wait for each other, even if one of them waits for a
+        // person.
         let is_one_turn = |turn: &str| {
             second
                 .strip_prefix(turn)
@@ -127,7 +129,7 @@ impl Calls {
         end < begin && !is_beside && (is_around(one, other) || is_around(other, one))
     }
 
-    /// Checks the calls of a run with kills: each call was made, and was repeated only after a kill
+    /// Checks the calls of a run with kills. Each call was made. It was repeated only after a kill,
     /// and before any call that needed its record. Returns the number of repeated calls.
     pub fn check(&self, seen: &[Seen]) -> Result<usize, String> {
         let mut begun: HashMap<&str, usize> = HashMap::new();
@@ -146,9 +148,10 @@ impl Calls {
                         continue;
                     };
                     again += 1;
-                    // Both sides may detect a cut at any time until it is over. A request to the
-                    // process that is cut off may arrive late, after other processes have
-                    // continued: this is the call that was in flight.
+                    // While a process is cut off, it and the server may each detect the cut at any
+                    // time. The call in flight may therefore be repeated without a further kill. A
+                    // request to the cut-off process may also arrive late, after other processes
+                    // have continued.
                     if cut_off.is_none() && earlier == kills {
                         return Err(format!("{key} was made again without a kill"));
                     }
@@ -166,7 +169,7 @@ impl Calls {
     }
 }
 
-/// Reports whether the second branch is the first one or inside of it.
+/// Reports whether the branch `inner` is the branch `outer` or a part of it.
 fn is_around(outer: &str, inner: &str) -> bool {
     inner
         .strip_prefix(outer)

@@ -8,7 +8,7 @@ use adk::engine::RunFilter;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Target of a kill.
+/// The kind of process that is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Worker,
@@ -26,7 +26,7 @@ const KINDS: [Kind; 5] = [
     Kind::All,
 ];
 
-/// Number of runs of a workflow that were active at kills of a kind.
+/// For each workflow and kind of kill, the number of runs that were active at such a kill.
 type Hits = BTreeMap<(&'static str, Kind), usize>;
 
 /// A deployment with active runs and their client.
@@ -69,7 +69,8 @@ impl Scene {
         }
         tokio::time::sleep(Duration::from_millis(self.random.u64(30..300))).await;
         if server {
-            // A worker may begin requested calls until it detects that the server is gone.
+            // After a kill of the server, a worker may begin requested calls until it detects that
+            // the server is gone. The kill is therefore recorded only now.
             self.deployment.place.note("kill");
             self.deployment.server.restart().await;
         }

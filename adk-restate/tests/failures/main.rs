@@ -20,7 +20,8 @@ mod program;
 mod shapes;
 mod versions;
 
-/// Lock that makes the tests run one after the other, because they measure time.
+/// Lock that makes the tests run one after the other, because they measure time and load the
+/// machine.
 static ALONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// Reads a number from the environment.
@@ -28,7 +29,7 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |text| text.parse().unwrap())
 }
 
-/// The program of workers and clients, which other tests start.
+/// The program of workers and clients. Other tests start it in processes of their own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a test starts it"]
 async fn program() {

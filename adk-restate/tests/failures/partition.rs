@@ -71,7 +71,8 @@ impl Net {
 impl Drop for Net {
     fn drop(&mut self) {
         for name in &self.names[1..] {
-            // The namespace stays as long as a process is inside.
+            // The namespace itself exists as long as a process is inside, so its link is deleted
+            // first.
             ip(&format!("link del {name}"));
             ip(&format!("netns del {name}"));
         }

@@ -134,7 +134,7 @@ async fn bring_to_end(runner: &Runner, shape: String, run: RunId) -> Ending {
                 };
             }
             Ok(None) => {}
-            // The request of an earlier client, which was killed, has begun the run since.
+            // An earlier client was killed, but its request has begun the run.
             Err(error) if is_passing(&error) || error.kind() == ErrorKind::RunExists => {
                 stops.push(error.to_string());
             }
@@ -144,7 +144,7 @@ async fn bring_to_end(runner: &Runner, shape: String, run: RunId) -> Ending {
     }
 }
 
-/// Output, loops, and the seen events of a run that this client began.
+/// Output, loops, and the events that the client has seen, of a run that has ended.
 type Ended = (Value, Vec<String>, Option<Vec<String>>);
 
 async fn one_stream(runner: &Runner, shape: &str, run: RunId) -> Result<Option<Ended>, Error> {

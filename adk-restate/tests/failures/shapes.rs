@@ -48,8 +48,8 @@ pub fn with_shapes(
         .workflow(Mixed::default())
 }
 
-/// A model that answers with the agent and a hash of the request. A run that was resumed wrongly
-/// gets another hash.
+/// A model whose answer consists of the agent and a hash of the request. If a run is resumed
+/// wrongly, its requests and thus its answers differ.
 #[derive(Clone, Copy, Debug)]
 pub struct Actor;
 
@@ -99,10 +99,11 @@ fn reply(request: &ModelRequest) -> Result<ModelResponse, ModelError> {
     Ok(ModelResponse::new(reply.content().clone()))
 }
 
-/// Returns a hash of the request that depends neither on the run nor on the order in which branches
-/// were joined.
+/// Returns a hash of the request. The hash depends neither on the run nor on the order in which
+/// branches have ended.
 fn asked(request: &ModelRequest) -> u32 {
-    // The closer sees the last event, which may come from any branch.
+    // The request of `closer` shows the last event of the branches, which may come from any branch,
+    // so it is left out.
     let is_after_branches = &*request.info.agent == "closer";
     let contents = request.contents.iter().filter(|_| !is_after_branches);
     let mut said: Vec<String> = contents
@@ -267,10 +268,14 @@ workflow! {
 workflow! {
     /// Elements of a list, two at a time.
     pub EachTopic(topic: String) -> report: String {
-        let topics: Vec<String> = ["cats", "dogs", "owls", "eels", "newts"].map(String::from).to_vec();
+        let topics: Vec<String> =
+            ["cats", "dogs", "owls", "eels", "newts"].map(String::from).to_vec();
         agent researcher -> note: String { instruction: "Research {item} for {topic}" }
         agent checker -> check: String { instruction: "Check {note}" }
-        agent closer -> report: String { include_contents: none, instruction: "Sum up {topics} {check}" }
+        agent closer -> report: String {
+            include_contents: none,
+            instruction: "Sum up {topics} {check}",
+        }
 
         each(max = 8, max_concurrency = 2) item in topics < researcher; checker >
         closer
@@ -286,7 +291,11 @@ workflow! {
 
         rounds: loop(max = 3) <
             rater;
-            match severity < Severity::Low => calm, Severity::High => < pager; calm as calmer >, Severity::Odd => () >
+            match severity <
+                Severity::Low => calm,
+                Severity::High => < pager; calm as calmer >,
+                Severity::Odd => ()
+            >
         >
     }
 }
@@ -309,7 +318,11 @@ workflow! {
     /// Tools, several in one turn.
     pub Tooling(topic: String) -> told: String {
         let sum: u64 = 0;
-        agent clerk -> told: String { instruction: "Use tools for {topic}, {sum}", tools: [look, add], max_turns: 4 }
+        agent clerk -> told: String {
+            instruction: "Use tools for {topic}, {sum}",
+            tools: [look, add],
+            max_turns: 4,
+        }
 
         rounds: loop(max = 2) < clerk >
     }
@@ -319,7 +332,11 @@ workflow! {
     /// Tools that need the consent of a person.
     pub Confirming(topic: String) -> told: String {
         agent writer -> draft: String { instruction: "Write about {topic}" }
-        agent payer -> told: String { instruction: "Pay for {draft}", tools: [look, pay], max_turns: 4 }
+        agent payer -> told: String {
+            instruction: "Pay for {draft}",
+            tools: [look, pay],
+            max_turns: 4,
+        }
 
         writer; payer
     }
@@ -331,7 +348,10 @@ workflow! {
         agent writer -> draft: String { instruction: "Write about {topic}" }
         agent side -> side: String { instruction: "Beside {draft}" }
         agent more -> more: String { instruction: "More, as {right} says" }
-        agent closer -> end: String { include_contents: none, instruction: "End {left} {more} {side}" }
+        agent closer -> end: String {
+            include_contents: none,
+            instruction: "End {left} {more} {side}",
+        }
 
         writer;
         /// Is this good? {draft}
@@ -355,10 +375,17 @@ workflow! {
     pub Mixed(topic: String) -> report: String {
         let topics: Vec<String> = ["cats", "dogs"].map(String::from).to_vec();
         let sum: u64 = 0;
-        agent clerk -> told: String { instruction: "Use tools for {topic}", tools: [look, add], max_turns: 4 }
+        agent clerk -> told: String {
+            instruction: "Use tools for {topic}",
+            tools: [look, add],
+            max_turns: 4,
+        }
         agent critic -> criticism: String { instruction: "Criticise {item}" }
         agent flaky -> answer: String { instruction: "Try {item}", retry: 0 }
-        agent closer -> report: String { include_contents: none, instruction: "Sum up {topic} {answer} {good} {report?}" }
+        agent closer -> report: String {
+            include_contents: none,
+            instruction: "Sum up {topic} {answer} {good} {report?}",
+        }
 
         rounds: loop(max = 2) <
             each(max = 4) item in topics <

@@ -1,5 +1,5 @@
-//! Workers that another build replaces in the middle of runs: at an address of its own, and in
-//! place.
+//! Workers with an old build of a workflow that are replaced by workers with another build in the
+//! middle of runs. The new worker has another address, or takes the address of the old one.
 
 use super::cluster::{Client, Deployment, Place, Reference, Runs, Worker, runs_of, settings};
 use super::effects;
@@ -147,7 +147,7 @@ impl Scene {
         self.deployment.register().await;
     }
 
-    /// Returns the failures that Restate shows for invocations that do not continue.
+    /// Returns the failures that Restate shows for invocations that it keeps retrying.
     async fn failures(&self) -> String {
         let open = self.deployment.open_invocations().await;
         let failure =

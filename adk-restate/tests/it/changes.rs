@@ -38,13 +38,13 @@ const GROUP: usize = 50;
 /// Maximum number of workers that a program needs, one after the other.
 const MOST: usize = 24;
 
-/// Interval of checks for a standstill.
+/// Interval at which the test checks whether any run still moves.
 const LOOK: Duration = Duration::from_millis(25);
 
-/// Maximum time until a worker is still.
+/// Maximum time until no run of a worker moves any more.
 const PATIENCE: Duration = Duration::from_secs(45);
 
-/// A worker that stops as if killed: all its work is dropped.
+/// A worker that can be stopped as if it were killed: all of its work is dropped.
 struct Worker(Option<Runtime>);
 
 impl Worker {
@@ -137,8 +137,8 @@ async fn no_change_repeats_a_recorded_call_or_loses_an_answer() {
     counts.show();
 }
 
-/// A block keeps the number of elements that it began with, and its list contains what they have
-/// written. A refused version has stored nothing.
+/// An `each` keeps the number of elements that it began with, and its list contains what the
+/// elements have written. A version that was refused has stored nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn another_max_of_an_each_loses_no_list() {
@@ -165,7 +165,7 @@ async fn another_max_of_an_each_loses_no_list() {
     group(&server, programs.collect(), &mut Counts::default()).await;
 }
 
-/// A function that reads its record as another type fails the attempt but not the run.
+/// If a version reads a record as another type, the attempt fails, but not the run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Restate: tests/peers/run-restate.sh"]
 async fn a_version_that_diverges_leaves_the_run_to_the_previous_one() {
@@ -288,7 +288,7 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
     panic!("they do not end: {busy:#?}")
 }
 
-/// Returns a runner with the unfinished programs, each in its next version.
+/// Returns a runner with the programs whose runs have not ended, each in its next version.
 fn worker_of(store: &SqliteStore, cases: &mut [Case<'_>]) -> Runner {
     let mut builder = Runner::builder().app_name("app").store(store.clone());
     let mut plugins = Plugins::default();

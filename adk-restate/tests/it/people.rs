@@ -338,7 +338,7 @@ async fn after_race(cx: &mut Context) -> Result<bool> {
 }
 
 workflow! {
-    /// A race that a question loses.
+    /// A workflow whose question to a person loses a race: another branch of the block ends first.
     Race() -> line: String {
         parallel(first) <
             < /// Continue?
@@ -472,7 +472,8 @@ async fn runs_of_a_session_take_turns() {
             .run(Arc::new(Entering::default()), "second")
             .into_future(),
     );
-    let queued = "SELECT id FROM sys_invocation WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
+    let queued = "SELECT id FROM sys_invocation
+        WHERE target_service_name = 'adk-sessions' AND status <> 'completed'";
     until("the second waits", async || {
         world.server.query(queued).await.len() == 2
     })

@@ -97,7 +97,7 @@ async fn a_client_needs_a_url_and_a_store() {
     );
     let error = Restate::new("http://localhost:8080", InMemoryStore::new()).unwrap_err();
     assert!(error.message().contains("outlives the process"), "{error}");
-    // The engine fits the sessions of its own store, and no other sessions.
+    // The engine can be combined with the sessions of its own store only.
     let restate = Restate::new("http://localhost:8080", store.clone()).unwrap();
     let _: Runner = Runner::builder()
         .store(store)

@@ -153,7 +153,8 @@ async fn branches_are_invocations() {
     let names: Vec<String> = ["ann", "bob", "cy"].map(str::to_owned).into();
     let ended = world.client.run(&Choir::default(), names).await.unwrap();
     assert_eq!(ended.output, "3: ANN BOB CY");
-    let rows = "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation GROUP BY target_service_name";
+    let rows = "SELECT target_service_name AS name, count(*) AS n FROM sys_invocation
+        GROUP BY target_service_name";
     let counts: BTreeMap<_, _> = world
         .server
         .query(rows)
@@ -228,7 +229,9 @@ workflow! {
     /// Steps and branches that exceed their time limit.
     Patience() -> facts: String {
         try(attempts = 2, timeout = "300ms", delay = "10ms") < slow_at_first > else < without >
-        second: try(attempts = 1, timeout = "300ms") < pair: parallel < forever as never; also > > else < without as finally >
+        second: try(attempts = 1, timeout = "300ms") <
+            pair: parallel < forever as never; also >
+        > else < without as finally >
     }
 }
 
@@ -387,6 +390,8 @@ async fn attempts_without_a_limit_exceed_the_limit_of_the_server() {
     let looking = Looking::default();
     tokio::select! {
         ended = world.client.run(&looking, ()) => assert!(ended.unwrap().output >= 12),
-        () = paused => panic!("Restate has paused the invocation after {} attempts", LOOKS.load(Relaxed)),
+        () = paused => {
+            panic!("Restate has paused the invocation after {} attempts", LOOKS.load(Relaxed))
+        }
     }
 }

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Types of workers and clients.
+/// The builder of the runners of workers and clients.
 pub type Builder = adk::runner::RunnerBuilder<adk::DefaultProvider>;
 pub type Runner = adk::runner::Runner<adk::DefaultProvider>;
 
@@ -51,11 +51,11 @@ impl Drop for Folder {
 /// Settings of a server.
 #[derive(Clone, Default)]
 pub struct Setup {
-    /// Words before its command, such as `ip netns exec a`.
+    /// Words before the command of the server, such as `ip netns exec a`.
     pub within: Vec<String>,
     /// Address on which it listens; `None` for `127.0.0.1`.
     pub ip: Option<IpAddr>,
-    /// Folder of its log; `None` for a folder of its own.
+    /// Folder of the server's log; `None` for a new folder.
     pub data: Option<PathBuf>,
     /// Further settings, by the names of their variables.
     pub settings: Vec<(&'static str, &'static str)>,
@@ -181,7 +181,8 @@ impl Server {
 
     async fn is_ready(&self) {
         self.call("GET", "/health", None).await;
-        // The partitions start after the API.
+        // The API answers before the partitions of the server have started, so a query waits for
+        // them.
         self.query("SELECT count(*) AS n FROM sys_journal").await;
         let url = format!("{}/restate/health", self.ingress());
         until("the ingress is ready", async || {
@@ -336,8 +337,8 @@ impl World {
         }
     }
 
-    /// Returns the names of the entries in the journals of a run and its branches, in the order of
-    /// each journal. Excludes the entries that a handler makes when it is executed again: before a
+    /// Returns the names of the journal entries of a run and its branches, in the order of each
+    /// journal. Leaves out the entries that a repeated execution of a handler adds: before a
     /// commit, and before the end.
     pub async fn entries(&self, service: &str) -> Vec<String> {
         let sql = format!(

@@ -5,10 +5,8 @@ use super::send::{StartedTask, message_key, no_files};
 use super::task::WAIT;
 use super::updates::EventSource;
 use super::{RpcCall, json};
-use crate::follow::stored_events;
-use crate::keys::{another_request, bind, digest, scope};
+use crate::app::{another_request, bind, digest, scope, stored_events, with_status};
 use crate::refuse::short;
-use crate::routes::{resume_run, with_status};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent};
 use adk_core::ErrorKind;
@@ -50,7 +48,7 @@ impl RpcCall {
                 &run,
                 &wait.id,
                 Some(&wait.id),
-                self.app.key_lifetime,
+                self.app.key_lifetime(),
             )
             .await?;
         if bound != wait.id {
@@ -92,7 +90,7 @@ impl RpcCall {
     }
 
     fn stored_task(&self, run: RunInfo) -> StartedTask {
-        let source = EventSource::Stored(self.app.runs.listen(run.run_id));
+        let source = EventSource::Stored(self.app.listen(run.run_id));
         StartedTask { run, source }
     }
 
@@ -115,13 +113,15 @@ impl RpcCall {
             {
                 Ok(()) => {
                     // The answer is stored. If resuming fails here, a watch resumes the run.
-                    let listener = resume_run(&self.app, &self.runner, run.run_id)
+                    let listener = self
+                        .app
+                        .resume(&self.runner, run.run_id)
                         .await
                         .ok()
                         .flatten();
                     let source = match listener {
                         Some(listener) => EventSource::All(listener, before),
-                        None => EventSource::Stored(self.app.runs.listen(run.run_id)),
+                        None => EventSource::Stored(self.app.listen(run.run_id)),
                     };
                     let now = self.run(&message.task_id).await;
                     let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));

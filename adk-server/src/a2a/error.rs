@@ -4,7 +4,7 @@ use crate::refuse::Refusal;
 use adk_a2a::rpc::{ErrorCode, RpcError};
 use adk_core::engine::RunInfo;
 use axum::http::StatusCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A JSON-RPC error and the HTTP status of its response.
 #[derive(Debug)]
@@ -67,7 +67,8 @@ impl From<Refusal> for RpcRefusal {
             body["fields"].as_array(),
             error.data.as_mut().and_then(|data| data.as_array_mut()),
         ) {
-            let named = |fault: &serde_json::Value| json!({"field": fault["field"], "description": fault["message"]});
+            let named =
+                |fault: &Value| json!({"field": fault["field"], "description": fault["message"]});
             data.push(json!({
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
                 "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),

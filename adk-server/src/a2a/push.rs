@@ -9,10 +9,8 @@ use super::error::RpcRefusal;
 use super::prefix::is_below;
 use super::task::task_state;
 use super::{RpcAnswer, RpcCall, RpcResult, json, read};
-use crate::access::Caller;
+use crate::app::{App, Caller, RunChange, lock};
 use crate::refuse::Refusal;
-use crate::runs::{RunChange, lock};
-use crate::serve::App;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
     CONTENT_TYPE, ListTaskPushNotificationConfigsResponse, PushConfigRequest, StreamResponse,
@@ -21,7 +19,7 @@ use adk_a2a::{
 use adk_core::engine::{RunFilter, RunInfo};
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot, now_micros};
-use adk_core::{Error, ErrorKind, Event, Result, RunId, StateDelta};
+use adk_core::{Error, ErrorKind, Event, Result, RunId, Runner, StateDelta};
 use futures_util::future::join_all;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use reqwest::{Client, Url, header, redirect};
@@ -31,7 +29,6 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
 /// The maximum number of addresses of a task.
@@ -61,7 +58,7 @@ const NOTIFIED: &str = "told";
 const TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 
 /// The allowed addresses and the notifications that are being sent.
-pub(crate) struct Push {
+pub(super) struct Push {
     allowed: Vec<Url>,
     /// The HTTP client; `None` without allowed addresses, because creating it reads certificates.
     client: Option<Client>,
@@ -114,7 +111,7 @@ impl Push {
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if a prefix is not an HTTP URL.
-    pub(crate) fn new(prefixes: &[String]) -> Result<Self> {
+    pub(super) fn new(prefixes: &[String]) -> Result<Self> {
         let config =
             |message: String, help: &str| Error::new(ErrorKind::Config, message).with_help(help);
         let allowed = prefixes.iter().map(|prefix| {
@@ -150,7 +147,7 @@ impl Push {
         })
     }
 
-    pub(crate) fn is_on(&self) -> bool {
+    pub(super) fn is_on(&self) -> bool {
         !self.allowed.is_empty()
     }
 
@@ -204,57 +201,51 @@ fn credentials(
     Ok(Some((name, value)))
 }
 
-impl App {
-    fn push_runner(&self) -> adk_core::Runner {
-        let runner = self.main_runner();
-        runner.for_app(format!("{}:push", runner.app_name()))
-    }
+/// Returns the runner of the app that holds the addresses.
+fn push_runner(app: &App) -> Runner {
+    let runner = app.main_runner();
+    runner.for_app(format!("{}:push", runner.app_name()))
+}
 
-    /// Returns the session of an address of a task. The client's id may be long, so the session id
-    /// is a hash.
-    fn address(&self, task: RunId, id: &str) -> SessionHandle {
-        self.push_runner().session(
-            task.to_string(),
-            format!("{:032x}", RunId::of_text(id).as_u128()),
-        )
-    }
+/// Returns the session of an address of a task. The client's id may be long, so the session id is a
+/// hash.
+fn address(app: &App, task: RunId, id: &str) -> SessionHandle {
+    push_runner(app).session(
+        task.to_string(),
+        format!("{:032x}", RunId::of_text(id).as_u128()),
+    )
+}
 
-    /// Reads the addresses of a task.
-    async fn addresses_of(&self, task: RunId) -> Result<Vec<PushAddress>> {
-        let runner = self.push_runner();
-        let sessions = runner.sessions(Some(&task.to_string())).await?;
-        let mut all: Vec<_> = sessions
-            .iter()
-            .filter_map(|session| self.read_address(session))
-            .collect();
-        all.sort_by(|left, right| left.config.id.cmp(&right.config.id));
-        Ok(all)
-    }
+/// Reads the addresses of a task.
+async fn addresses_of(app: &App, task: RunId) -> Result<Vec<PushAddress>> {
+    let sessions = push_runner(app).sessions(Some(&task.to_string())).await?;
+    let mut all: Vec<_> = sessions
+        .iter()
+        .filter_map(|session| read_address(app, session))
+        .collect();
+    all.sort_by(|left, right| left.config.id.cmp(&right.config.id));
+    Ok(all)
+}
 
-    fn read_address(&self, snapshot: &SessionSnapshot) -> Option<PushAddress> {
-        let handle = self
-            .push_runner()
-            .session(&snapshot.key.user, &snapshot.key.id);
-        let (config, app, notified) = (
-            field(snapshot, CONFIG)?,
-            field(snapshot, APP)?,
-            field(snapshot, NOTIFIED)?,
-        );
-        Some(PushAddress {
-            handle,
-            config,
-            app,
-            notified,
-        })
-    }
+fn read_address(app: &App, snapshot: &SessionSnapshot) -> Option<PushAddress> {
+    let handle = push_runner(app).session(&snapshot.key.user, &snapshot.key.id);
+    Some(PushAddress {
+        handle,
+        config: field(snapshot, CONFIG)?,
+        app: field(snapshot, APP)?,
+        notified: field(snapshot, NOTIFIED)?,
+    })
+}
 
+impl Push {
     /// Notifies addresses: at once of the tasks that this process drives, and by sweeps of the
     /// tasks of processes that have ended.
-    pub(crate) fn push_changes(self: &Arc<Self>, mut changes: UnboundedReceiver<RunChange>) {
-        if !self.push.is_on() {
+    pub(super) fn start(self: &Arc<Self>, app: &Arc<App>) {
+        if !self.is_on() {
             return;
         }
-        let app = Arc::downgrade(self);
+        let mut changes = app.changes();
+        let (push, weak) = (self.clone(), Arc::downgrade(app));
         let notifier = tokio::spawn(async move {
             while let Some(RunChange {
                 app: app_name,
@@ -262,8 +253,9 @@ impl App {
                 is_running,
             }) = changes.recv().await
             {
-                let Some(app) = app.upgrade() else { return };
-                app.notify(
+                let Some(app) = weak.upgrade() else { return };
+                push.notify(
+                    &app,
                     app_name,
                     run,
                     if is_running {
@@ -274,34 +266,34 @@ impl App {
                 );
             }
         });
-        self.until_stopped(notifier.abort_handle());
-        let app = Arc::downgrade(self);
+        app.until_stopped(notifier.abort_handle());
+        let (push, weak) = (self.clone(), Arc::downgrade(app));
         let sweeper = tokio::spawn(async move {
             // Changes before the start of this process may have no process that notifies of them.
             let mut grace = Duration::ZERO;
             loop {
-                let Some(app) = app.upgrade() else { return };
+                let Some(app) = weak.upgrade() else { return };
                 let begun = Instant::now();
-                if app.sweep(grace).await.is_ok() {
+                if push.sweep(&app, grace).await.is_ok() {
                     grace = GRACE;
                 }
                 drop(app);
                 tokio::time::sleep(EVERY.max(begun.elapsed() * REST)).await;
             }
         });
-        self.until_stopped(sweeper.abort_handle());
+        app.until_stopped(sweeper.abort_handle());
     }
 
     /// Notifies of all tasks whose last change is older than `grace` and was not notified.
-    async fn sweep(self: &Arc<Self>, grace: Duration) -> Result<()> {
+    async fn sweep(self: &Arc<Self>, app: &Arc<App>, grace: Duration) -> Result<()> {
         // If the engine drives runs outside of the servers, no server notifies at once, so do not
         // wait.
-        let is_elsewhere = self.main_runner().engine().driver().is_some();
+        let is_elsewhere = app.main_runner().engine().driver().is_some();
         let grace = if is_elsewhere { Duration::ZERO } else { grace };
         let mut tasks = BTreeMap::<RunId, Vec<PushAddress>>::new();
-        for session in self.push_runner().sessions(None).await? {
+        for session in push_runner(app).sessions(None).await? {
             let task = session.key.user.parse().ok();
-            if let Some((task, address)) = task.zip(self.read_address(&session)) {
+            if let Some((task, address)) = task.zip(read_address(app, &session)) {
                 tasks.entry(task).or_default().push(address);
             }
         }
@@ -309,7 +301,7 @@ impl App {
             let Some(app_name) = all.first().map(|address| address.app.clone()) else {
                 continue;
             };
-            let now = self
+            let now = app
                 .main_runner()
                 .for_app(&app_name)
                 .runs(&RunFilter::of_run(task))
@@ -338,31 +330,39 @@ impl App {
             if (current.state != TaskState::Working || is_elsewhere)
                 && age.is_some_and(|age| age >= grace)
                 && all.iter().any(|address| {
-                    self.push.posts_to(&address.config) && address.notified.is_outdated(current)
+                    self.posts_to(&address.config) && address.notified.is_outdated(current)
                 })
             {
-                self.notify(app_name, task, Notification::Current);
+                self.notify(app, app_name, task, Notification::Current);
             }
         }
         Ok(())
     }
 
     /// Queues a notification for the addresses of a task.
-    fn notify(self: &Arc<Self>, app_name: String, task: RunId, notification: Notification) {
-        let mut sending = lock(&self.push.sending);
+    fn notify(
+        self: &Arc<Self>,
+        app: &Arc<App>,
+        app_name: String,
+        task: RunId,
+        notification: Notification,
+    ) {
+        let mut sending = lock(&self.sending);
         if let Some(queue) = sending.get_mut(&task) {
             queue.push_back(notification);
             return;
         }
         sending.insert(task, VecDeque::new());
         drop(sending);
-        let app = self.clone();
+        let (push, app) = (self.clone(), app.clone());
         tokio::spawn(async move {
             let mut next = Some(notification);
             while let Some(notification) = next {
                 // If the store fails now, a later sweep finds the change.
-                let _ = app.send_notification(&app_name, task, notification).await;
-                let mut sending = lock(&app.push.sending);
+                let _ = push
+                    .send_notification(&app, &app_name, task, notification)
+                    .await;
+                let mut sending = lock(&push.sending);
                 next = sending.get_mut(&task).and_then(VecDeque::pop_front);
                 if next.is_none() {
                     sending.remove(&task);
@@ -373,21 +373,18 @@ impl App {
 
     async fn send_notification(
         self: &Arc<Self>,
+        app: &Arc<App>,
         app_name: &str,
         task: RunId,
         notification: Notification,
     ) -> Result<(), Refusal> {
-        let all = self.addresses_of(task).await?;
+        let all = addresses_of(app, task).await?;
         if all.is_empty() {
             return Ok(());
         }
-        let runner = self.main_runner().for_app(app_name);
-        let Some(run) = runner
-            .runs(&RunFilter::of_run(task))
-            .await?
-            .into_iter()
-            .next()
-        else {
+        let runner = app.main_runner().for_app(app_name);
+        let runs = runner.runs(&RunFilter::of_run(task)).await?;
+        let Some(run) = runs.into_iter().next() else {
             return Ok(());
         };
         let Some(workflow) = runner
@@ -413,7 +410,8 @@ impl App {
             }
             Notification::Current => {
                 let call = RpcCall {
-                    app: self.clone(),
+                    app: app.clone(),
+                    push: self.clone(),
                     runner,
                     caller: Caller::operator(),
                     workflow,
@@ -433,11 +431,11 @@ impl App {
         let body = json(&update).to_string();
         let posted = all
             .iter()
-            .filter(|address| self.push.posts_to(&address.config))
+            .filter(|address| self.posts_to(&address.config))
             .map(|address| async {
                 let is_outdated = address.notified.is_outdated(now);
                 if is_outdated {
-                    self.push.post(&address.config, &body).await;
+                    self.post(&address.config, &body).await;
                 }
                 // Keep the addresses of a failed task, which may be retried.
                 if matches!(now.state, TaskState::Completed | TaskState::Canceled) {
@@ -461,7 +459,7 @@ fn field<T: DeserializeOwned>(snapshot: &SessionSnapshot, key: &str) -> Option<T
 
 impl RpcCall {
     pub(super) fn check_push(&self, config: &TaskPushNotificationConfig) -> Result<(), RpcRefusal> {
-        let push = &self.app.push;
+        let push = &self.push;
         if !push.is_on() {
             let fact = "this server sends no push notifications";
             let help =
@@ -475,7 +473,8 @@ impl RpcCall {
         let invalid =
             |fact: &str, help: &str| Err(RpcRefusal::new(ErrorCode::InvalidParams, fact, help));
         if !push.posts_to(config) {
-            let help = "use an allowed address, or ask the operator to allow this one with `Server::push_to`";
+            let help = "use an allowed address, or ask the operator to allow this one with \
+                        `Server::push_to`";
             return invalid(
                 "the `url` of the push notifications is not an allowed address",
                 help,
@@ -500,7 +499,7 @@ impl RpcCall {
         if config.id.is_empty() {
             config.id = RunId::new().to_string();
         }
-        let others = self.app.addresses_of(run.run_id).await?;
+        let others = addresses_of(&self.app, run.run_id).await?;
         if others
             .iter()
             .filter(|address| address.config.id != config.id)
@@ -514,7 +513,7 @@ impl RpcCall {
                 "delete an address first",
             ));
         }
-        let handle = self.app.address(run.run_id, &config.id);
+        let handle = address(&self.app, run.run_id, &config.id);
         handle.delete().await?;
         let fields = [
             (CONFIG, json(&config)),
@@ -523,8 +522,9 @@ impl RpcCall {
         ];
         handle.create(StateDelta::from_iter(fields)).await?;
         // The task may have changed since it was read.
-        self.app
-            .notify(run.session.app.clone(), run.run_id, Notification::Current);
+        let app_name = run.session.app.clone();
+        self.push
+            .notify(&self.app, app_name, run.run_id, Notification::Current);
         Ok(config)
     }
 
@@ -543,31 +543,29 @@ impl RpcCall {
             }
             return Ok(RpcAnswer::Value(json(&self.keep_push(&run, config).await?)));
         }
-        if !self.app.push.is_on() {
+        if !self.push.is_on() {
             self.check_push(&TaskPushNotificationConfig::default())?;
         }
         let request: PushConfigRequest = read(params)?;
         let run = self.run(&request.task_id).await?;
         Ok(RpcAnswer::Value(match method {
             "ListTaskPushNotificationConfigs" => {
-                let all = self.app.addresses_of(run.run_id).await?;
+                let all = addresses_of(&self.app, run.run_id).await?;
                 json(&ListTaskPushNotificationConfigsResponse {
                     configs: all.into_iter().map(|address| address.config).collect(),
                     next_page_token: String::new(),
                 })
             }
             "DeleteTaskPushNotificationConfig" => {
-                self.app.address(run.run_id, &request.id).delete().await?;
+                address(&self.app, run.run_id, &request.id).delete().await?;
                 Value::Null
             }
             _ => {
-                let session = self
-                    .app
-                    .address(run.run_id, &request.id)
+                let session = address(&self.app, run.run_id, &request.id)
                     .get(&EventFilter::new().last(0))
                     .await?;
                 let address = session
-                    .and_then(|session| self.app.read_address(&session))
+                    .and_then(|session| read_address(&self.app, &session))
                     .ok_or_else(|| {
                         let fact = "the task has no push notifications with this id";
                         let help = "list the ids with `ListTaskPushNotificationConfigs`";

@@ -4,7 +4,7 @@ use super::RpcCall;
 use super::error::RpcRefusal;
 use super::task::minimal_task;
 use super::updates::{EventSource, Updates};
-use crate::keys::{Key, RunStart, StartOutcome, scope};
+use crate::app::{Key, RunStart, StartOutcome, scope};
 use crate::refuse::Refusal;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{Message, PartContent, Role, SendMessageRequest, StreamResponse, Task, TaskState};
@@ -120,14 +120,9 @@ impl RpcCall {
             begins_again: true,
         });
         let session = Some(&*message.context_id).filter(|context| !context.is_empty());
-        let start = RunStart {
-            runner: &self.runner,
-            user: &user,
-            workflow,
-            session,
-            input: &input,
-            key,
-        };
+        let start = RunStart::new(&self.runner, &user, workflow, &input)
+            .session(session)
+            .key(key);
         let request = |session: &SessionHandle| {
             let request = session
                 .run_by_name(workflow, input.clone())?
@@ -140,7 +135,7 @@ impl RpcCall {
         let (run, source) = match self.app.begin(&start, request).await? {
             StartOutcome::Started(run, listener) => (run, EventSource::All(listener, None)),
             StartOutcome::Existing(run) => {
-                let source = EventSource::Stored(self.app.runs.listen(run.run_id));
+                let source = EventSource::Stored(self.app.listen(run.run_id));
                 (run, source)
             }
             StartOutcome::Unknown(run) => (run, EventSource::Nothing),

@@ -3,10 +3,8 @@
 use super::error::RpcRefusal;
 use super::time::{comparable, timestamp};
 use super::{RpcCall, card};
-use crate::follow::stored_events;
+use crate::app::{RunEnding, stored_events, with_status};
 use crate::refuse::Refusal;
-use crate::routes::with_status;
-use crate::runs::End;
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
     Artifact, ListTasksRequest, ListTasksResponse, Message, Part, Role, Task, TaskState, TaskStatus,
@@ -27,7 +25,7 @@ impl RpcCall {
     pub(super) async fn task(
         &self,
         run: &RunInfo,
-        end: Option<&End>,
+        end: Option<&RunEnding>,
         history: Option<u32>,
     ) -> Result<Task, Refusal> {
         let events = stored_events(&self.runner, run, None).await?;
@@ -39,7 +37,7 @@ impl RpcCall {
     pub(super) async fn started_task(
         &self,
         run: &RunInfo,
-        end: Option<&End>,
+        end: Option<&RunEnding>,
         history: Option<u32>,
     ) -> Result<Task, Refusal> {
         match self.task(run, end, history).await {
@@ -52,7 +50,7 @@ impl RpcCall {
     pub(super) async fn task_of(
         &self,
         run: &RunInfo,
-        end: Option<&End>,
+        end: Option<&RunEnding>,
         history: Option<u32>,
         events: &[Arc<Event>],
     ) -> Result<Task, Refusal> {
@@ -70,17 +68,17 @@ impl RpcCall {
     pub(super) async fn status(
         &self,
         run: &RunInfo,
-        end: Option<&End>,
+        end: Option<&RunEnding>,
     ) -> Result<TaskStatus, Refusal> {
         let state = match end {
-            Some(End::Finished { .. }) => TaskState::Completed,
+            Some(RunEnding::Finished { .. }) => TaskState::Completed,
             // A store error does not mean that the run has failed.
-            Some(End::Failed(error))
+            Some(RunEnding::Failed(error))
                 if !error.is_of_store() && run.status != RunStatus::Cancelled =>
             {
                 TaskState::Failed
             }
-            Some(End::Paused) => TaskState::InputRequired,
+            Some(RunEnding::Paused) => TaskState::InputRequired,
             // The run has an answer, and this process continues it.
             None if run.status == RunStatus::Paused && self.is_driven(run) => TaskState::Working,
             _ => task_state(&run.status),
@@ -92,7 +90,9 @@ impl RpcCall {
                 .iter()
                 .flat_map(question_parts)
                 .collect(),
-            (TaskState::Failed, Some(End::Failed(error)), _) => vec![Part::text(error.to_string())],
+            (TaskState::Failed, Some(RunEnding::Failed(error)), _) => {
+                vec![Part::text(error.to_string())]
+            }
             (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
             _ => Vec::new(),
         };
@@ -109,7 +109,6 @@ impl RpcCall {
 
     fn is_driven(&self, run: &RunInfo) -> bool {
         self.app
-            .runs
             .listen(run.run_id)
             .is_some_and(|listener| listener.try_end().is_none())
     }
@@ -184,13 +183,11 @@ impl RpcCall {
         runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
         let total_size = runs.len();
         if !request.page_token.is_empty() {
-            let token = request
-                .page_token
-                .split_once('.')
-                .and_then(|(updated, run)| {
-                    Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
-                });
-            let after = token.ok_or_else(|| {
+            let parts = request.page_token.split_once('.');
+            let after = parts.and_then(|(updated, run)| {
+                Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
+            });
+            let after = after.ok_or_else(|| {
                 invalid(
                     "`pageToken` is invalid",
                     "use the `nextPageToken` of the previous page",
@@ -223,7 +220,7 @@ impl RpcCall {
 
     pub(super) async fn cancel(&self, id: &str) -> Result<Task, RpcRefusal> {
         let run = self.run(id).await?;
-        if self.runner.cancel(run.run_id).await? != RunStatus::Cancelled {
+        if self.app.cancel(&self.runner, &run).await? != RunStatus::Cancelled {
             let fact = format!("the task `{id}` has ended");
             return Err(RpcRefusal::new(
                 ErrorCode::TaskNotCancelable,
@@ -231,9 +228,6 @@ impl RpcCall {
                 "get its result with `GetTask`",
             ));
         }
-        self.app
-            .runs
-            .report_change(&run.session.app, run.run_id, false);
         let run = self
             .run(id)
             .await

@@ -3,9 +3,8 @@
 use super::RpcCall;
 use super::error::RpcRefusal;
 use super::task::{artifact, event_message, minimal_task, text_output};
-use crate::follow::{Item, follow, stored_events};
+use crate::app::{Listener, RunEnding, RunItem, run_id, stored_events};
 use crate::refuse::Refusal;
-use crate::runs::{End, Listener};
 use adk_a2a::rpc::ErrorCode;
 use adk_a2a::{
     StreamResponse, Task, TaskArtifactUpdateEvent, TaskState, TaskStatus, TaskStatusUpdateEvent,
@@ -26,12 +25,12 @@ pub(super) struct Updates {
     call: RpcCall,
     run: RunInfo,
     last: Option<EventId>,
-    items: BoxStream<'static, Result<Item, Refusal>>,
+    items: BoxStream<'static, Result<RunItem, Refusal>>,
     ready: VecDeque<StreamResponse>,
     output: Option<TextOutput>,
     is_over: bool,
     /// The end of the run, if this process knows it.
-    pub(super) end: Option<Arc<End>>,
+    pub(super) end: Option<Arc<RunEnding>>,
 }
 
 /// The source of the events of a run.
@@ -61,13 +60,16 @@ impl Updates {
         after: Option<EventId>,
         source: EventSource,
     ) -> Self {
-        let (app, runner) = (call.app.clone(), call.runner.clone());
-        let (listener, is_new) = match source {
-            EventSource::Stored(listener) => (listener, false),
-            EventSource::Nothing => (None, false),
-            EventSource::All(listener, _) => (Some(listener), true),
+        let listener = match source {
+            EventSource::Stored(listener) => listener,
+            EventSource::Nothing => None,
+            EventSource::All(listener, _) => Some(listener),
         };
-        let items = follow(app, runner, run.clone(), after, listener, is_new).boxed();
+        let runner = call.runner.clone();
+        let items = call
+            .app
+            .follow(runner, run.clone(), after, listener)
+            .boxed();
         let output = text_output(call).map(|key| {
             let spec = call.workflow.spec();
             let steps = spec.steps.iter().filter(|step| match step.kind {
@@ -113,8 +115,8 @@ impl Updates {
                 }
             };
             match item {
-                Ok(Item::Event(event)) => self.event(&event),
-                Ok(Item::End(end)) => {
+                Ok(RunItem::Event(event)) => self.event(&event),
+                Ok(RunItem::End(end)) => {
                     if let Err(refusal) = self.finish(end).await {
                         self.is_over = true;
                         return Some(Err(refusal));
@@ -190,7 +192,7 @@ impl Updates {
         Some(self.status(status))
     }
 
-    async fn finish(&mut self, end: Option<Arc<End>>) -> Result<(), Refusal> {
+    async fn finish(&mut self, end: Option<Arc<RunEnding>>) -> Result<(), Refusal> {
         let now = self
             .call
             .runner
@@ -282,9 +284,7 @@ impl RpcCall {
     }
 
     pub(super) async fn subscribe(&self, id: &str) -> Result<Responses, RpcRefusal> {
-        let listener = crate::routes::run_id(id)
-            .ok()
-            .and_then(|run| self.app.runs.listen(run));
+        let listener = run_id(id).ok().and_then(|run| self.app.listen(run));
         let run = self.run(id).await?;
         if !run.status.is_open() {
             let fact = format!("the task `{id}` has ended");

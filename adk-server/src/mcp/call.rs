@@ -2,13 +2,10 @@
 //! returns its output.
 
 use super::question::{Question, is_declined};
-use crate::access::Caller;
-use crate::follow::{EVERY, Item, follow};
-use crate::keys::{RunStart, StartOutcome};
+use crate::app::{
+    App, Caller, EVERY, Listener, RunEnding, RunItem, RunStart, StartOutcome, find_run, output,
+};
 use crate::refuse::Refusal;
-use crate::routes::{find_run, output, resume_run};
-use crate::runs::{End, Listener};
-use crate::serve::App;
 use adk_core::engine::{RunFilter, RunStatus, Waiting};
 use adk_core::runner::KnownWorkflow;
 use adk_core::{AnsweredBy, ErrorKind, Event, EventId, RunId, Runner};
@@ -87,14 +84,7 @@ impl McpCall {
     async fn start(&self, workflow: &KnownWorkflow, input: Value) -> Result<StartOutcome, Refusal> {
         let user = self.caller.acts_for(None)?;
         let (runner, name) = (&self.runner, workflow.name());
-        let start = RunStart {
-            runner,
-            user: &user,
-            workflow: name,
-            session: None,
-            input: &input,
-            key: None,
-        };
+        let start = RunStart::new(runner, &user, name, &input);
         self.app
             .begin(&start, |session| session.run_by_name(name, input.clone()))
             .await
@@ -112,11 +102,11 @@ impl McpCall {
                 .await?
                 .as_deref()
             {
-                Some(End::Finished { output, .. }) => {
+                Some(RunEnding::Finished { output, .. }) => {
                     return Ok(CallOutcome::Finished(output.clone()));
                 }
                 // Another process drives the run.
-                Some(End::Failed(error)) if error.kind() != ErrorKind::RunBusy => {
+                Some(RunEnding::Failed(error)) if error.kind() != ErrorKind::RunBusy => {
                     return Err(error.into());
                 }
                 _ => {}
@@ -141,8 +131,8 @@ impl McpCall {
                     if !waits.is_empty() && !self.ask(run, &waits).await? {
                         return Ok(CallOutcome::Waits(waits));
                     }
-                    resume_run(&self.app, &self.runner, run).await?;
-                    listener = self.app.runs.listen(run);
+                    self.app.resume(&self.runner, run).await?;
+                    listener = self.app.listen(run);
                     // Another process may drive the run, or another wait of the run is open.
                     if listener.is_none() && self.is_paused(run).await? {
                         self.unless_over(run, tokio::time::sleep(EVERY)).await?;
@@ -163,16 +153,9 @@ impl McpCall {
         run: RunId,
         after: &mut Option<EventId>,
         listener: Option<Listener>,
-    ) -> Result<Option<Arc<End>>, Refusal> {
+    ) -> Result<Option<Arc<RunEnding>>, Refusal> {
         let info = find_run(&self.runner, &self.caller, run).await?;
-        let events = follow(
-            self.app.clone(),
-            self.runner.clone(),
-            info,
-            *after,
-            listener,
-            false,
-        );
+        let events = self.app.follow(self.runner.clone(), info, *after, listener);
         let mut events = pin!(events);
         loop {
             // When the server stops, the run still reports its end here, so only cancellation is
@@ -182,12 +165,12 @@ impl McpCall {
                 item = events.next() => item,
             };
             match item {
-                Some(Ok(Item::Event(event))) if event.partial => {}
-                Some(Ok(Item::Event(event))) => {
+                Some(Ok(RunItem::Event(event))) if event.partial => {}
+                Some(Ok(RunItem::Event(event))) => {
                     *after = Some(event.id);
                     self.report(&event).await;
                 }
-                Some(Ok(Item::End(end))) => return Ok(end),
+                Some(Ok(RunItem::End(end))) => return Ok(end),
                 Some(Err(refusal)) => return Err(refusal),
                 None => return Err(self.closing_refusal(run)),
             }
@@ -273,7 +256,7 @@ impl McpCall {
     ) -> Result<T, Refusal> {
         tokio::select! {
             () = self.cancel.cancelled() => Err(self.cancel_run(run).await),
-            () = self.app.runs.wait_closing() => Err(self.closing_refusal(run)),
+            () = self.app.wait_closing() => Err(self.closing_refusal(run)),
             done = work => Ok(done),
         }
     }
@@ -313,8 +296,8 @@ fn error_result(text: &str) -> CallToolResult {
 /// Returns the text for the model if the store is unavailable and the run continues.
 fn running_text(run: RunId) -> String {
     format!(
-        "The store is unavailable. The run `{run}` continues when the store recovers. Do not call again. \
-         `GET /v1/runs/{run}` returns the result."
+        "The store is unavailable. The run `{run}` continues when the store recovers. \
+         Do not call again. `GET /v1/runs/{run}` returns the result."
     )
 }
 
@@ -337,7 +320,8 @@ fn waiting_text(run: RunId, waits: &[Waiting]) -> String {
             Some(AnsweredBy::Role(role)) => format!(" by a user with the role `{role}`"),
         };
         text.push_str(&format!(
-            "\n{question}\nTo be answered{by} with `POST /v1/waiting/{id}` and JSON of this schema: {schema}"
+            "\n{question}\nTo be answered{by} with `POST /v1/waiting/{id}` and JSON of this \
+             schema: {schema}"
         ));
     }
     text

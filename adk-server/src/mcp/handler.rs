@@ -1,10 +1,8 @@
 //! [`Handler`]: lists the tools for an MCP client and calls them.
 
 use super::call::McpCall;
-use crate::access::Caller;
+use crate::app::{App, Caller, lock};
 use crate::refuse::{Refusal, short};
-use crate::runs::lock;
-use crate::serve::App;
 use adk_core::runner::KnownWorkflow;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelledNotificationParam, CustomRequest,

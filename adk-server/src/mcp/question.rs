@@ -201,7 +201,8 @@ mod tests {
     use super::*;
 
     fn question(schema: Value) -> Option<(Value, Question)> {
-        let wait = json!({"id": "w", "run_id": "e-00000000-0000-0000-0000-000000000000", "path": "p", "schema": schema});
+        let run = "e-00000000-0000-0000-0000-000000000000";
+        let wait = json!({"id": "w", "run_id": run, "path": "p", "schema": schema});
         let question = Question::new(&serde_json::from_value(wait).expect("a wait"))?;
         Some((json!(question.form), question))
     }
@@ -214,7 +215,10 @@ mod tests {
                 "stars": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255},
                 "note": {"type": ["string", "null"], "description": "Why."},
                 "mail": {"type": "string", "format": "email"},
-                "tone": {"oneOf": [{"type": "string", "const": "Warm"}, {"type": "string", "const": "Cold"}]},
+                "tone": {"oneOf": [
+                    {"type": "string", "const": "Warm"},
+                    {"type": "string", "const": "Cold"},
+                ]},
             },
             "required": ["stars"],
         }))

@@ -386,8 +386,21 @@ async fn read_response(
 async fn a_store_that_fails_after_the_start_fails_no_request() {
     let engine = UnavailableEngine::default();
     let served = serve(&engine).await;
+    api_without_store(&served, &engine).await;
+    stream_without_store(&served, &engine).await;
+    a2a_without_store(&served, &engine).await;
+    ag_ui_without_store(&served, &engine).await;
+    adk_api_without_store(&served, &engine).await;
+    assert_eq!(
+        runs(&served, "paying").await.len(),
+        6,
+        "each request started one run"
+    );
+    served.stop().await.unwrap();
+}
 
-    let response = response_without_store(&served, &engine, "json", pays(&served, "json")).await;
+async fn api_without_store(served: &Served, engine: &UnavailableEngine) {
+    let response = response_without_store(served, engine, "json", pays(served, "json")).await;
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let (status, run) = read(response).await;
     assert_eq!(
@@ -404,9 +417,11 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
         (&ended["status"], &ended["output"]),
         (&json!("finished"), &json!("JSON"))
     );
+}
 
-    let request = pays(&served, "stream").header("accept", "text/event-stream");
-    let response = response_without_store(&served, &engine, "stream", request).await;
+async fn stream_without_store(served: &Served, engine: &UnavailableEngine) {
+    let request = pays(served, "stream").header("accept", "text/event-stream");
+    let response = response_without_store(served, engine, "stream", request).await;
     assert_eq!(response.status(), StatusCode::OK);
     let location = response.headers()["location"].to_str().unwrap().to_owned();
     let events = sse(&response.text().await.unwrap());
@@ -426,7 +441,9 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
     let rest = rest.header("last-event-id", cursor).send().await.unwrap();
     let rest = sse(&rest.text().await.unwrap());
     assert_eq!(rest.last().unwrap().2["output"], "STREAM", "{rest:?}");
+}
 
+async fn a2a_without_store(served: &Served, engine: &UnavailableEngine) {
     for (topic, method) in [("task", "SendMessage"), ("tasks", "SendStreamingMessage")] {
         let message = json!({"messageId": topic, "role": "ROLE_USER", "parts": [{"text": topic}]});
         let body =
@@ -436,7 +453,7 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
                 .post("/a2a/paying", &body)
                 .header("a2a-version", "1.0")
         };
-        let response = response_without_store(&served, &engine, topic, send_it()).await;
+        let response = response_without_store(served, engine, topic, send_it()).await;
         assert_eq!(response.status(), StatusCode::OK);
         let text = response.text().await.unwrap();
         assert!(
@@ -448,18 +465,20 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
         let text = send_it().send().await.unwrap().text().await.unwrap();
         assert!(text.contains("TASK_STATE_COMPLETED"), "{text}");
     }
+}
 
+async fn ag_ui_without_store(served: &Served, engine: &UnavailableEngine) {
     let input = json!({
-        "threadId": "t", "runId": "r", "state": {}, "messages": [{"id": "m", "role": "user", "content": "ag-ui"}],
-        "tools": [], "context": [], "forwardedProps": {},
+        "threadId": "t",
+        "runId": "r",
+        "state": {},
+        "messages": [{"id": "m", "role": "user", "content": "ag-ui"}],
+        "tools": [],
+        "context": [],
+        "forwardedProps": {},
     });
-    let response = response_without_store(
-        &served,
-        &engine,
-        "ag-ui",
-        served.post("/ag-ui/paying", &input),
-    )
-    .await;
+    let request = served.post("/ag-ui/paying", &input);
+    let response = response_without_store(served, engine, "ag-ui", request).await;
     assert_eq!(response.status(), StatusCode::OK);
     let events = sse(&response.text().await.unwrap());
     let last = &events.last().unwrap().2;
@@ -468,24 +487,18 @@ async fn a_store_that_fails_after_the_start_fails_no_request() {
         (&json!("RUN_ERROR"), &json!("running")),
         "{events:?}"
     );
+}
 
+async fn adk_api_without_store(served: &Served, engine: &UnavailableEngine) {
     let (status, _) = send(served.post("/apps/paying/users/user/sessions/s", &json!({}))).await;
     assert_eq!(status, StatusCode::OK);
     let message = json!({"role": "user", "parts": [{"text": "adk"}]});
     let body =
         json!({"appName": "paying", "userId": "user", "sessionId": "s", "newMessage": message});
-    let (status, events) =
-        read(response_without_store(&served, &engine, "adk", served.post("/run", &body)).await)
-            .await;
+    let request = served.post("/run", &body);
+    let (status, events) = read(response_without_store(served, engine, "adk", request).await).await;
     assert_eq!(status, StatusCode::ACCEPTED, "{events}");
     assert!(events.is_array());
-
-    assert_eq!(
-        runs(&served, "paying").await.len(),
-        6,
-        "each request started one run"
-    );
-    served.stop().await.unwrap();
 }
 
 /// No run starts while the store is unavailable, and the response reports that.

@@ -5,9 +5,9 @@
 
 mod a2a;
 mod a2a_peers;
+mod a2a_push;
 mod a2a_remote;
-mod adk_web;
-mod ag_ui;
+mod a2a_tasks;
 mod answerers;
 mod api;
 mod balanced;
@@ -16,6 +16,7 @@ mod foreign;
 mod keys;
 mod mcp;
 mod page;
+mod protocols;
 #[path = "../support/mod.rs"]
 mod support;
 mod tenants;

@@ -287,46 +287,17 @@ async fn the_server_that_continues_a_task_sends_its_notifications() {
     let hook = |name: &str| Some(format!("{hooks}/hooks/{name}"));
     let notified = |name: &str, state: &str| (name.to_owned(), state.to_owned());
     let served = folder.server(&hooks).await;
-    let cut = message(
-        &served,
-        "t1/ann",
-        "hanging_once",
-        says("m1", "pushed"),
-        hook("cut"),
-    )
-    .await;
-    let asks = message(
-        &served,
-        "t1/ann",
-        "approval",
-        says("m2", "cats"),
-        hook("asks"),
-    )
-    .await;
-    assert_eq!(
-        until(&mut received, "asks", "INPUT_REQUIRED").await.len(),
-        1
-    );
-    let gone = message(
-        &served,
-        "t2/ann",
-        "approval",
-        says("m3", "dogs"),
-        hook("gone"),
-    )
-    .await;
-    assert_eq!(
-        until(&mut received, "gone", "INPUT_REQUIRED").await.len(),
-        1
-    );
-    let fails = message(
-        &served,
-        "ann",
-        "failing_once",
-        says("m4", "failed"),
-        hook("fails"),
-    )
-    .await;
+    let begin = async |user: &str, workflow: &str, says: Value, name: &str| {
+        message(&served, user, workflow, says, hook(name)).await
+    };
+    let cut = begin("t1/ann", "hanging_once", says("m1", "pushed"), "cut").await;
+    let asks = begin("t1/ann", "approval", says("m2", "cats"), "asks").await;
+    let waits = until(&mut received, "asks", "INPUT_REQUIRED").await;
+    assert_eq!(waits.len(), 1);
+    let gone = begin("t2/ann", "approval", says("m3", "dogs"), "gone").await;
+    let waits = until(&mut received, "gone", "INPUT_REQUIRED").await;
+    assert_eq!(waits.len(), 1);
+    let fails = begin("ann", "failing_once", says("m4", "failed"), "fails").await;
     assert_eq!(until(&mut received, "fails", "FAILED").await.len(), 1);
     served.stop().await.unwrap();
 

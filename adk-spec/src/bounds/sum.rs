@@ -32,8 +32,8 @@ pub(crate) enum ShareKind {
     Each(u32, u64),
     /// A `try`, with its attempts and the cost of each.
     Try(u32, u64),
-    /// A workflow in which no step has more than half of the cost, and no step has a limit of its
-    /// own to lower.
+    /// A workflow in which no step has more than half of the cost. The workflow itself has no limit
+    /// to lower.
     Workflow,
     Block,
 }
@@ -50,7 +50,8 @@ impl ShareKind {
         }
     }
 
-    /// Returns the parts that cost the same: `in` each of 5 `rounds`.
+    /// Returns the words for the repetitions of a block, such as `in`, 5, `rounds`. All of them
+    /// cost the same.
     pub(crate) const fn parts(self) -> Option<(&'static str, u32, &'static str)> {
         match self {
             Self::Loop(max, _) => Some(("in", max, "rounds")),
@@ -74,7 +75,7 @@ impl<'a> Sum<'a> {
     };
 
     /// Makes the enclosing step the one with the largest share, unless a step inside it is more
-    /// worth naming.
+    /// useful to name: a step with a limit to lower, or with more than half of the cost.
     pub(crate) const fn gather(
         mut self,
         name: &'a str,
@@ -130,7 +131,7 @@ impl<'a> Sum<'a> {
         self.exits = self.exits || other.exits;
     }
 
-    /// Adds an alternative: only one of the two runs, so the larger cost counts.
+    /// Adds an alternative to the steps so far: only one of them runs, so the larger cost counts.
     pub(crate) const fn add_alternative(&mut self, other: &Sum<'a>, cost: Cost) {
         if less(self.costs.get(cost), other.costs.get(cost)) {
             self.largest = other.largest;

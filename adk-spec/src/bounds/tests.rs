@@ -35,7 +35,7 @@ fn agents() {
         (function("a"), Some(0)),
         (AgentMeta::custom("a"), None),
         (AgentMeta::custom("a").max_turns(Some(0)), Some(0)),
-        // The steps inside are unknown.
+        // The steps inside the agent are unknown.
         (AgentMeta::new(crate::AgentKind::Workflow, "a"), None),
     ] {
         assert_eq!(bounds([run(meta)]), (calls, Some(0)), "{meta:?}");

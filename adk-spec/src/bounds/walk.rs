@@ -5,8 +5,8 @@ use super::{AnswerUnit, Cost, UnboundedCause, UnboundedCauses, UnboundedReason, 
 use crate::spec::{AgentKind, AgentMeta, Attempts, Step, StepKind};
 use crate::text::same;
 
-/// A place in a list of steps. After the last step come the transfer targets of the agent that owns
-/// the list.
+/// A position in a list of steps. After the last step come the transfer targets of the agent that
+/// owns the list.
 #[derive(Clone, Copy)]
 pub(crate) struct BoundsCursor<'a> {
     steps: &'a [Step<'a>],
@@ -30,7 +30,7 @@ impl<'a> BoundsCursor<'a> {
         }
     }
 
-    /// Returns the place of the first step in an agent.
+    /// Returns the position of the first step inside an agent.
     const fn inside(&self, meta: &AgentMeta<'a>, name: &'a str) -> Self {
         let inside = if meta.steps.is_empty() {
             self.inside
@@ -45,7 +45,7 @@ impl<'a> BoundsCursor<'a> {
     }
 }
 
-/// An open block or agent of the pass.
+/// A block or agent that the pass has entered and not left yet.
 #[derive(Clone, Copy)]
 struct OpenBlock<'a> {
     what: OpenKind,
@@ -54,7 +54,7 @@ struct OpenBlock<'a> {
     end: usize,
     /// The cost of the steps so far; in a match, the cost of the worst arm.
     sum: Sum<'a>,
-    /// The place after the block.
+    /// The position after the block.
     after: BoundsCursor<'a>,
 }
 
@@ -117,9 +117,26 @@ impl OpenKind {
 /// The largest number of open blocks before the pass calls itself.
 const DEEP: usize = 64;
 
+/// An agent that the pass has reached: a step, or a transfer target.
+struct ReachedAgent<'a> {
+    meta: &'a AgentMeta<'a>,
+    name: &'a str,
+    is_target: bool,
+}
+
+/// A pass over the steps, with the open blocks.
+struct BoundsPass<'a, 'c> {
+    place: BoundsCursor<'a>,
+    open: [OpenBlock<'a>; DEEP],
+    /// The index of the innermost open block.
+    depth: usize,
+    cost: Cost,
+    causes: &'c mut UnboundedCauses<'a>,
+}
+
 /// Returns the cost of the steps from a place on. Records the causes of an unbounded cost.
 pub(crate) const fn total<'a>(
-    mut place: BoundsCursor<'a>,
+    place: BoundsCursor<'a>,
     cost: Cost,
     causes: &mut UnboundedCauses<'a>,
 ) -> Sum<'a> {
@@ -130,119 +147,148 @@ pub(crate) const fn total<'a>(
         sum: Sum::NOTHING,
         after: place,
     };
-    let mut open = [root; DEEP];
-    let mut depth = 0;
+    let mut pass = BoundsPass {
+        place,
+        open: [root; DEEP],
+        depth: 0,
+        cost,
+        causes,
+    };
     loop {
-        let agent = if place.at < place.until {
-            let (at, step) = (place.at, &place.steps[place.at]);
-            place.at += 1;
-            if let (StepKind::Else, OpenKind::Try(attempts)) = (step.kind, open[depth].what) {
-                let OpenBlock { name, sum, .. } = open[depth];
-                (open[depth].sum, open[depth].what) = (
-                    attempts_sum(sum, attempts, name, place.inside, cost),
-                    OpenKind::Block,
-                );
-            }
-            if let Some(what) = OpenKind::from_step(step) {
-                if depth + 1 < DEEP {
-                    depth += 1;
-                    let sum = block_sum(step, place.inside, cost, causes);
-                    open[depth] = OpenBlock {
-                        what,
-                        name: step.name,
-                        end: step.end,
-                        sum,
-                        after: place,
-                    };
-                } else {
-                    // The range includes the end of the block, so that the inner pass closes the
-                    // block.
-                    let until = if step.end < place.until {
-                        step.end + 1
-                    } else {
-                        place.until
-                    };
-                    let sum = total(
-                        BoundsCursor {
-                            at,
-                            until,
-                            targets: &[],
-                            ..place
-                        },
-                        cost,
-                        causes,
-                    );
-                    add_to_outer(&sum, what, &mut open[depth], cost);
-                    place.at = if until > at { until } else { at + 1 };
-                }
-            } else if let StepKind::End = step.kind
-                && open[depth].end == at
-                && depth > 0
-            {
-                let inner = open[depth];
-                depth -= 1;
-                close(&inner, place.inside, &mut open[depth], cost, causes);
-            }
-            match step.kind {
-                StepKind::Agent { meta, .. } => Some((meta, step.name, false)),
-                StepKind::Break { .. } => {
-                    open[depth].sum.exits = true;
-                    None
-                }
-                _ => None,
-            }
-        } else if place.target < place.targets.len() {
-            let meta = place.targets[place.target];
-            place.target += 1;
-            Some((meta, meta.name, true))
-        } else if depth > 0 {
-            let inner = open[depth];
-            depth -= 1;
-            close(&inner, place.inside, &mut open[depth], cost, causes);
+        let agent = if pass.place.at < pass.place.until {
+            pass.take_step()
+        } else if pass.place.target < pass.place.targets.len() {
+            Some(pass.take_target())
+        } else if pass.depth > 0 {
+            let inner = pass.close_block();
             if let OpenKind::Workflow | OpenKind::Targets = inner.what {
-                place = inner.after;
+                pass.place = inner.after;
             }
             None
         } else {
-            return open[0].sum;
+            return pass.open[0].sum;
         };
-        let Some((meta, name, is_target)) = agent else {
-            continue;
-        };
-        open[depth].sum.add(&agent_sum(
+        if let Some(agent) = agent {
+            pass.add_agent(&agent);
+        }
+    }
+}
+
+impl<'a> BoundsPass<'a, '_> {
+    /// Takes the next step of the list: opens or closes its block. Returns the agent of the step.
+    const fn take_step(&mut self) -> Option<ReachedAgent<'a>> {
+        let (at, steps) = (self.place.at, self.place.steps);
+        let step = &steps[at];
+        self.place.at += 1;
+        let inside = self.place.inside;
+        let block = &mut self.open[self.depth];
+        if let (StepKind::Else, OpenKind::Try(attempts)) = (step.kind, block.what) {
+            block.sum = attempts_sum(block.sum, attempts, block.name, inside, self.cost);
+            block.what = OpenKind::Block;
+        }
+        if let Some(what) = OpenKind::from_step(step) {
+            self.open_block(at, step, what);
+        } else if let StepKind::End = step.kind
+            && self.open[self.depth].end == at
+            && self.depth > 0
+        {
+            self.close_block();
+        }
+        match step.kind {
+            StepKind::Agent { meta, .. } => Some(ReachedAgent {
+                meta,
+                name: step.name,
+                is_target: false,
+            }),
+            StepKind::Break { .. } => {
+                self.open[self.depth].sum.exits = true;
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the next transfer target of the list.
+    const fn take_target(&mut self) -> ReachedAgent<'a> {
+        let meta = self.place.targets[self.place.target];
+        self.place.target += 1;
+        ReachedAgent {
             meta,
-            name,
-            is_target,
-            place.inside,
-            cost,
-            causes,
-        ));
+            name: meta.name,
+            is_target: true,
+        }
+    }
+
+    /// Opens the block of a step. A block that is nested too deep is added by a pass of its own.
+    const fn open_block(&mut self, at: usize, step: &Step<'a>, what: OpenKind) {
+        let place = self.place;
+        if self.depth + 1 < DEEP {
+            self.depth += 1;
+            self.open[self.depth] = OpenBlock {
+                what,
+                name: step.name,
+                end: step.end,
+                sum: block_sum(step, place.inside, self.cost, self.causes),
+                after: place,
+            };
+            return;
+        }
+        // The range includes the end of the block, so that the inner pass closes the block.
+        let until = if step.end < place.until {
+            step.end + 1
+        } else {
+            place.until
+        };
+        let inner = BoundsCursor {
+            at,
+            until,
+            targets: &[],
+            ..place
+        };
+        let sum = total(inner, self.cost, self.causes);
+        add_to_outer(&sum, what, &mut self.open[self.depth], self.cost);
+        self.place.at = if until > at { until } else { at + 1 };
+    }
+
+    /// Closes the innermost block, and adds its cost to the block around it. Returns the block.
+    const fn close_block(&mut self) -> OpenBlock<'a> {
+        let inner = self.open[self.depth];
+        self.depth -= 1;
+        let (inside, outer) = (self.place.inside, &mut self.open[self.depth]);
+        close(&inner, inside, outer, self.cost, self.causes);
+        inner
+    }
+
+    /// Adds the cost of an agent itself, and enters its steps or its transfer targets.
+    const fn add_agent(&mut self, agent: &ReachedAgent<'a>) {
+        let (meta, name, inside) = (agent.meta, agent.name, self.place.inside);
+        let own = agent_sum(meta, name, agent.is_target, inside, self.cost, self.causes);
+        self.open[self.depth].sum.add(&own);
         if meta.steps.is_empty() && meta.transfer.is_empty() {
-            continue;
+            return;
         }
         let what = if meta.steps.is_empty() {
             OpenKind::Targets
         } else {
             OpenKind::Workflow
         };
-        let inner = place.inside(meta, name);
-        if depth + 1 < DEEP {
-            depth += 1;
-            open[depth] = OpenBlock {
+        let inner = self.place.inside(meta, name);
+        if self.depth + 1 < DEEP {
+            self.depth += 1;
+            self.open[self.depth] = OpenBlock {
                 what,
                 name,
                 end: usize::MAX,
                 sum: Sum::NOTHING,
-                after: place,
+                after: self.place,
             };
-            place = inner;
+            self.place = inner;
         } else {
-            let sum = total(inner, cost, causes);
-            open[depth].sum.add(&if let OpenKind::Workflow = what {
-                sum.without_exits()
-            } else {
-                sum
-            });
+            let mut sum = total(inner, self.cost, self.causes);
+            if let OpenKind::Workflow = what {
+                sum = sum.without_exits();
+            }
+            self.open[self.depth].sum.add(&sum);
         }
     }
 }
@@ -298,7 +344,7 @@ const fn close<'a>(
         OpenKind::Try(attempts) => sum = attempts_sum(sum, attempts, name, inside, cost),
         OpenKind::Loop { max: None, until } => {
             sum.costs = sum.costs.endless().set(Cost::Rounds, None);
-            // `loop-endless` reports a loop that nothing ends.
+            // A loop that nothing ends is reported by `loop-endless`, and not also here.
             if sum.costs.get(cost).is_none() && (until || sum.exits) {
                 causes.add(UnboundedCause {
                     name,
@@ -313,7 +359,8 @@ const fn close<'a>(
         } => {
             let max = if max == 0 { 1 } else { max };
             let element = sum.costs;
-            // The groups of concurrent elements run in sequence.
+            // At most `limit` elements run concurrently. The elements therefore run in groups, one
+            // group after the other.
             let groups = match limit {
                 None | Some(0) => 1,
                 Some(limit) => max.div_ceil(limit),
@@ -397,7 +444,8 @@ const fn rounds_sum<'a>(
         return sum;
     };
     sum.costs = round.times(most);
-    // With one round, a step inside the loop has the largest share.
+    // With one round, the step inside the loop keeps the largest share, because the loop adds
+    // nothing.
     if let (Some(each), Some(total)) = (round.get(cost), sum.costs.get(cost))
         && (most > 1 || sum.largest.total == 0)
     {
@@ -433,7 +481,7 @@ const fn agent_sum<'a>(
         AgentKind::Llm if meta.more_tools => Some(UnboundedReason::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(UnboundedReason::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(UnboundedReason::Typed),
-        // The agent asks its model again only after another handover to it.
+        // An agent of this kind asks its model once, and again only after another handover to it.
         AgentKind::Llm => None,
         _ => Some(UnboundedReason::Silent),
     };
@@ -526,7 +574,9 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     }
     let mut longest = 0;
     each!(tool in meta.tools => {
-        let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else { return None };
+        let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else {
+            return None;
+        };
         let attempts = tool.retry as u64;
         let time = millis(timeout).saturating_mul(attempts.saturating_add(1));
         let time = time.saturating_add(attempts.saturating_mul(WAIT));
@@ -537,15 +587,16 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     Some(longest)
 }
 
-/// Returns whether an agent uses agents as tools, which make model calls of their own.
+/// Returns whether an agent uses agents as tools. The agents that it calls make model calls of
+/// their own.
 const fn calls_agents(meta: &AgentMeta<'_>) -> bool {
     any!(tool in meta.tools => tool.agent.is_some())
 }
 
 /// Returns whether an agent writes its answer as plain text.
 ///
-/// Const evaluation cannot compare types, so the spelling decides. An alias of `String` counts as
-/// another type, which can only enlarge the bound.
+/// Const evaluation cannot compare types, so the spelling of the type decides. An alias of `String`
+/// counts as another type, which can only enlarge the bound.
 const fn answers_text(meta: &AgentMeta<'_>) -> bool {
     !any!(key in meta.writes => !same(key.ty, "String"))
 }

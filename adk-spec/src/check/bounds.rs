@@ -9,10 +9,11 @@ use crate::message::Message;
 use crate::spec::Spec;
 use crate::text::same;
 
-/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows, at the
-/// token of the first exceeded argument.
+/// Ends const evaluation when a workflow may cost more than its `#[bounds(...)]` allows. The error
+/// is at the token of the first exceeded argument, which is `word`.
 ///
-/// A `faulty` workflow is not reported, because its cost depends on its errors.
+/// A `faulty` workflow, which has other diagnostics, is not reported, because its cost depends on
+/// its errors.
 #[track_caller]
 pub const fn raise_bounds(spec: &Spec<'_>, word: &str, faulty: bool) {
     if !faulty
@@ -48,7 +49,7 @@ const fn find(spec: &Spec<'_>) -> Option<(Message, &'static str)> {
 
 const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) -> Option<Message> {
     let Some(allowed) = allowed else { return None };
-    // The runtime limits the calls of agents that are used as tools.
+    // Calls of agents that are used as tools do not count here: the runtime limits them.
     let mut causes = UnboundedCauses {
         known_calls: true,
         ..UnboundedCauses::new()
@@ -72,7 +73,7 @@ const fn describe_exceeded(spec: &Spec<'_>, allowed: Option<u64>, cost: Cost) ->
         }
         // `loop-endless` reports the loop without end.
         None if causes.count == 0 => return None,
-        // The number of these is often unknown. The runtime limits them.
+        // Tool calls, tokens and time are often unbounded before a run. The runtime limits them.
         None if matches!(cost, Cost::ToolCalls | Cost::Tokens | Cost::Time) => return None,
         None => {
             m.push("the worst case of this workflow is unbounded, and it allows ");
@@ -91,9 +92,11 @@ const fn describe_endless(spec: &Spec<'_>) -> Option<Message> {
         let mut causes = UnboundedCauses::new();
         let Sum { costs, .. } = total(BoundsCursor::start(spec.steps), *cost, &mut causes);
         let is_limited = matches!(cost, Cost::Time) && spec.limits.time.is_some();
-        // An unlimited step may be limited by a `try` around it.
+        // A `try` with a timeout may limit a step that is among the causes, so the total cost
+        // decides.
         if !is_limited && costs.get(*cost).is_none() && causes.count > 0 {
-            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow ends: "]);
+            let mut m = Message::of(Check::BoundsExceeded, &["it is not known that this workflow \
+                ends: "]);
             describe_unbounded(&mut m, &causes, *cost);
             return Some(m);
         }
@@ -208,7 +211,8 @@ const fn describe_finite(
     m.all(&[quote, ")]`"]);
 }
 
-/// Adds what to lower: a setting, with the number where it is known, or the contents of a block.
+/// Adds what to lower: a setting, with its new value if the value is known, or the contents of a
+/// block.
 const fn describe_remedy(
     m: &mut Message,
     setting: &str,
@@ -288,8 +292,8 @@ const REMEDIES: [&str; 9] = [
     "",
 ];
 
-/// Names a step without a limit. Returns the index of its remedy in [`REMEDIES`]; the last remedy
-/// is to drop the limit.
+/// Adds the cause of an unbounded worst case to the message. Returns the index of its remedy in
+/// [`REMEDIES`]; the last remedy is to remove the demanded bound.
 const fn push_cause(m: &mut Message, cause: &UnboundedCause<'_>) -> usize {
     let (kind, fact, remedy) = match cause.why {
         UnboundedReason::Tools => ("agent", " has tools and no `max_turns`", 0),

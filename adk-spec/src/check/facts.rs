@@ -6,8 +6,9 @@ use super::names::{self, NameDiagnostic};
 use crate::message::Message;
 use crate::spec::Spec;
 
-/// The diagnostics that const evaluation found. `N` is the number of steps, `PAIRS` the room for
-/// pairs of types, and `BLOCKS` the number of steps where the types of block keys are looked up.
+/// The diagnostics that const evaluation found. `N` is the number of steps, `PAIRS` the capacity of
+/// the list of [pairs](Pair) of types, and `BLOCKS` the number of steps where the types of block
+/// keys are looked up.
 #[derive(Debug)]
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     names: [NameDiagnostic<'a>; N],
@@ -18,8 +19,8 @@ pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
 
 /// Checks a workflow of a module.
 ///
-/// `answers` are the results of comparing pairs of types, where they are known. `names_checked`
-/// says that the macro has already reported all errors in the names of the workflow's own steps.
+/// `answers` are the results of comparing pairs of types, if they are known. `names_checked` is
+/// true if the macro has already reported all errors in the names of the workflow's own steps.
 pub const fn facts<
     'a,
     const N: usize,
@@ -64,8 +65,8 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
         !self.clean
     }
 
-    /// Ends const evaluation if there are diagnostics at a place: a part of a step, or of an
-    /// output. Outputs are numbered after the steps.
+    /// Ends const evaluation if there are diagnostics at a part of a step or of an output. `at` is
+    /// the index of the step; outputs are numbered after the steps.
     #[track_caller]
     pub const fn raise(&self, spec: &Spec<'a>, at: usize, part: usize) {
         if !self.clean {

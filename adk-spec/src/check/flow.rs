@@ -24,16 +24,17 @@ use keys::{EachScope, Key};
 use types::TypeRow;
 use walk::{Block, WalkRoom};
 
-/// The amount of room that a check needs.
+/// The sizes of the tables that a check fills. Const evaluation cannot allocate, so the tables have
+/// a fixed size.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
-    /// Size of the table of names.
+    /// Size of the hash table of names.
     pub names: usize,
     /// Number of keys.
     pub keys: usize,
-    /// Size of the table of keys.
+    /// Size of the hash table of keys.
     pub slots: usize,
-    /// Number of words of all sets of keys.
+    /// Number of words in which the sets of keys are stored, one bit per key.
     pub words: usize,
     /// Depth of nested blocks.
     pub depth: usize,
@@ -43,7 +44,7 @@ const fn words(keys: usize) -> usize {
     keys / PER_WORD + 1
 }
 
-/// Measures a workflow.
+/// Computes the sizes of the tables for a workflow.
 pub const fn sizes(spec: &Spec<'_>) -> Sizes {
     let declared = spec.inputs.len() + spec.lets.len() + spec.states.len();
     let keys = 2 + declared + keys::count(spec.steps);

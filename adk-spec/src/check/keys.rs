@@ -7,8 +7,8 @@ use crate::message::Message;
 use crate::spec::{AgentMeta, Spec};
 use std::collections::HashMap;
 
-/// Reports keys that the root of a built tree declares twice. In `workflow!`, the macro reports
-/// them from its tokens.
+/// Reports keys that are declared twice in a tree that is built at run time. In `workflow!`, the
+/// macro reports them from its tokens.
 pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>) {
     if !spec.built {
         return;
@@ -31,8 +31,8 @@ pub(super) fn declared_twice(spec: &Spec<'_>, diagnostics: &mut Vec<Diagnostic>)
     }
 }
 
-/// Ends const evaluation when `META` declares keys of an agent that has `#[agent(...)]` on its
-/// `impl`.
+/// Ends const evaluation when the const `META` of an agent declares keys although `#[agent(...)]`
+/// is on the agent's `impl`.
 #[track_caller]
 pub const fn raise_keys(meta: &AgentMeta<'_>) {
     let (word, keys) = match (meta.reads, meta.writes) {

@@ -45,8 +45,8 @@ fn message(block: &Step<'_>, inside: Option<&str>) -> String {
     let (word, name) = (unsupported_word(&block.kind).unwrap_or("block"), block.name);
     let inside = inside.map_or(String::new(), |inside| format!(" in `{inside}`"));
     format!(
-        "live-loop: {word} `{name}`{inside} cannot run live: a live run is one conversation, which its agents take \
-         over one after the other"
+        "live-loop: {word} `{name}`{inside} cannot run live: a live run is one conversation, which \
+         its agents take over one after the other"
     )
 }
 
@@ -68,7 +68,9 @@ const fn unsupported_word(kind: &StepKind<'_>) -> Option<&'static str> {
 const fn find<'a>(steps: &'a [Step<'a>], inside: &'a str) -> Option<UnsupportedBlock<'a>> {
     first!(step in steps => match step.kind {
         StepKind::Agent { meta, .. } => find_in_agent(meta),
-        _ if unsupported_word(&step.kind).is_some() => Some(UnsupportedBlock { block: step, inside }),
+        _ if unsupported_word(&step.kind).is_some() => {
+            Some(UnsupportedBlock { block: step, inside })
+        }
         _ => None,
     })
 }

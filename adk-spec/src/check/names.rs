@@ -10,13 +10,13 @@ use crate::hash::{hash, mixed};
 use crate::spec::{AgentMeta, Spec, Step, StepKind};
 use crate::text::same;
 
-/// A name or a definition in the table.
+/// A name or a definition in the table of names.
 ///
 /// Names inside an instance, such as `second::critic`, have that instance as their owner, so they
 /// never collide with names outside of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NameEntry<'a> {
-    /// Hash of the name or definition and its owner.
+    /// Hash of the name or definition, and of its owner.
     hash: u64,
     /// The nested workflow around the entry; empty for the workflow itself.
     inside: &'a str,
@@ -24,9 +24,9 @@ pub(super) struct NameEntry<'a> {
     at: usize,
 }
 
-/// Marks a name from the source.
+/// Marks the hash of a name.
 const NAME: u64 = 0;
-/// Marks a definition that is placed without `as`.
+/// Marks the hash of a definition that is placed without `as`.
 const DEFINITION: u64 = 1;
 
 const USER: u64 = hash("user");
@@ -55,7 +55,8 @@ pub(super) struct NameClash<'a> {
 }
 
 /// Returns an upper bound of the number of names in a list of steps, nested workflows included.
-/// Unnamed steps count too: checking whether a name is empty costs more than the room.
+/// Unnamed steps count too, because a check whether a name is empty would cost more than a larger
+/// table.
 const fn count(steps: &[Step<'_>]) -> usize {
     let mut count = steps.len();
     each!(step in steps => {
@@ -78,7 +79,7 @@ const fn count_inside(meta: &AgentMeta<'_>) -> usize {
 
 /// Fills the diagnostics, one per step of the workflow. Returns whether there are none.
 ///
-/// `names_checked` says that the macro has checked the names of the workflow's own steps: they
+/// `names_checked` is true if the macro has checked the names of the workflow's own steps: they
 /// differ, and none is reserved. Free slots of the table are `None`, because const evaluation keeps
 /// a sorted list of all references in the table and traverses that list on every write.
 pub(super) const fn find<'a>(
@@ -179,7 +180,7 @@ struct NameTable<'t, 'a> {
     /// Number of slots minus 1. The number of slots is a power of two.
     mask: usize,
     owners: usize,
-    /// The number of the workflow itself: one past the last step.
+    /// The index that marks the workflow itself, in place of a step: one past the last step.
     root: usize,
     /// Whether builders made the tree, so that no macro has checked its names.
     built: bool,
@@ -187,10 +188,10 @@ struct NameTable<'t, 'a> {
 
 #[derive(Clone, Copy)]
 struct NamePlace<'a> {
-    /// The step of the workflow that is, or contains, this place.
+    /// The step of the workflow that is, or contains, the named step.
     at: usize,
     owner: usize,
-    /// The nested workflow around the place; empty for the workflow itself.
+    /// The nested workflow around the named step; empty for the workflow itself.
     inside: &'a str,
     /// Whether the name is compared with names inside the same step. A name that occurs twice in
     /// one nested workflow is reported at the definition of that workflow.
@@ -198,7 +199,7 @@ struct NamePlace<'a> {
 }
 
 impl<'a> NameTable<'_, 'a> {
-    /// Adds an entry. Returns the existing entry if the slot is taken.
+    /// Adds an entry. Returns the existing entry that it collides with, if there is one.
     const fn insert(
         &mut self,
         what: u64,
@@ -225,8 +226,8 @@ impl<'a> NameTable<'_, 'a> {
         None
     }
 
-    /// Adds a definition and a name, and returns their error. A hash of 0 means that there is no
-    /// name.
+    /// Adds a definition and its name to the table, and returns their error. A hash of 0 means that
+    /// there is no name.
     const fn add(
         &mut self,
         name: &'a str,
@@ -335,7 +336,7 @@ const fn is_reserved(name: &str) -> bool {
     same(name, "user") || same(name, "model")
 }
 
-/// Returns the size of the table.
+/// Returns the size of the hash table of names.
 pub(super) const fn slots(spec: &Spec<'_>) -> usize {
     (4 * (count(spec.steps) + 1)).next_power_of_two()
 }

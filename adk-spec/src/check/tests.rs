@@ -101,7 +101,7 @@ fn names_inside_of_nested_workflows() {
         checks(&[agent("drafting", &DRAFTING, 0), agent("critic", &OTHER, 1)]),
         ["name-duplicate critic"]
     );
-    // Names inside an instance have its prefix.
+    // Names inside an instance have the prefix of the instance.
     let both = [
         agent("critic", &CRITIC, 0),
         instance("a", &DRAFTING, 1),
@@ -125,9 +125,9 @@ fn names_inside_of_nested_workflows() {
         .message;
     assert_eq!(
         message,
-        "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; help: write \
-         `as second_drafting` after it, which makes it an instance with a name of its own; its steps are then \
-         called `second_drafting::critic` and so on"
+        "name-duplicate: `critic`, a step in `drafting`, has the same name as a step before it; \
+         help: write `as second_drafting` after it, which makes it an instance with a name of its \
+         own; its steps are then called `second_drafting::critic` and so on"
     );
 }
 
@@ -144,7 +144,7 @@ fn an_agent_with_transfer_targets_is_placed_twice() {
         checks(&[instance("first", &desk, 0), instance("second", &desk, 1)]),
         [""; 0]
     );
-    // The target itself has its own name, and only once.
+    // The target of an instance keeps its own name, so it may not be placed a second time.
     assert_eq!(
         checks(&[agent("desk", &desk, 0), agent("critic", &CRITIC, 1)]),
         ["agent-reused critic"]
@@ -280,7 +280,8 @@ fn waits_in_agents_that_are_tools() {
     let says = |text: &str| Some(format!("wait-in-tool: agent `boss` calls {text}"));
     let step = |used: &str, wait: &str| {
         format!(
-            "`{used}` as a tool, and in it {wait}; a call of a tool cannot wait; help: make `{used}` a step"
+            "`{used}` as a tool, and in it {wait}; a call of a tool cannot wait; help: make \
+             `{used}` a step"
         )
     };
     let agrees = "tool `pay` of `payer` waits until a person agrees (`confirm`)";

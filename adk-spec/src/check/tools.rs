@@ -103,7 +103,8 @@ const fn answer_skipped(
     ];
     let mut m = Message::of(Check::OutputMissing, &fact);
     m.push(
-        "` sets `skip_summarization`, which ends the turn before the model answers; help: do not set it, ",
+        "` sets `skip_summarization`, which ends the turn before the model answers; help: do not \
+         set it, ",
     );
     m.all(&[
         "let the tool write the key, `#[tool(writes(",

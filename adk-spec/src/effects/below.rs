@@ -4,8 +4,8 @@ use super::scope::KeyScope;
 use crate::spec::{AgentKind, AgentMeta, KeySpec, StepKind, ToolMeta, has_prefix};
 use crate::text::same;
 
-/// Returns whether an agent is not a workflow and has neither tools nor transfer targets. The
-/// writes of such an agent are those of its description.
+/// Returns whether an agent is not a workflow and has neither tools nor transfer targets. Such an
+/// agent writes exactly the keys of its description.
 pub(crate) const fn is_alone(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.transfer, [])
         && matches!(meta.tools, [])
@@ -57,8 +57,8 @@ pub(super) const fn start_count(workflow: &AgentMeta<'_>) -> usize {
 }
 
 /// Returns a key of the session that a workflow sets when it starts: a `let`, or an input that has
-/// a default or is renamed. If the workflow around is nested itself, its output may be another key
-/// too.
+/// a default, is renamed, or has the name of an output of the enclosing workflow, because that
+/// output may be renamed too.
 pub(super) const fn start_key<'a>(
     workflow: &AgentMeta<'a>,
     scope: &KeyScope<'a>,

@@ -1,4 +1,4 @@
-//! [`KeyScope`]: the key names of an instance, which apply to everything that belongs to it.
+//! [`KeyScope`]: the key names of an instance, which also apply to its transfer targets and tools.
 
 use super::below::contains;
 use crate::spec::{AgentMeta, Renames};
@@ -16,7 +16,7 @@ pub(super) struct KeyScope<'a> {
 }
 
 impl<'a> KeyScope<'a> {
-    /// Returns the key that a read of `key` reads, and the index of the renaming.
+    /// Returns the key that a read of `key` in the definition reads, and the index of the renaming.
     pub(super) const fn read_key(&self, key: &'a str) -> (&'a str, Option<usize>) {
         let renamed = self.renames.reads;
         let mut i = 0;
@@ -29,8 +29,8 @@ impl<'a> KeyScope<'a> {
         (key, None)
     }
 
-    /// Returns the key that a write of `key` writes. A key that the step's agent writes has the
-    /// name of the agent's output.
+    /// Returns the key that a write of `key` in the definition writes. The instance may rename it
+    /// by `->`.
     pub(super) const fn written_key(&self, key: &'a str) -> &'a str {
         let (own, mut i) = (self.own.writes, 0);
         while i < own.len() && i < self.renames.writes.len() {
@@ -42,8 +42,8 @@ impl<'a> KeyScope<'a> {
         key
     }
 
-    /// Rule 6: an agent that may transfer has written its key only if each of its targets writes
-    /// the key too.
+    /// Returns whether all transfer targets of an agent write a key. By rule 6 of the language, an
+    /// agent that may transfer has certainly written its key only if each target writes it too.
     pub(super) const fn targets_write(
         &self,
         meta: &AgentMeta<'a>,
@@ -51,7 +51,9 @@ impl<'a> KeyScope<'a> {
         deepest: usize,
     ) -> bool {
         each!(target in meta.transfer => {
-            let writes = any!(own in target.writes => !own.optional && same(self.written_key(own.name), key));
+            let writes = any!(own in target.writes => {
+                !own.optional && same(self.written_key(own.name), key)
+            });
             if !writes || deepest == 0 || !self.targets_write(target, key, deepest - 1) {
                 return false;
             }
@@ -59,7 +61,7 @@ impl<'a> KeyScope<'a> {
         true
     }
 
-    /// Returns whether a key is read from another key here.
+    /// Returns whether the step renames a key to another key.
     pub(super) const fn is_renamed(&self, key: &str) -> bool {
         any!(renamed in self.renames.reads => same(renamed.0, key) && !same(renamed.1, key))
     }

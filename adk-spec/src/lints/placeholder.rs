@@ -12,7 +12,7 @@ const PREFIXES: [&str; 3] = ["user", "app", "temp"];
 /// The shortest text that providers cache: 1,024 tokens, in bytes.
 const CACHED: usize = 4_096;
 
-/// The length up to which a text between braces can be a misspelt key.
+/// The longest text between braces that counts as a misspelt key.
 const LONGEST: usize = 48;
 
 impl Spec<'_> {
@@ -39,11 +39,16 @@ fn lint_agent<'a>(
             if reported.insert((name, text)) {
                 let help = match intended_key(text) {
                     Some(key) => format!("did you mean `{{{key}}}`?"),
-                    None if text.is_empty() => "write the key between the braces, as in `{topic}`".to_owned(),
-                    None => "write one key between the braces, as in `{topic}`, optionally after `user:`, `app:` or `temp:`".to_owned(),
+                    None if text.is_empty() => {
+                        "write the key between the braces, as in `{topic}`".to_owned()
+                    }
+                    None => "write one key between the braces, as in `{topic}`, optionally after \
+                        `user:`, `app:` or `temp:`"
+                        .to_owned(),
                 };
                 let fact = format!(
-                    "`{{{text}}}` in the prompt of `{name}` is not a placeholder, and is sent to the model as text; help: {help}"
+                    "`{{{text}}}` in the prompt of `{name}` is not a placeholder, and is sent to \
+                     the model as text; help: {help}"
                 );
                 lints.push(lint("placeholder-text", name, &fact));
             }
@@ -53,8 +58,8 @@ fn lint_agent<'a>(
             && reported.insert((name, key))
         {
             let fact = format!(
-                "`{key}` in the prompt of `{name}` is before {len} bytes that never change, so no provider caches them; help: \
-                 put it after them"
+                "`{key}` in the prompt of `{name}` is before {len} bytes that never change, so no \
+                 provider caches them; help: put it after them"
             );
             lints.push(lint("prompt-uncached", name, &fact));
         }
@@ -62,7 +67,8 @@ fn lint_agent<'a>(
             && reported.insert((name, text))
         {
             let fact = format!(
-                "`{{{text}` in the prompt of `{name}` is never closed, and is sent to the model as text; help: write `{{{text}}}`"
+                "`{{{text}` in the prompt of `{name}` is never closed, and is sent to the model as \
+                 text; help: write `{{{text}}}`"
             );
             lints.push(lint("placeholder-text", name, &fact));
         }

@@ -54,8 +54,8 @@ fn inputs() {
         reads(function("a").reads(keys(["tone"]))),
         ["input-unread topic"]
     );
-    // Reads by an input of a nested workflow, by its `state`, by a transfer target, and by an
-    // output.
+    // An input counts as read by an input of a nested workflow, by its `state`, by a transfer
+    // target, and by an output.
     assert_eq!(
         reads(
             workflow("a", [])
@@ -75,7 +75,8 @@ fn inputs() {
     let message = &spec([]).inputs(inputs).outputs(keys(["topic"])).lints()[0].message;
     assert_eq!(
         message,
-        "input-unread: input `tone` is never read; help: read it, as in `{tone}` in a prompt, or remove it"
+        "input-unread: input `tone` is never read; help: read it, as in `{tone}` in a prompt, or \
+         remove it"
     );
 }
 
@@ -85,8 +86,8 @@ fn keys_that_no_step_writes() {
     let writer = || run(llm("writer").writes(keys(["draft"])));
     let inputs = const { &[InputSpec::new("topic", "String", false)] };
     let spec_of = |all: Vec<Steps>| spec(all).inputs(inputs).outputs(keys(["draft", "topic"]));
-    // A key that is written before or later, a read without `?`, a key with a prefix, and the same
-    // key in two agents.
+    // No lint: a key that is written before or later, a read without `?`, a key with a prefix, and
+    // the same key in two agents.
     assert_eq!(
         lints(&spec_of(vec![
             reads("{draft?} on {topic?} {user:tone?} {artifact.x?}"),
@@ -105,15 +106,16 @@ fn keys_that_no_step_writes() {
     );
     assert_eq!(
         spec_of(vec![writer(), reads("{darft?}")]).lints()[0].message,
-        "key-unwritten: `critic` reads `darft` if it exists, but no step writes it; help: did you mean `draft`? Otherwise \
-         declare `state darft: TYPE` if the session holds it already, or remove it"
+        "key-unwritten: `critic` reads `darft` if it exists, but no step writes it; help: did you \
+         mean `draft`? Otherwise declare `state darft: TYPE` if the session holds it already, or \
+         remove it"
     );
     assert_eq!(
         lints(&spec_of(vec![writer(), reads("{mood?}")]).states(keys(["mood"]))),
         [""; 0]
     );
-    // A parameter, a renamed parameter, an input of a workflow with a default, a transfer target,
-    // and a write of a tool.
+    // Optional reads by a parameter, a renamed parameter, an input of a workflow with a default and
+    // a transfer target, and a write by a tool.
     let look = || function("look").reads(leak([KeySpec::new("text", "String").optional(true)]));
     let renamed = |key: &'static str| {
         let mut all = run_as("look", look());
@@ -186,8 +188,8 @@ fn keys_of_steps() {
     let message = &spec([writes("note")]).lints()[0].message;
     assert_eq!(
         message,
-        "key-unread: `writer` writes `note`, but no step reads it; help: read it, make it an output of the workflow, or do \
-         not write it"
+        "key-unread: `writer` writes `note`, but no step reads it; help: read it, make it an \
+         output of the workflow, or do not write it"
     );
 }
 
@@ -414,8 +416,8 @@ fn keys_before_a_long_text() {
     assert_eq!(
         lints,
         [
-            "prompt-uncached: `{topic}` in the prompt of `a` is before 4102 bytes that never change, so no provider caches \
-          them; help: put it after them"
+            "prompt-uncached: `{topic}` in the prompt of `a` is before 4102 bytes that never \
+             change, so no provider caches them; help: put it after them"
         ]
     );
     for good in [

@@ -326,8 +326,8 @@ impl Prices {
         }
     }
 
-    /// Sets the price of a model, by the name in requests, with or without the provider before a
-    /// `::`.
+    /// Sets the price of a model. `name` is the name in requests, with or without the provider
+    /// before `::`.
     #[must_use]
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);

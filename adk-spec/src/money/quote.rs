@@ -29,15 +29,19 @@ impl Spec<'_> {
     /// ```
     /// # use adk_spec as adk;
     /// use adk::spec::{AgentKind, AgentMeta, Price, Prices, Spec, Step, StepKind};
-    /// const CRITIC: AgentMeta<'static> =
-    ///     AgentMeta::new(AgentKind::Llm, "critic").model("gpt-5-mini").max_output_tokens(Some(1_000));
+    /// const CRITIC: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "critic")
+    ///     .model("gpt-5-mini")
+    ///     .max_output_tokens(Some(1_000));
     /// let steps = [
     ///     Step::new("refinement", StepKind::Loop { max: Some(5), until: None }, 2),
     ///     Step::new("critic", StepKind::Agent { meta: &CRITIC, instance: false }, 1),
     ///     Step::new("", StepKind::End, 2),
     /// ];
     /// let quote = Spec::new("writing", "", &steps).quote(&Prices::published(), "gpt-5-mini");
-    /// assert_eq!(quote.to_string(), "at most 0.35 USD: loop `refinement` 0.35 USD, 0.07 USD in each of 5 rounds");
+    /// assert_eq!(
+    ///     quote.to_string(),
+    ///     "at most 0.35 USD: loop `refinement` 0.35 USD, 0.07 USD in each of 5 rounds"
+    /// );
     /// ```
     pub fn quote(&self, prices: &Prices, model: &str) -> Quote {
         let mut models = Vec::new();

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// crate does not know. The error says what is wrong.
 pub type Accepts = fn(&dyn Any) -> Result<(), String>;
 
-/// The schema of a value from a model or a person, by its hash.
+/// The schema of a value from a model or a person. Schemas are compared by their hashes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum ValueSchema {
@@ -168,7 +168,7 @@ pub struct AgentMeta<'a> {
     /// The schema of the value that a model or a person gives and that the agent writes.
     #[serde(skip)]
     pub schema: Option<ValueSchema>,
-    /// The definition as a number; 0 if `definition` is only the name, which two definitions may
+    /// The hash of `definition`; 0 if `definition` is only the name, which two definitions may
     /// share.
     #[serde(skip)]
     pub(crate) identity: u64,
@@ -238,7 +238,7 @@ impl<'a> AgentMeta<'a> {
         }
     }
 
-    /// Sets the definition, and the number of its module.
+    /// Sets the definition, and the number of the module that contains it.
     #[must_use]
     pub const fn defined(mut self, definition: &'a str, origin: u64) -> Self {
         self.module = ("", origin);
@@ -256,7 +256,8 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {
         self.definition = definition;
-        // Only a definition with a path identifies the agent. By hand, it is only the name.
+        // Only a definition with a path identifies the agent. The definition of a handwritten agent
+        // is only its name.
         self.identity = if definition.is_empty() || same(definition, self.name) {
             0
         } else {
@@ -265,8 +266,8 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
-    /// Returns the definition as a number, if it identifies the agent. By hand, the definition is
-    /// only the name, which two types may share.
+    /// Returns the hash of the definition, if the definition identifies the agent. The definition
+    /// of a handwritten agent is only its name, which two types may share.
     pub const fn identity(&self) -> Option<u64> {
         match self.identity {
             0 => None,
@@ -338,8 +339,8 @@ impl<'a> AgentMeta<'a> {
         lets(keys: &'a [KeySpec<'a>]) = keys;
     }
 
-    /// Returns the keys that a workflow begins with. A run that began without such a key has no
-    /// value for it.
+    /// Returns the keys that a workflow sets when a run begins: its inputs and `let`s. A run that
+    /// began with an older version of the workflow may lack some of them.
     pub fn begins(&self) -> Vec<KeySpec<'a>> {
         if self.kind != AgentKind::Workflow {
             return Vec::new();
@@ -383,9 +384,9 @@ impl<'a> AgentMeta<'a> {
 /// user's crate.
 pub type PromptKey<'a> = (&'a str, u64, bool);
 
-/// A module in which types are spelled. The path is empty if it is unknown. The number
-/// distinguishes modules with the same path, such as those of two crates with the same name, and
-/// the blocks of one module.
+/// A module in which types are spelled: its path and a number. The path is empty if the module is
+/// unknown. The number distinguishes modules with the same path, such as those of two crates with
+/// the same name, and the blocks of one module.
 pub type Module<'a> = (&'a str, u64);
 
 /// An unknown module.

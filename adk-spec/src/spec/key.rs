@@ -16,10 +16,10 @@ pub struct KeySpec<'a> {
     /// The type as the user spelled it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// Whether a read allows the key to be absent, or a write may be left out.
+    /// Whether the key may be absent when it is read, or may be left out when it is written.
     pub optional: bool,
-    /// The type itself, if it is known. The field holds a function, because const evaluation
-    /// cannot compare two `TypeId`s.
+    /// The function that returns the `TypeId` of the type, if the type is known. Const evaluation
+    /// cannot compare two `TypeId`s, so the function is called at run time only.
     #[serde(skip)]
     pub(crate) id: Option<fn() -> TypeId>,
     /// Whether a read accepts a value of any type.
@@ -47,10 +47,11 @@ pub struct KeySpec<'a> {
     /// Whether `ty` leaves out the `Option` around the type.
     #[serde(skip)]
     pub(crate) opened: bool,
-    /// The index of the type in `typed::Typed`, counted from 1; 0 for none.
+    /// The index of the type in the runtime's trait `typed::Typed`, counted from 1; 0 if the type
+    /// cannot be looked up there.
     #[serde(skip)]
     pub(crate) place: u8,
-    /// The check of a value against the type.
+    /// The check whether a value has the type.
     #[serde(skip)]
     pub accepts: Option<Accepts>,
 }
@@ -104,14 +105,14 @@ impl<'a> KeySpec<'a> {
         self
     }
 
-    /// Sets the check of a value against the type.
+    /// Sets the check whether a value has the type.
     #[must_use]
     pub const fn accepting(mut self, accepts: Option<Accepts>) -> Self {
         self.accepts = accepts;
         self
     }
 
-    /// Sets the number of the type, as `#[data]` gives one to a type.
+    /// Sets the number that `#[data]` gives to the type.
     #[must_use]
     pub fn numbered(mut self, number: u64) -> Self {
         (self.hash, self.prefix) = (hash(self.name), has_prefix(self.name));
@@ -135,7 +136,7 @@ impl<'a> KeySpec<'a> {
         }
     }
 
-    /// Sets the index at which the type can be looked up.
+    /// Sets the index at which the runtime's trait `typed::Typed` has the type.
     pub(crate) const fn with_place(mut self, place: u8) -> Self {
         self.place = place;
         self

@@ -50,7 +50,7 @@ pub enum Source<'a> {
 #[derive(Clone, Debug)]
 pub struct Placeholders<'a> {
     prompt: &'a str,
-    /// The rest of the prompt. The rest begins at index `at`.
+    /// The rest of the prompt, from index `at` on.
     rest: &'a [u8],
     at: usize,
 }

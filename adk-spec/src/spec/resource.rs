@@ -25,8 +25,9 @@ impl<'a> ResourceSpec<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Returns the resources of all agents and tools in the workflow, each type once per place.
-    /// Nested workflows, agents as tools and transfer targets are included.
+    /// Returns the resources of all agents and tools in the workflow. A type that several agents or
+    /// tools take is listed once for each of them. Nested workflows, agents as tools and transfer
+    /// targets are included.
     pub fn resources(&self) -> Vec<ResourceSpec<'a>> {
         let mut all = Vec::new();
         // The search uses a list instead of recursion, because workflows may be nested to any

@@ -113,7 +113,9 @@ impl<'a> Spec<'a> {
 
     /// Returns whether a step is a stub for an agent that was rejected.
     pub(crate) const fn has_stub(&self) -> bool {
-        any!(step in self.steps => matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub()))
+        any!(step in self.steps => {
+            matches!(step.kind, StepKind::Agent { meta, .. } if meta.is_stub())
+        })
     }
 
     /// Returns a declared key: the inputs come first, then the keys with an initial value, then the
@@ -148,8 +150,8 @@ impl<'a> Spec<'a> {
 /// [`StepKind::End`].
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// The name of the agent or block: the author of its events and its part of the path. Markers
-    /// have an empty name.
+    /// The name of the agent or block: the author of its events and its segment of the path.
+    /// Markers, such as [`StepKind::End`], have an empty name.
     pub name: &'a str,
     /// The kind of the step.
     pub kind: StepKind<'a>,
@@ -271,7 +273,8 @@ pub enum StepKind<'a> {
     },
     /// Repeats its steps when they fail.
     Try(Attempts),
-    /// The steps after the last failed attempt: the last step of a `try`, and a block itself.
+    /// The steps after the last failed attempt of a `try`. It is the last step of the `try`, and is
+    /// itself a block.
     Else,
     /// Ends the innermost loop, or the loop with a name.
     Break {
@@ -319,7 +322,7 @@ impl Attempts {
         delay(delay: Duration) = Some(delay);
     }
 
-    /// Returns the total wait of all attempts in milliseconds.
+    /// Returns the total wait before all further attempts, in milliseconds.
     pub(crate) const fn waits(&self) -> u64 {
         let first = match self.delay {
             Some(delay) => delay.as_millis() as u64,
@@ -344,7 +347,7 @@ impl Attempts {
 pub const ERROR_KEY: &str = "error";
 
 impl<'a> Step<'a> {
-    /// Creates a step at index `end`, or a block that ends there.
+    /// Creates a step. `end` is the index of the step, or, for a block, the index of its end.
     pub const fn new(name: &'a str, kind: StepKind<'a>, end: usize) -> Self {
         let named = !name.is_empty();
         Self {

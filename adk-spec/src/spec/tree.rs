@@ -94,7 +94,7 @@ impl<'a> StepList<'a> {
         }
     }
 
-    /// Converts the next step, or the next target. Returns `None` at the end.
+    /// Converts the next step, or the next transfer target. Returns `None` at the end.
     fn next(&mut self, nodes: &mut Vec<Node<'a>>) -> Option<Next<'a>> {
         let (at, step) = (self.at, self.steps.get(self.at));
         let Some(step) = step else {
@@ -181,7 +181,7 @@ impl<'a> StepList<'a> {
     }
 }
 
-/// Writes the name, description, keys, limits, and all nodes.
+/// Serializes the name, the description, the keys, the limits, and all nodes.
 impl Serialize for Spec<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut spec = serializer.serialize_struct("Spec", 9)?;

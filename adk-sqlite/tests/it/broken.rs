@@ -220,7 +220,8 @@ async fn runs_are_listed_while_another_program_holds_the_lock() {
     let other = Connection::open(folder.file()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     drop(stream);
-    // The store knows that no process drives the run, although it cannot write that.
+    // The store knows that this process does not drive the run any more, although it cannot write
+    // that.
     let listed = store.runs("app", &RunFilter::unfinished()).await.unwrap();
     assert_eq!(
         (listed.len(), listed[0].run_id, listed[0].is_ready),
@@ -377,7 +378,7 @@ async fn a_full_disk_ends_the_run_and_keeps_what_was_acknowledged() {
         seen
     );
     drop((runner, store));
-    // The store continues with more room.
+    // The disk has more space, so the store continues.
     let store = SqliteStore::open(folder.file()).await.unwrap();
     store.append(&key(), vec![stored(1, "more")]).await.unwrap();
     assert_eq!(len(&store).await, seen.len() + 1);
@@ -395,9 +396,10 @@ async fn a_run_whose_end_cannot_be_written_is_not_driven_any_more() {
         })
     });
     let tree = Tree::new("w", vec![run(say("says")), run(asks)]);
-    // The mark that `says` has finished is written when the run pauses.
+    // That the agent `says` has finished is recorded when the run pauses. Here, the record fails.
     let other = Connection::open(folder.file()).unwrap();
-    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done BEGIN SELECT RAISE(ABORT, 'refused'); END";
+    let refuse = "CREATE TRIGGER refuse BEFORE INSERT ON adkw_done
+        BEGIN SELECT RAISE(ABORT, 'refused'); END";
     other.execute_batch(refuse).unwrap();
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     let id = stream.next().await.unwrap().unwrap().invocation_id;
@@ -465,10 +467,12 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
                         "UPDATE sessions SET state = CAST(?1 AS TEXT) WHERE id = 'bad'"
                     }
                     Broken::Event => {
-                        "UPDATE events SET event_data = CAST(?1 AS TEXT) WHERE id LIKE '%2' AND session_id = 'bad'"
+                        "UPDATE events SET event_data = CAST(?1 AS TEXT)
+                         WHERE id LIKE '%2' AND session_id = 'bad'"
                     }
                     Broken::User => {
-                        "UPDATE user_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken' AND user_id = 'u'"
+                        "UPDATE user_states SET state = CAST(?1 AS TEXT)
+                         WHERE app_name = 'broken' AND user_id = 'u'"
                     }
                     Broken::App => {
                         "UPDATE app_states SET state = CAST(?1 AS TEXT) WHERE app_name = 'broken'"

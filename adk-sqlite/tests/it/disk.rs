@@ -9,13 +9,14 @@ use crate::trees::store::stored;
 use crate::trees::survival::{key, runner};
 use crate::trees::{Tree, by, repeat, run, say};
 use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, ErrorKind, Event, EventId, Flow, Runner, StateDelta, StoreErrorKind};
+use adk_core::{Error, ErrorKind, Event, EventId, Flow, RunId, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Asserts the kind of an error, and that the error names the file and has a help.
@@ -28,13 +29,14 @@ fn is_about(error: &Error, kind: StoreErrorKind, file: &Path) {
     assert!(error.help().is_some(), "{error}");
 }
 
+async fn events(store: &SqliteStore) -> Vec<Arc<Event>> {
+    let there = store.read(&key(), &EventFilter::new()).await.unwrap();
+    there.unwrap().events
+}
+
 async fn texts(store: &SqliteStore) -> Vec<String> {
-    let there = store
-        .read(&key(), &EventFilter::new())
-        .await
-        .unwrap()
-        .unwrap();
-    there.events.iter().map(|event| event.text()).collect()
+    let there = events(store).await;
+    there.iter().map(|event| event.text()).collect()
 }
 
 /// Returns a command that executes one part of this test program.
@@ -161,100 +163,108 @@ async fn fill(disk: &Path) {
         let file = folder.join("agents.db");
         let store = SqliteStore::open(&file).await.unwrap();
         let tree = counting(300);
-        let mut stream = runner(&store).session("u", "s").run(&tree, "go").stream();
-        let mut seen: Vec<EventId> = vec![stream.next().await.unwrap().unwrap().id];
-        let ballast = ballast(disk, left);
-        let error = loop {
-            match stream.next().await {
-                Some(Ok(event)) => seen.push(event.id),
-                Some(Err(error)) => break error,
-                None => panic!("{left} KiB are enough for it"),
-            }
-        };
-        is_about(&error, StoreErrorKind::Full, &file);
-        drop(stream);
-        // All acknowledged events are in this store and in another store on the file.
-        let there = store
-            .read(&key(), &EventFilter::new())
-            .await
-            .unwrap()
-            .unwrap();
-        assert_eq!(
-            there
-                .events
-                .iter()
-                .map(|event| event.id)
-                .collect::<Vec<_>>(),
-            seen,
-            "{left} KiB left"
-        );
-        let again = runner(&store)
-            .session("u", "s")
-            .run(&tree, "go")
-            .await
-            .unwrap_err();
-        is_about(&again, StoreErrorKind::Full, &file);
+        let (ballast, run) = run_until_full(disk, left, &store, &tree).await;
         let opened = SqliteStore::open(&file).await.map(drop);
         if let Err(error) = opened {
             is_about(&error, StoreErrorKind::Full, &file);
             refused += 1;
         }
-        let run = there.events[0].invocation_id;
-        // A watch gets the error, and tries again.
-        let builder = Runner::builder()
-            .app_name("app")
-            .session_store(store.clone())
-            .engine(store.clone());
-        let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
-        let (sender, mut attempts) = tokio::sync::mpsc::unbounded_channel();
-        let watch = knows
-            .watch()
-            .every(Duration::from_millis(10))
-            .inspect(move |run| drop(sender.send(run)));
-        let watch = (number == 0).then(|| tokio::spawn(watch.into_future()));
-        if watch.is_some() {
-            let full = attempts.recv().await.unwrap().result.unwrap_err();
-            is_about(&full, StoreErrorKind::Full, &file);
-        }
         // After some space is free, the same store works again, and the run continues where it was.
-        std::fs::remove_file(ballast).unwrap();
-        if let Some(watch) = watch {
-            while attempts.recv().await.unwrap().result.is_err() {}
-            watch.abort();
+        if number == 0 {
+            watch_until_free(&store, &ballast).await;
         } else {
+            std::fs::remove_file(ballast).unwrap();
             runner(&store).resume(&tree, run).await.unwrap();
         }
-        let expected: Vec<_> = ["go".to_owned()]
-            .into_iter()
-            .chain((1..=300).map(|n| n.to_string()))
-            .collect();
-        let all = store
-            .read(&key(), &EventFilter::new())
-            .await
-            .unwrap()
-            .unwrap()
-            .events;
-        let (own, others): (Vec<_>, Vec<_>) =
-            all.iter().partition(|event| event.invocation_id == run);
-        assert!(
-            own.iter().map(|event| event.text()).eq(expected),
-            "{left} KiB left"
-        );
-        assert!(
-            others.len() < 10,
-            "what there was room for: {}",
-            others.len()
-        );
+        is_complete(&store, run, left).await;
         drop(store);
-        let connection = Connection::open(&file).unwrap();
-        let health: String = connection
-            .query_row("PRAGMA integrity_check", [], |row| row.get(0))
-            .unwrap();
-        assert_eq!(health, "ok");
-        drop(connection);
+        is_healthy(&file);
         std::fs::remove_dir_all(folder).unwrap();
     }
     println!("filled 14 times; a store could not be opened {refused} times");
+}
+
+/// Starts a run, fills the disk except for `left` KiB, and lets the run fail. Returns the file that
+/// fills the disk, and the run.
+async fn run_until_full(
+    disk: &Path,
+    left: usize,
+    store: &SqliteStore,
+    tree: &Tree,
+) -> (PathBuf, RunId) {
+    let mut stream = runner(store).session("u", "s").run(tree, "go").stream();
+    let mut seen: Vec<EventId> = vec![stream.next().await.unwrap().unwrap().id];
+    let ballast = ballast(disk, left);
+    let error = loop {
+        match stream.next().await {
+            Some(Ok(event)) => seen.push(event.id),
+            Some(Err(error)) => break error,
+            None => panic!("{left} KiB are enough for it"),
+        }
+    };
+    is_about(&error, StoreErrorKind::Full, store.path());
+    drop(stream);
+    // All acknowledged events are in this store and in another store on the file.
+    let there = events(store).await;
+    let ids: Vec<_> = there.iter().map(|event| event.id).collect();
+    assert_eq!(ids, seen, "{left} KiB left");
+    let again = runner(store)
+        .session("u", "s")
+        .run(tree, "go")
+        .await
+        .unwrap_err();
+    is_about(&again, StoreErrorKind::Full, store.path());
+    (ballast, there[0].invocation_id)
+}
+
+/// Asserts that a watch gets the error of a full disk, and succeeds after the file that fills the
+/// disk is removed.
+async fn watch_until_free(store: &SqliteStore, ballast: &Path) {
+    let builder = Runner::builder()
+        .app_name("app")
+        .session_store(store.clone())
+        .engine(store.clone());
+    let knows: Runner = builder.workflow::<Tree>(counting(300)).build().unwrap();
+    let (sender, mut attempts) = tokio::sync::mpsc::unbounded_channel();
+    let watch = knows
+        .watch()
+        .every(Duration::from_millis(10))
+        .inspect(move |run| drop(sender.send(run)));
+    let watch = tokio::spawn(watch.into_future());
+    let full = attempts.recv().await.unwrap().result.unwrap_err();
+    is_about(&full, StoreErrorKind::Full, store.path());
+    std::fs::remove_file(ballast).unwrap();
+    while attempts.recv().await.unwrap().result.is_err() {}
+    watch.abort();
+}
+
+/// Asserts that a finished run has all its events, and that other runs have only the events that
+/// the disk had space for.
+async fn is_complete(store: &SqliteStore, run: RunId, left: usize) {
+    let expected: Vec<_> = ["go".to_owned()]
+        .into_iter()
+        .chain((1..=300).map(|n| n.to_string()))
+        .collect();
+    let all = events(store).await;
+    let (own, others): (Vec<_>, Vec<_>) = all.iter().partition(|event| event.invocation_id == run);
+    assert!(
+        own.iter().map(|event| event.text()).eq(expected),
+        "{left} KiB left"
+    );
+    assert!(
+        others.len() < 10,
+        "what there was room for: {}",
+        others.len()
+    );
+}
+
+/// Asserts that SQLite finds no damage in a file.
+fn is_healthy(file: &Path) {
+    let connection = Connection::open(file).unwrap();
+    let health: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(health, "ok");
 }
 
 #[test]
@@ -335,7 +345,8 @@ async fn a_write_protected_file_or_folder_is_an_error() {
         || !reads.is_ok_and(|code| code.success())
     {
         println!(
-            "SKIPPED: root may write everywhere, and this machine cannot switch to another user (setpriv)"
+            "SKIPPED: root may write everywhere, and this machine cannot switch to another user \
+             (setpriv)"
         );
         return;
     }

@@ -128,7 +128,7 @@ async fn a_live_run_cannot_be_claimed_by_a_symlink_to_the_folder() {
     std::fs::create_dir(&real).unwrap();
     let link = folder.path().join("link");
     symlink(&real, &link).unwrap();
-    // The lock is found through both paths.
+    // The claim of the run is found through both paths.
     for (here, there) in [(&real, &link), (&link, &real)] {
         let file = here.join("agents.db");
         let (store, tree) = (SqliteStore::open(&file).await.unwrap(), tree("says"));
@@ -292,7 +292,8 @@ const DAMAGES: [Damage; 6] = [
 ];
 
 impl Damage {
-    /// Reports whether the operation detects the damage. Only reads detect a missing log.
+    /// Reports whether the first operation after the damage detects it. Only reads detect a missing
+    /// log.
     fn is_noticed_by(self, first: First) -> bool {
         let reads = matches!(
             first,
@@ -477,7 +478,7 @@ async fn a_stopped_store_stays_stopped_and_the_next_store_resumes_the_run() {
         };
         is_misplaced(&error.unwrap_err(), &file, &format!("{first:?}"));
     }
-    // The run itself did not fail: it keeps its events.
+    // The run has not failed: it keeps its events, and continues.
     drop(store);
     let store = SqliteStore::open(&file).await.unwrap();
     runner(&store).resume(&tree, run).await.unwrap();

@@ -107,7 +107,7 @@ impl Files {
     }
 }
 
-/// An agent that saves an artifact, and emits whether it could.
+/// An agent that saves an artifact, and emits whether the save succeeded.
 fn saves() -> By {
     by("saves", |cx| {
         Box::pin(async move {
@@ -127,81 +127,75 @@ fn help(error: &Error) -> &str {
     error.help().unwrap_or_default()
 }
 
+const BUILDS: &str = "";
+const BOTH: &str = "the same store to `.session_store(...)` and `.engine(...)`";
+const SESSIONS: &str = "the missing `.session_store(...)` with the store of the runs";
+const ENGINE: &str = "the missing `.engine(...)` with the store of the sessions";
+const ARTIFACTS: &str = "the missing `.artifact_store(...)` with the store of the sessions";
+const STORED: &str = "the missing `.session_store(...)` with the store of the artifacts";
+const MEMORY: &str = "the missing `.memory_service(...)` with the store of the sessions";
+
+/// Calls, and the help if they do not build. Columns: store, sessions, engine, artifacts, memory.
+const COMBINATIONS: &[(&str, &str)] = &[
+    // One store for everything.
+    ("-----", BUILDS),
+    ("m----", BUILDS),
+    ("a----", BUILDS),
+    ("aaaaa", BUILDS),
+    ("-aaaa", BUILDS),
+    // Only sessions.
+    ("-m---", BUILDS),
+    ("-a---", ENGINE),
+    ("-a-a-", ENGINE),
+    ("-a-aa", ENGINE),
+    ("am---", ENGINE),
+    ("ab---", ENGINE),
+    ("ma---", ENGINE),
+    // Only an engine.
+    ("--m--", BUILDS),
+    ("--a--", SESSIONS),
+    ("--aaa", SESSIONS),
+    ("a-m--", SESSIONS),
+    ("a-b--", SESSIONS),
+    ("m-a--", SESSIONS),
+    // Sessions and an engine.
+    ("-mm--", BUILDS),
+    ("-aa--", BUILDS),
+    ("-am--", BOTH),
+    ("-ma--", BOTH),
+    ("-ab--", BOTH),
+    ("aab--", BOTH),
+    // Artifacts.
+    ("---m-", BUILDS),
+    ("---f-", BUILDS),
+    ("---a-", STORED),
+    ("m--a-", STORED),
+    ("a--b-", STORED),
+    (
+        "-aab-",
+        "the same store to `.session_store(...)` and `.artifact_store(...)`",
+    ),
+    ("a--f-", BUILDS),
+    // Artifacts in memory on request.
+    ("a--m-", BUILDS),
+    ("-aam-", BUILDS),
+    // Memory may be in another store than the sessions.
+    ("----a", BUILDS),
+    ("a---m", BUILDS),
+    // The first store keeps artifacts and memory after sessions and runs were replaced.
+    ("abb--", ARTIFACTS),
+    ("amm--", ARTIFACTS),
+    ("maa--", ARTIFACTS),
+    ("maaf-", MEMORY),
+    ("abbb-", MEMORY),
+    ("abbbm", BUILDS),
+    ("maaaa", BUILDS),
+];
+
 #[tokio::test]
 async fn a_combination_is_built_or_the_missing_call_is_named() {
-    const BUILDS: &str = "";
-    const BOTH: &str = "the same store to `.session_store(...)` and `.engine(...)`";
-    const SESSIONS: &str = "the missing `.session_store(...)` with the store of the runs";
-    const ENGINE: &str = "the missing `.engine(...)` with the store of the sessions";
-    const ARTIFACTS: &str = "the missing `.artifact_store(...)` with the store of the sessions";
-    const MEMORY: &str = "the missing `.memory_service(...)` with the store of the sessions";
-    // Columns: store, sessions, engine, artifacts, memory.
-    let rows = [
-        // One store for everything.
-        ("-----", BUILDS),
-        ("m----", BUILDS),
-        ("a----", BUILDS),
-        ("aaaaa", BUILDS),
-        ("-aaaa", BUILDS),
-        // Only sessions.
-        ("-m---", BUILDS),
-        ("-a---", ENGINE),
-        ("-a-a-", ENGINE),
-        ("-a-aa", ENGINE),
-        ("am---", ENGINE),
-        ("ab---", ENGINE),
-        ("ma---", ENGINE),
-        // Only an engine.
-        ("--m--", BUILDS),
-        ("--a--", SESSIONS),
-        ("--aaa", SESSIONS),
-        ("a-m--", SESSIONS),
-        ("a-b--", SESSIONS),
-        ("m-a--", SESSIONS),
-        // Sessions and an engine.
-        ("-mm--", BUILDS),
-        ("-aa--", BUILDS),
-        ("-am--", BOTH),
-        ("-ma--", BOTH),
-        ("-ab--", BOTH),
-        ("aab--", BOTH),
-        // Artifacts.
-        ("---m-", BUILDS),
-        ("---f-", BUILDS),
-        (
-            "---a-",
-            "the missing `.session_store(...)` with the store of the artifacts",
-        ),
-        (
-            "m--a-",
-            "the missing `.session_store(...)` with the store of the artifacts",
-        ),
-        (
-            "a--b-",
-            "the missing `.session_store(...)` with the store of the artifacts",
-        ),
-        (
-            "-aab-",
-            "the same store to `.session_store(...)` and `.artifact_store(...)`",
-        ),
-        ("a--f-", BUILDS),
-        // Artifacts in memory on request.
-        ("a--m-", BUILDS),
-        ("-aam-", BUILDS),
-        // Memory may be in another store than the sessions.
-        ("----a", BUILDS),
-        ("a---m", BUILDS),
-        // The first store keeps artifacts and memory after sessions and runs were replaced.
-        ("abb--", ARTIFACTS),
-        ("amm--", ARTIFACTS),
-        ("maa--", ARTIFACTS),
-        ("maaf-", MEMORY),
-        ("abbb-", MEMORY),
-        ("abbbm", BUILDS),
-        ("maaaa", BUILDS),
-    ];
     let files = Files::new().await;
-    for (row, missing) in rows {
+    for &(row, missing) in COMBINATIONS {
         match files.build(&Calls::of(row)) {
             Ok(_) => assert_eq!(missing, BUILDS, "{row} is built"),
             Err(error) => {
@@ -215,7 +209,8 @@ async fn a_combination_is_built_or_the_missing_call_is_named() {
     }
     let error = files.build(&Calls::of("-a---")).unwrap_err();
     let message = format!(
-        "sessions are kept in `{}`, but runs in memory: a session would lack the events of its runs",
+        "sessions are kept in `{}`, but runs in memory: a session would lack the events of its \
+         runs",
         files.a.path().display()
     );
     assert_eq!(error.message(), message);

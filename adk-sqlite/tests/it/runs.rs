@@ -158,7 +158,8 @@ async fn a_secret_is_only_in_the_journal_of_its_run() {
         .await
         .unwrap();
     let connection = Connection::open(folder.file()).unwrap();
-    let columns = "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c WHERE t.type = 'table'";
+    let columns = "SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c
+        WHERE t.type = 'table'";
     let mut columns = connection.prepare(columns).unwrap();
     let columns = columns.query_map([], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))

@@ -122,7 +122,8 @@ async fn an_open_session_is_shared_and_loads_events_on_request() {
 fn move_rows(from: &str, to: &str, which: &str) -> String {
     let columns = "session, place, event_id, micros, run, slot, temp, done";
     format!(
-        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which}; DELETE FROM {from} WHERE {which};"
+        "INSERT INTO {to} ({columns}) SELECT {columns} FROM {from} WHERE {which};
+         DELETE FROM {from} WHERE {which};"
     )
 }
 
@@ -216,7 +217,7 @@ async fn opening_a_store_removes_lock_files_of_ended_processes() {
     let tree = Tree::new("w", vec![run(say("says"))]);
     let mut stream = runner.session("u", "s").run(&tree, "go").stream();
     stream.next().await.unwrap().unwrap();
-    // One killed process drove a run, the other drove none.
+    // Two processes were killed, and only one of them drove a run.
     let connection = rusqlite::Connection::open(folder.file()).unwrap();
     connection
         .execute("UPDATE adkw_runs SET owner = '1-drove'", [])

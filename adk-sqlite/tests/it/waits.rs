@@ -37,7 +37,7 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
             tokio::task::yield_now().await;
         }
     }
-    // The question before the wait has already been answered.
+    // The first of two questions has been answered, and the run waits for the second.
     let mut stream = runner.resume(&tree, waiting[0].run_id).stream();
     assert!(stream.next().await.is_none());
     assert!(
@@ -87,19 +87,21 @@ async fn unfinished_runs_of_tenants_continue() {
     tenants::waits(&Folder::new()).await;
 }
 
-/// Turns a current file into format 8, without tenants and without keys of requests.
+/// Turns a current file into format 8, without tenants and without idempotency keys.
 const FORMAT_8: &str = "
     DROP TABLE adkw_keys;
     DROP INDEX adkw_runs_tenants; ALTER TABLE adkw_runs DROP COLUMN tenant_of;
     DROP INDEX adkw_waits_tenants; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
     UPDATE adkw_meta SET value = '8' WHERE key = 'version';";
 
-/// Turns a file of format 8 into format 7, in which a limit did not end a search.
+/// Turns a file of format 8 into format 7, whose indexes do not end a limited search.
 const FORMAT_7: &str = "
     DROP INDEX adkw_waits_session; ALTER TABLE adkw_waits DROP COLUMN session;
-    DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_session;
+    DROP INDEX adkw_waits_open; DROP INDEX adkw_runs_cancelled; DROP INDEX adkw_runs_driven;
+    DROP INDEX adkw_runs_session;
     CREATE INDEX adkw_runs_driven ON adkw_runs (owner) WHERE owner IS NOT NULL;
-    CREATE INDEX adkw_runs_session ON adkw_runs (session); UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
+    CREATE INDEX adkw_runs_session ON adkw_runs (session);
+    UPDATE adkw_meta SET value = '7' WHERE key = 'version';";
 
 /// Turns a file of format 7 into format 6, without memory.
 const FORMAT_6: &str = "
@@ -109,14 +111,15 @@ const FORMAT_6: &str = "
 /// Turns a file of format 6 into format 5, without times and usage of runs.
 const FORMAT_5: &str = "
     ALTER TABLE adkw_runs DROP COLUMN created; ALTER TABLE adkw_runs DROP COLUMN updated;
-    ALTER TABLE adkw_runs DROP COLUMN usage; UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
+    ALTER TABLE adkw_runs DROP COLUMN usage;
+    UPDATE adkw_meta SET value = '5' WHERE key = 'version';";
 
 /// Turns a file of format 5 into format 4, with fewer columns for runs and waits, and without
 /// artifacts.
 const FORMAT_4: &str = "
     DROP TABLE adkw_artifacts;
-    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven; DROP INDEX adkw_runs_failed;
-    DROP INDEX adkw_waits_due;
+    DROP INDEX adkw_runs_unfinished; DROP INDEX adkw_runs_free; DROP INDEX adkw_runs_driven;
+    DROP INDEX adkw_runs_failed; DROP INDEX adkw_waits_due;
     UPDATE adkw_runs SET status = 'paused' WHERE status = 'answered';
     ALTER TABLE adkw_runs DROP COLUMN app; ALTER TABLE adkw_runs DROP COLUMN workflow;
     ALTER TABLE adkw_runs DROP COLUMN epoch;
@@ -132,7 +135,8 @@ const FORMAT_3: &str = "
 #[tokio::test]
 async fn files_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_8, FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
-    // The first three changes alone keep all columns that the runs of this test need.
+    // The first three changes keep all columns that the runs of this test need, so the test begins
+    // with four changes.
     for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let folder = Folder::new();

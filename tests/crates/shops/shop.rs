@@ -2,7 +2,7 @@
 
 use adk::prelude::*;
 
-/// A type without a number, like all types with a const parameter.
+/// A type with a const parameter, so no number identifies it for the check `key-type`.
 #[adk::data]
 pub struct Plan<const STEPS: usize> {
     pub text: String,

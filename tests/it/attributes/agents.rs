@@ -54,7 +54,8 @@ async fn every(
     assert_eq!(cx.agent_name(), "every");
     "1".parse::<u8>()?;
     Ok(format!(
-        "{topic} {score} {} {tags:?} {first_tag:?} {more_tags:?} {no_tags:?} {nothing:?} {missing:?} {table:?} {raw} {raw_too}",
+        "{topic} {score} {} {tags:?} {first_tag:?} {more_tags:?} {no_tags:?} {nothing:?} \
+         {missing:?} {table:?} {raw} {raw_too}",
         place.lat
     ))
 }
@@ -135,7 +136,10 @@ fn wants_text(score: &str) {
 #[derive(Default)]
 struct Folder<T, const N: usize>(std::marker::PhantomData<T>);
 
-#[agent(reads(topic: String, many: Option<[T; N]>, raw: Value), writes(user:fold: Option<Vec<T>>, count: usize))]
+#[agent(
+    reads(topic: String, many: Option<[T; N]>, raw: Value),
+    writes(user:fold: Option<Vec<T>>, count: usize)
+)]
 impl<T: Send + Sync + 'static, const N: usize> Agent for Folder<T, N> {
     const META: AgentMeta<'static> = AgentMeta::custom("folder")
         .description("Folds.")
@@ -372,8 +376,9 @@ async fn a_missing_key_or_a_key_of_another_type_is_named() {
     let (_, failed) = events(&tree, "x").await;
     let failed = failed.expect("an error");
     assert_eq!(failed.kind(), ErrorKind::KeyMissing);
-    let expected = "agent `wants_place` (at writing/wants_place): the parameter `place` reads a state key that holds no value; \
-        help: let an earlier step write `place`, pass it as an input, or make the parameter an `Option`";
+    let expected = "agent `wants_place` (at writing/wants_place): the parameter `place` reads a \
+        state key that holds no value; help: let an earlier step write `place`, pass it as an \
+        input, or make the parameter an `Option`";
     assert_eq!(failed.to_string(), expected);
 
     let tree = Tree::new("writing", vec![run(wants_place::default())])
@@ -417,13 +422,14 @@ async fn a_value_that_json_cannot_hold_is_refused_with_its_key() {
     let agents = [
         (
             run(mean::default()),
-            "agent `mean` (at writing/mean): state key `type` holds NaN at `[1]`, which JSON has no form for; help: use \
-             an `Option<f64>` that is `None` where there is no number",
+            "agent `mean` (at writing/mean): state key `type` holds NaN at `[1]`, which JSON has \
+             no form for; help: use an `Option<f64>` that is `None` where there is no number",
         ),
         (
             run(big::default()),
-            "agent `big` (at writing/big): state key `user:total` holds 340282366920938463463374607431768211454, and \
-             integers are kept from -9223372036854775808 to 18446744073709551615; help: keep it as text",
+            "agent `big` (at writing/big): state key `user:total` holds \
+             340282366920938463463374607431768211454, and integers are kept from \
+             -9223372036854775808 to 18446744073709551615; help: keep it as text",
         ),
     ];
     for (agent, text) in agents {

@@ -52,8 +52,13 @@ workflow! {
 #[tokio::test]
 async fn tools_take_borrowed_parameters() {
     let all = json!({
-        "path": "a/b", "maybe_path": "c", "bytes": [1, 2], "texts": ["x"], "place": {"name": "Bern"},
-        "places": [{"name": "Chur"}], "owned": "d",
+        "path": "a/b",
+        "maybe_path": "c",
+        "bytes": [1, 2],
+        "texts": ["x"],
+        "place": {"name": "Bern"},
+        "places": [{"name": "Chur"}],
+        "owned": "d",
     });
     let (result, _) = super::tools::call(&lent::default(), all).await;
     let expected = r#""a/b" Some("c") Some([1, 2]) Some(["x"]) Some("Bern") Some(["Chur"]) "d""#;

@@ -139,7 +139,10 @@ fn attributes_mean_the_same() {
             leaves: vec![Leaf::RedOne],
             boxed,
         },
-        json!({ "kind": "Many", "of": { "leaves": ["red_one"], "boxed": { "kind": "One", "of": "green_one" } } }),
+        json!({
+            "kind": "Many",
+            "of": { "leaves": ["red_one"], "boxed": { "kind": "One", "of": "green_one" } },
+        }),
     );
     let counted = Counted {
         leaf: Leaf::RedOne,

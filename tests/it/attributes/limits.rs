@@ -53,8 +53,8 @@ async fn a_function_that_hangs_fails_the_run() {
     );
     assert_eq!(
         error.to_string(),
-        "agent `again` (at searching/again): the function gave no result in 90s, its `timeout`; help: give it a longer \
-         `timeout`, or look for what it waits for"
+        "agent `again` (at searching/again): the function gave no result in 90s, its `timeout`; \
+         help: give it a longer `timeout`, or look for what it waits for"
     );
     assert!(error.is_retryable());
     let failed = runner.runs(&RunFilter::failed()).await.unwrap();

@@ -66,7 +66,8 @@ fn everything(
     note: Option<&str>,
 ) -> String {
     format!(
-        "{place:?} {other:?} {unit:?} {plain:?} {shape:?} {any:?} {tree:?} {mixed:?} {table:?} {pair:?} {tags:?} {letter} {raw} {at:?} {note:?}"
+        "{place:?} {other:?} {unit:?} {plain:?} {shape:?} {any:?} {tree:?} {mixed:?} {table:?} \
+         {pair:?} {tags:?} {letter} {raw} {at:?} {note:?}"
     )
 }
 
@@ -91,7 +92,14 @@ async fn verdict() -> Verdict {
 }
 
 /// Has all attributes.
-#[tool(name = "look-up", escalates, writes(found: Vec<String>, user:last: crate::attributes::tools::Unit), long_running, confirm, blocking)]
+#[tool(
+    name = "look-up",
+    escalates,
+    writes(found: Vec<String>, user:last: crate::attributes::tools::Unit),
+    long_running,
+    confirm,
+    blocking
+)]
 fn attributes(cx: &mut Cx, panic: bool) -> Result<usize, ToolError> {
     cx.state().set("found", ["a"])?;
     assert!(!panic, "as asked");

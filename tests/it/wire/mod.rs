@@ -47,7 +47,8 @@ workflow! {
         /// Applies the criticism, or ends the loop.
         agent refiner -> draft: String {
             include_contents: none,
-            instruction: "If this says {done}, call exit_loop: {criticism} Otherwise improve: {draft}",
+            instruction: "If this says {done}, call exit_loop: {criticism} Otherwise improve: \
+                {draft}",
             tools: [word_count, adk::tools::exit_loop],
         }
 

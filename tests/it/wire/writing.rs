@@ -135,7 +135,8 @@ async fn the_wire_carries_filled_instructions_declared_tools_and_their_results()
             .iter()
             .map(|request| format.instruction(request))
             .collect();
-        let refine = "If this says Nothing to add., call exit_loop: Say where. Otherwise improve: A cat sat.";
+        let refine = "If this says Nothing to add., call exit_loop: Say where. Otherwise improve: \
+            A cat sat.";
         assert_eq!(
             instructions,
             [
@@ -144,7 +145,8 @@ async fn the_wire_carries_filled_instructions_declared_tools_and_their_results()
                 refine,
                 refine,
                 "Criticise: A cat sat on a mat. If it is good, say exactly: Nothing to add.",
-                "If this says Nothing to add., call exit_loop: Nothing to add. Otherwise improve: A cat sat on a mat.",
+                "If this says Nothing to add., call exit_loop: Nothing to add. Otherwise improve: \
+                 A cat sat on a mat.",
             ],
             "{format:?} {streaming}"
         );

@@ -28,10 +28,20 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         .map(|part| match part {
             Said::Text(text) => json!({"type": "text", "text": text}),
             Said::Thought { text, signature } => {
-                json!({"type": "thinking", "thinking": text, "signature": signature.clone().unwrap_or_default()})
+                json!({
+                    "type": "thinking",
+                    "thinking": text,
+                    "signature": signature.clone().unwrap_or_default(),
+                })
             }
-            Said::Call { id, name, arguments, .. } => {
-                let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
+            Said::Call {
+                id,
+                name,
+                arguments,
+                ..
+            } => {
+                let input: Value =
+                    serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
                 json!({"type": "tool_use", "id": id, "name": name, "input": input})
             }
         })

@@ -96,5 +96,10 @@ fn whole(reply: &Reply, version: &Value, parts: Vec<Value>, last: bool) -> Value
             usage["cachedContentTokenCount"] = json!(reply.cached);
         }
     }
-    json!({"candidates": [candidate], "usageMetadata": usage, "modelVersion": version, "responseId": "r1"})
+    json!({
+        "candidates": [candidate],
+        "usageMetadata": usage,
+        "modelVersion": version,
+        "responseId": "r1",
+    })
 }

@@ -203,6 +203,7 @@ fn pad(events: &[String], content_type: &str, padding: &str) -> Vec<String> {
 /// Waits for the test. A client that disconnects is an error.
 async fn pause(socket: &mut BufReader<TcpStream>, shared: &Shared) -> std::io::Result<()> {
     socket.flush().await?;
+    shared.paused.send_modify(|count| *count += 1);
     let mut byte = [0];
     tokio::select! {
         permit = shared.gate.acquire() => {

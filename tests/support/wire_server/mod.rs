@@ -75,6 +75,8 @@ struct Shared {
     arrived: watch::Sender<usize>,
     /// The number of connections that the client closed in the middle of a reply.
     closed: watch::Sender<usize>,
+    /// The number of replies that paused.
+    paused: watch::Sender<usize>,
     /// Permits for paused replies to continue.
     gate: Semaphore,
 }
@@ -99,6 +101,7 @@ impl WireServer {
             requests: Mutex::default(),
             arrived: watch::Sender::new(0),
             closed: watch::Sender::new(0),
+            paused: watch::Sender::new(0),
             gate: Semaphore::new(0),
         });
         let task = tokio::spawn({
@@ -159,6 +162,11 @@ impl WireServer {
             .wait_for(|seen| *seen >= count)
             .await
             .expect("the server runs");
+    }
+
+    /// Returns the number of replies that paused at [`Reply::pause_after`], to wait for the next.
+    pub fn pauses(&self) -> watch::Receiver<usize> {
+        self.shared.paused.subscribe()
     }
 
     /// Lets one reply that waits at [`Reply::pause_after`] continue, now or when it arrives there.

@@ -10,7 +10,14 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
         return json_body(json!({"error": reply.message}));
     }
     let model = reply.model(&request.body["model"]);
-    let line = |message: Value| json!({"model": model, "created_at": "2026-01-01T00:00:00Z", "message": message, "done": false});
+    let line = |message: Value| {
+        json!({
+            "model": model,
+            "created_at": "2026-01-01T00:00:00Z",
+            "message": message,
+            "done": false,
+        })
+    };
     let call = |name: &str, arguments: &str| {
         let arguments: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
         json!({"function": {"name": name, "arguments": arguments}})

@@ -7,9 +7,14 @@ use serde_json::{Value, json};
 
 pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
     if reply.status >= 400 {
-        return json_body(
-            json!({"error": {"message": reply.message, "type": "scripted", "param": null, "code": null}}),
-        );
+        return json_body(json!({
+            "error": {
+                "message": reply.message,
+                "type": "scripted",
+                "param": null,
+                "code": null,
+            },
+        }));
     }
     if request.body["stream"] == json!(true) {
         let usage = request.body["stream_options"]["include_usage"] == json!(true);
@@ -27,9 +32,11 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
                 arguments,
                 ..
             } => {
-                calls.push(
-                    json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}),
-                );
+                calls.push(json!({
+                    "id": id,
+                    "type": "function",
+                    "function": {"name": name, "arguments": arguments},
+                }));
             }
         }
     }
@@ -39,7 +46,12 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
     json_body(json!({
         "id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000,
         "model": reply.model(&request.body["model"]),
-        "choices": [{"index": 0, "message": message, "logprobs": null, "finish_reason": finish(reply)}],
+        "choices": [{
+            "index": 0,
+            "message": message,
+            "logprobs": null,
+            "finish_reason": finish(reply),
+        }],
         "usage": usage(reply),
     }))
 }
@@ -62,7 +74,10 @@ fn stream(asked: &Value, reply: &Reply, with_usage: bool) -> Vec<String> {
     let model = reply.model(asked);
     let chunk = |choices: Value, usage: Value| {
         let mut chunk = json!({
-            "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": model,
+            "id": "chatcmpl-1",
+            "object": "chat.completion.chunk",
+            "created": 1_700_000_000,
+            "model": model,
             "choices": choices,
         });
         if with_usage {
@@ -105,7 +120,10 @@ fn stream(asked: &Value, reply: &Reply, with_usage: bool) -> Vec<String> {
             } => {
                 let call = |call: Value| delta(json!({"tool_calls": [call]}), Value::Null);
                 events.push(call(json!({
-                    "index": index, "id": id, "type": "function", "function": {"name": name, "arguments": ""},
+                    "index": index, "id": id, "type": "function", "function": {
+                        "name": name,
+                        "arguments": "",
+                    },
                 })));
                 let pieces = reply.pieces(arguments);
                 events.extend(

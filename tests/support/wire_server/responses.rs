@@ -7,9 +7,14 @@ use serde_json::{Value, json};
 
 pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
     if reply.status >= 400 {
-        return json_body(
-            json!({"error": {"message": reply.message, "type": "scripted", "param": null, "code": null}}),
-        );
+        return json_body(json!({
+            "error": {
+                "message": reply.message,
+                "type": "scripted",
+                "param": null,
+                "code": null,
+            },
+        }));
     }
     let output: Vec<Value> = reply
         .parts
@@ -20,11 +25,18 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
     // The status is `completed` also after calls of tools.
     let status = reply.finish.as_deref().unwrap_or("completed");
     let whole = json!({
-        "id": "resp_1", "object": "response", "created_at": 1_700_000_000, "status": status, "error": null,
-        "model": reply.model(&request.body["model"]), "output": output,
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 1_700_000_000,
+        "status": status,
+        "error": null,
+        "model": reply.model(&request.body["model"]),
+        "output": output,
         "usage": {
             "input_tokens": reply.input, "input_tokens_details": {"cached_tokens": reply.cached},
-            "output_tokens": reply.output, "output_tokens_details": {"reasoning_tokens": reply.thought},
+            "output_tokens": reply.output, "output_tokens_details": {
+                "reasoning_tokens": reply.thought,
+            },
             "total_tokens": reply.input + reply.output,
         },
     });
@@ -86,7 +98,10 @@ pub(super) fn render(request: &Recorded, reply: &Reply) -> Rendered {
 fn item(at: usize, part: &Said) -> Value {
     match part {
         Said::Text(text) => json!({
-            "id": format!("msg_{at}"), "type": "message", "status": "completed", "role": "assistant",
+            "id": format!("msg_{at}"),
+            "type": "message",
+            "status": "completed",
+            "role": "assistant",
             "content": [{"type": "output_text", "text": text, "annotations": []}],
         }),
         Said::Thought { text, signature } => json!({

@@ -204,7 +204,7 @@ workflow! {
     }
 }
 
-/// Types without a number, in modules that name them differently: more types than steps.
+/// Types that no number identifies, in modules that name them differently: more types than steps.
 mod plain {
     use adk::AgentMeta;
     use adk::prelude::*;

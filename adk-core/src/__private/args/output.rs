@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 /// A type that a tool may return.
 #[diagnostic::on_unimplemented(
-    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` on it, or derive `serde::Serialize`",
+    message = "tool-attribute: `{Self}` cannot be the result of a tool; help: put `#[adk::data]` \
+        on it, or derive `serde::Serialize`",
     label = "has no form in JSON"
 )]
 pub trait ToolOutput {
-    /// `true`; a path to this constant requires the trait.
+    /// Always `true`: an expansion names this constant to require the trait of a type.
     const YES: bool = true;
 
     /// Returns the value as JSON.
@@ -35,7 +36,8 @@ impl<T: Serialize> ToolOutput for T {
 
 /// A type that a tool may fail with.
 #[diagnostic::on_unimplemented(
-    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` for it: the model reads its text",
+    message = "tool-attribute: `{Self}` cannot be the error of a tool; help: implement `Display` \
+        for it: the model reads its text",
     label = "has no text"
 )]
 pub trait ToolFailure: Sized {
@@ -70,7 +72,7 @@ pub enum ToolBodyError<E> {
 pub struct ToolOutcome {
     value: Value,
     flow: Flow,
-    /// Keys that parameters have set.
+    /// Values of keys that the tool has set through its parameters, such as an `Out`.
     set: StateDelta,
 }
 
@@ -93,9 +95,9 @@ impl ToolOutcome {
         self
     }
 
-    /// Writes the keys that were set and requests the end of a loop. After an exit the model does
-    /// not summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be
-    /// paid for and dropped.
+    /// Writes the keys of `set`, and requests the end of a loop. After an exit the model does not
+    /// summarize the result, as with ADK's `exit_loop`: the loop is over, so a reply would be paid
+    /// for and dropped.
     pub fn apply(self, cx: &mut ToolContext) -> Value {
         self.set
             .into_iter()

@@ -85,7 +85,9 @@ pub trait DeclaredParam {
 }
 
 macro_rules! arguments {
-    ($($(#[$doc:meta])* $name:ident<$($generic:ident)?>($value:ty) -> $held:ty, $wrap:expr;)+) => {$(
+    (
+        $($(#[$doc:meta])* $name:ident<$($generic:ident)?>($value:ty) -> $held:ty, $wrap:expr;)+
+    ) => {$(
         $(#[$doc])*
         #[derive(Debug)]
         pub struct $name$(<$generic>)?(Handle<$value>);
@@ -95,7 +97,11 @@ macro_rules! arguments {
             ///
             /// # Errors
             /// Fails if the argument is missing or has another type.
-            pub fn __take(&self, call: &mut ToolInvocation<'_>, name: &str) -> Result<$held, ToolError> {
+            pub fn __take(
+                &self,
+                call: &mut ToolInvocation<'_>,
+                name: &str,
+            ) -> Result<$held, ToolError> {
                 self.0.__take(call, name).map($wrap)
             }
 

@@ -20,7 +20,7 @@ pub struct FunctionOutcome {
     value: Option<Arc<Value>>,
     #[serde(default)]
     flow: Flow,
-    /// Keys that parameters have set.
+    /// Values of keys that the function has set through its parameters, such as an `Out`.
     #[serde(default, skip_serializing_if = "StateDelta::is_empty")]
     set: StateDelta,
 }

@@ -80,7 +80,7 @@ impl Misplaced {
     }
 }
 
-/// The choice by the first parameter of how the function runs.
+/// The way in which a function runs. The type of its first parameter selects it.
 pub trait Held: Sized {
     /// Runs a function without a context as one recorded step.
     fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {
@@ -333,7 +333,8 @@ fn missing_key_error(state: &mut State<'_>, key: &str) -> Error {
         format!("the parameter `{key}` reads the state key `{around}`, which holds no value")
     };
     let error = Error::new(ErrorKind::KeyMissing, message).with_help(format!(
-        "let an earlier step write `{around}`, pass it as an input, or make the parameter an `Option`"
+        "let an earlier step write `{around}`, pass it as an input, or make the parameter an \
+         `Option`"
     ));
     state.refuse(error.at(state.writer.path))
 }

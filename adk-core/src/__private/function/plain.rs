@@ -1,8 +1,9 @@
-//! [`PlainFunction`]: a function whose parameters and return value have plain types, such as `&str`
-//! and `u32`, which their spelling identifies.
+//! [`PlainFunction`]: a function whose parameters and return value have plain types. A plain type
+//! is a type such as `&str` or `u32`, which the macro recognizes by its name.
 //!
-//! The types provide the facts that the macro would otherwise request from rustc in each expansion.
-//! An expansion is then one const with names and one method that calls the function.
+//! The impls in this module provide the facts about plain types, which the macro would otherwise
+//! request from rustc in each expansion. An expansion is then one const with names and one method
+//! that calls the function.
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
@@ -60,9 +61,9 @@ const fn keys<F: PlainFunction>() -> (KeyName, &'static [KeyName]) {
 /// The name of a key without a prefix, and the hash of the name.
 pub type KeyName = (&'static str, u64);
 
-/// A type that its spelling identifies.
+/// A plain type: the macro recognizes it by its name.
 pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
-    /// The spelling of the type.
+    /// The name of the type in the source.
     const SPELLED: &'static str;
 }
 
@@ -70,7 +71,7 @@ pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
 pub trait Param: Sized + Send + 'static {
     /// The type of the key.
     type Key: PlainType;
-    /// The spelling of the parameter's type.
+    /// The parameter's type as the source spells it.
     const SPELLED: &'static str;
 
     /// Reads the key.
@@ -101,7 +102,7 @@ pub trait ParamsOf<F>: Params {
 
 const fn read_key<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
     let (name, hash) = keys::<F>().1[at];
-    // The macro numbers plain parameters in this order too.
+    // The macro assigns the places of plain parameters in this order too.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
 }
 
@@ -154,7 +155,11 @@ impl Param for BorrowedText {
 macro_rules! plain {
     ($($ty:ident)*) => {$(
         plain!(@one $ty, stringify!($ty), concat!("&", stringify!($ty)));
-        plain!(@one Vec<$ty>, concat!("Vec<", stringify!($ty), ">"), concat!("&Vec<", stringify!($ty), ">"));
+        plain!(
+            @one Vec<$ty>,
+            concat!("Vec<", stringify!($ty), ">"),
+            concat!("&Vec<", stringify!($ty), ">")
+        );
     )*};
     (@one $ty:ty, $spelled:expr, $borrowed:expr) => {
         impl PlainType for $ty {

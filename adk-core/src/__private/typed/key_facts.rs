@@ -26,7 +26,7 @@ pub trait KeyFactDefaults {
     const OPTION: bool = false;
     /// Whether the types of the agent's keys are known.
     const TYPED: bool = false;
-    /// The number of the type as the type of a key; [`NONE`] if it has no number.
+    /// The [number](Numbered) that identifies the type; [`NONE`] if it has no number.
     const NUMBER: u64 = NONE;
 }
 
@@ -70,7 +70,7 @@ impl KeyFacts<serde_json::Value> {
 }
 
 impl<T: Numbered + ?Sized> KeyFacts<T> {
-    /// The number of the type.
+    /// The number that identifies the type.
     pub const NUMBER: u64 = T::NUMBER;
 }
 
@@ -93,7 +93,7 @@ impl<T: Typed> KeyFacts<T> {
 pub trait OfOption<const OPTIONAL: bool> {
     /// The inner type, or the type itself.
     type Value;
-    /// The way in which a parameter of this type reads.
+    /// How a parameter of this type reads its key: [`Certain`] or [`Optional`].
     type Parameter: Parameter<Value = Self::Value>;
 }
 
@@ -107,8 +107,8 @@ impl<T> OfOption<true> for Option<T> {
     type Parameter = Optional<T>;
 }
 
-/// The way in which a parameter reads. One alias serves all its types, because each question about
-/// a type costs compile time in the user's crate.
+/// How a parameter reads its key. One trait has all associated types, because each question about a
+/// type costs compile time in the user's crate.
 pub trait Parameter {
     /// The type of a present value.
     type Value;

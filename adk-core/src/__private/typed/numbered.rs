@@ -1,11 +1,11 @@
-//! Key types with a number: types of the standard library, `serde_json::Value`, and types with
-//! `#[adk::data]`.
+//! [`Numbered`]: types that a number identifies, so that const evaluation can compare them: types
+//! of the standard library, `serde_json::Value`, and types with `#[adk::data]`.
 
 use crate::Secret;
 use adk_spec::number::{list_of, of_name, option_of, secret_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-/// A type with a number.
+/// A type that a number identifies.
 pub trait Numbered {
     /// The number: equal in all crates for one type, and different for different types.
     const NUMBER: u64;

@@ -37,7 +37,8 @@ impl<R, F: Fn(ReadonlyContext) -> R + Send + Sync + 'static> InstructionOf<F> {
 /// The bound on an instruction. No type implements the trait, so rustc reports its message for
 /// every other type.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function of a `ReadonlyContext` that makes one",
+    message = "syntax: `{Self}` is no instruction; help: write a text, or the name of a function \
+        of a `ReadonlyContext` that makes one",
     label = "expected a text, or a function of `ReadonlyContext` that makes one"
 )]
 pub trait IsInstruction {}

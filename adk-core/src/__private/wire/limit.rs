@@ -44,19 +44,23 @@ macro_rules! limits {
 limits! {
     /// The maximum number of rounds of a loop.
     Max, max:
-        "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of rounds, 1 or more, as in `max = 5`",
+        "loop-max: `max` is of type `{Self}`, and not a whole number; help: it is the largest \
+         number of rounds, 1 or more, as in `max = 5`",
         "expected a whole number";
     /// The maximum number of concurrent branches.
     MaxConcurrency, max_concurrency:
-        "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
+        "syntax: `max_concurrency` is of type `{Self}`, and not a whole number; help: it is the \
+         largest number of branches at a time, 1 or more, as in `max_concurrency = 4`",
         "expected a whole number";
     /// The maximum number of elements of an `each`.
     MaxElements, max_elements:
-        "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number of elements, 1 or more, as in `max = 20`",
+        "syntax: `max` is of type `{Self}`, and not a whole number; help: it is the largest number \
+         of elements, 1 or more, as in `max = 20`",
         "expected a whole number";
     /// The maximum number of attempts.
     MaxAttempts, attempts:
-        "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest number of attempts, 1 or more, as in `attempts = 3`",
+        "syntax: `attempts` is of type `{Self}`, and not a whole number; help: it is the largest \
+         number of attempts, 1 or more, as in `attempts = 3`",
         "expected a whole number";
     /// A limit in `#[bounds(...)]`.
     Bound, bound:

@@ -78,7 +78,8 @@ impl<T: DeserializeOwned> ReadPlain for MatchReader<T> {
 
 /// A type that patterns may have.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive `serde::Deserialize`",
+    message = "syntax: `{Self}` cannot be matched; help: put `#[adk::data]` on it, or derive \
+        `serde::Deserialize`",
     label = "cannot be read from the state"
 )]
 pub trait MatchedType<'v, T = Self> {

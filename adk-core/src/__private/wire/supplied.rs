@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const ENDS: &str = "may end the loops";
 
-/// Rejects a supplied agent that reads, writes or exits other things than its declaration, or whose
+/// Rejects a supplied agent whose reads, writes or exits differ from its declaration, or whose
 /// tools and steps do not fit into the workflow.
 pub fn check_supplied(
     spec: &Spec<'_>,
@@ -34,17 +34,20 @@ pub fn check_supplied(
                 }
             };
             let message = format!(
-                "the agent given for `{}` {what} {}, but the workflow was checked with one that {what} {}",
+                "the agent given for `{}` {what} {}, but the workflow was checked with one that \
+                 {what} {}",
                 declared.name,
                 list(&has),
                 list(&checked),
             );
             let help = match what {
                 ENDS => {
-                    "supply one that may end loops by its own type, `agent NAME: TYPE;`, which says what it ends"
+                    "declare an agent that may end loops as `agent NAME: TYPE;`, with a type that \
+                     lists the loops"
                 }
                 _ => {
-                    "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as TYPE;`"
+                    "declare it with the keys that it has, `agent NAME(reads) -> KEY: TYPE as \
+                     TYPE;`"
                 }
             };
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
@@ -98,7 +101,7 @@ fn keys(keys: &[crate::KeySpec<'_>]) -> BTreeSet<String> {
     typed.collect()
 }
 
-/// Returns the names of the read keys, without types, because a prompt has no types.
+/// Returns the names of the read keys. Types are left out, because a prompt accepts any type.
 fn reads(meta: &AgentMeta<'_>) -> BTreeSet<String> {
     let mut all: BTreeSet<String> = meta.reads.iter().map(|key| key.name.to_owned()).collect();
     for prompt in meta.prompts {

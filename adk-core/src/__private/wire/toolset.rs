@@ -1,11 +1,11 @@
-//! Toolsets of a workflow, and the tool names in their files.
+//! Toolsets of a workflow, and the files that list the names of their tools.
 
 use crate::agents::llm::{Declared, Declares};
 use crate::runtime::tool::{PinnedToolset, Toolset};
 use crate::spec::ToolMeta;
 use std::sync::Arc;
 
-/// The tokens with which a file begins, apart from white space.
+/// The tokens with which a file of tool names begins. White space may separate them.
 const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
 
 /// Requires that a type is a toolset.
@@ -28,7 +28,7 @@ pub fn with_toolsets<W: Declares<N>, const N: usize>(
     Declared::default().with_toolsets(toolsets.iter().map(|toolset| Arc::clone(toolset)).collect())
 }
 
-/// Returns the number of tools in a file.
+/// Returns the number of tools that a file names.
 pub const fn count_tools(file: &'static str) -> usize {
     let mut names = Names::new(file);
     let mut count = 0;
@@ -38,7 +38,7 @@ pub const fn count_tools(file: &'static str) -> usize {
     count
 }
 
-/// Returns the tools of an agent, followed by the tools in files.
+/// Returns the tools of an agent, followed by the tools that files name.
 pub const fn with_file_tools<const N: usize>(
     own: &[ToolMeta<'static>],
     files: &[&'static str],
@@ -84,7 +84,8 @@ impl Names {
         while i < token.len() {
             assert!(
                 i < bytes.len() && bytes[i] == token[i],
-                "syntax: the file of a toolset is none that `adk mcp pull` wrote; help: write it anew, `adk mcp pull NAME -- COMMAND`"
+                "syntax: the file of a toolset was not written by `adk mcp pull`; help: write it \
+                 again with `adk mcp pull NAME -- COMMAND`"
             );
             i += 1;
         }

@@ -129,10 +129,11 @@ impl<T: Into<ModelRef>> IntoModel for T {
 #[diagnostic::on_unimplemented(
     message = "agent-attribute: `{Self}` is not an agent",
     label = "does not implement `Agent`, so what it reads and writes is not known",
-    note = "for an agent that is known at run time only, say it: `agent NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+    note = "declare an agent that is known only at run time as `agent \
+        NAME(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
 )]
 pub trait Supplied {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 
@@ -146,7 +147,7 @@ impl<T: Agent> Supplied for T {}
     note = "it implements neither `Agent` nor `DynAgent`"
 )]
 pub trait IsDynAgent {
-    /// The unit value; a path to this constant requires the trait.
+    /// The unit value: an expansion names this constant to require the trait of a type.
     const YES: () = ();
 }
 

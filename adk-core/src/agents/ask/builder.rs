@@ -27,12 +27,17 @@ use std::time::Duration;
 /// use adk::{Await, SequentialAgent, llm::LlmAgent};
 /// use std::time::Duration;
 ///
-/// let drafter = LlmAgent::builder("drafter").instruction("Write a post.").output_key("draft").build()?;
+/// let drafter = LlmAgent::builder("drafter")
+///     .instruction("Write a post.")
+///     .output_key("draft")
+///     .build()?;
 /// let decision = Await::builder::<bool>("approved")
 ///     .question("May this be published? {draft}")
 ///     .timeout(Duration::from_secs(72 * 3600))
 ///     .default(false);
-/// let tree = SequentialAgent::builder("publishing").sub_agents((drafter, decision.build())).build()?;
+/// let tree = SequentialAgent::builder("publishing")
+///     .sub_agents((drafter, decision.build()))
+///     .build()?;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 pub struct Await {

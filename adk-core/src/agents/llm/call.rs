@@ -38,10 +38,10 @@ pub const FALLBACK_KEY: &str = "fallback";
 /// reports a failed summary of the conversation. The value is an object with `error`.
 pub const COMPACTION_KEY: &str = "compaction";
 
-/// The name in the record keys of model calls.
+/// The name of model calls in the keys of their journal entries.
 pub(super) const MODEL: Name = Name::literal("model");
 
-/// Returns the name in the record keys of calls of this kind.
+/// Returns the name of calls of this kind in the keys of their journal entries.
 pub(super) const fn name(kind: CallKind) -> Name {
     match kind {
         CallKind::Summary => Name::literal("summary"),
@@ -71,7 +71,8 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
     let call_kind = call.kind;
     let name = name(call.kind);
     let inputs = cx.inputs(|| call.inputs());
-    // Boxed, because the step, the record and the journal would each reserve space for it.
+    // Boxed, because the futures of the step, the record and the journal would each contain this
+    // one.
     let work = Box::pin(async move {
         let answer = match call.timeout {
             Some(_) => {
@@ -118,8 +119,8 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
 }
 
 impl ModelCall {
-    /// Returns the request and the models as inputs of the record. Omits ids of calls, because
-    /// providers generate them.
+    /// Returns the inputs that are recorded with the call: the request and the names of the models.
+    /// Omits the ids of tool calls, because providers generate other ids each time.
     fn inputs(&self) -> CallInputs {
         let ModelRequest {
             system_instruction,
@@ -180,7 +181,7 @@ impl ModelCall {
             let permit = self.permit(model).await;
             let answer = match &self.trace {
                 None => self.answer(model, send, &mut handed).await,
-                // Boxed, because few runs are traced.
+                // Boxed to keep the future small, because few runs are traced.
                 Some(agent) => {
                     let span = trace::chat_span(agent, model, &self.request, attempts.attempt);
                     Box::pin(poll_in_span(span, self.answer(model, send, &mut handed))).await
@@ -222,7 +223,7 @@ impl ModelCall {
         } else {
             0
         };
-        // Boxed, because few providers have a rate limit.
+        // Boxed to keep the future small, because few providers have a rate limit.
         Some(Box::pin(gate.enter(self.run.id, tokens)).await)
     }
 
@@ -266,7 +267,7 @@ impl ModelCall {
                 *handed = true;
                 let since = Instant::now();
                 send.send(piece).await;
-                // The time of the consumer does not count for the timeout.
+                // The time for which the consumer delays the stream does not count for the timeout.
                 deadline = deadline.and_then(|deadline| deadline.checked_add(since.elapsed()));
             }
         }
@@ -312,7 +313,7 @@ struct ModelAttempts<'a> {
 
 type BoxIterator<T> = Box<dyn Iterator<Item = T> + Send>;
 
-/// Metadata of the event before the next attempt, and the wait before the attempt.
+/// The event that announces the next attempt, and the wait before the attempt.
 struct NextAttempt {
     key: &'static str,
     metadata: Value,
@@ -339,7 +340,8 @@ impl<'a> ModelAttempts<'a> {
     fn next_attempt(&mut self, error: ModelError) -> Result<NextAttempt, ModelError> {
         let Retry { max_delay, .. } = self.call.retry;
         let has_next = self.rest.len() > 0;
-        // Load of this model does not affect another model.
+        // A model that is rejected because of load is not retried if there is a fallback model,
+        // because the load does not affect the fallback.
         let error = if !error.is_retryable() || has_next && error.is_load() {
             error
         } else {
@@ -349,7 +351,11 @@ impl<'a> ModelAttempts<'a> {
             match waits.next().map(|wait| error.retry_after().unwrap_or(wait)) {
                 Some(wait) if wait <= max_delay => {
                     let millis = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                    let metadata = json!({"attempt": self.attempt, "waitMs": millis, "error": error.to_string()});
+                    let metadata = json!({
+                        "attempt": self.attempt,
+                        "waitMs": millis,
+                        "error": error.to_string(),
+                    });
                     self.attempt += 1;
                     return Ok(NextAttempt {
                         key: RETRY_KEY,
@@ -391,7 +397,8 @@ impl<'a> ModelAttempts<'a> {
 }
 
 impl NextAttempt {
-    /// Boxed, because few calls fail.
+    /// Sends the event before the next attempt, and waits. The future is boxed, because few calls
+    /// fail.
     fn announce(self, send: &PieceSender) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             send.send(Piece::Metadata(self.key, Box::new(self.metadata)))
@@ -443,7 +450,8 @@ fn attempts_exhausted(error: ModelError, attempts: u32) -> ModelError {
 
 fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError {
     let message = format!(
-        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of `Retry::max_delay`)",
+        "{} (the provider asks to wait {wait:?}, which is longer than the {max:?} of \
+         `Retry::max_delay`)",
         error.message()
     );
     error.with_message(message)

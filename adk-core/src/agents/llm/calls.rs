@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The record of a call.
+/// The recorded result of one tool call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CallRecord {
     pub(super) result: Result<Value, String>,
@@ -116,8 +116,8 @@ async fn make_beside(
         (Vec::with_capacity(calls.len()), Vec::new(), Vec::new());
     for (at, call) in calls.iter().enumerate() {
         let seen = seen.get(at);
-        // Every call takes a number, so that a call has the same number before and after its
-        // confirmation.
+        // Every call is numbered here, also a call that waits. A call therefore has the same number
+        // before and after its confirmation.
         match confirm::ask(tools, call, seen, cx).await? {
             ConfirmationOutcome::NotNeeded => started.push(start(tools, call, seen, None, cx)),
             ConfirmationOutcome::Ready(before) => {
@@ -182,7 +182,7 @@ pub(super) async fn answer(
         }
         content.parts.push(response_part(call, result));
     }
-    // An agent as a tool may have exhausted a bound.
+    // A tool that is an agent may have exceeded a limit of `#[bounds(...)]`.
     cx.check_limits()?;
     Ok(CallResponses {
         content,
@@ -192,8 +192,8 @@ pub(super) async fn answer(
     })
 }
 
-/// Moves the writes of a call to the context, for the next event. The call has read the keys in
-/// `saw` after earlier calls set them.
+/// Moves the writes of a call to the context, for the next event. `saw` contains the keys that
+/// earlier calls had set when this call read them.
 pub(super) fn take_record(
     left: ToolRecord,
     tool: Option<&Arc<dyn DynTool>>,
@@ -207,7 +207,7 @@ pub(super) fn take_record(
         let Some(scope) = &scope else {
             return run.get(key);
         };
-        // An instance may map two names to one key. The tool declares only one of them.
+        // An instance may map two names to one stored key. The name that the tool declares decides.
         let mut names = tool
             .into_iter()
             .flat_map(|tool| tool.meta().writes)
@@ -231,7 +231,7 @@ pub(super) fn response_part(call: &FunctionCall, result: Result<Value, String>) 
     })
 }
 
-/// Counts the usage of a call, or of a part of a call.
+/// Counts the usage of a tool call, or of its part before a question.
 pub(super) fn count_call(left: &ToolRecord, cx: &mut Context) {
     cx.mark_updated(&left.updated);
     if !left.usage.is_nothing() {
@@ -289,12 +289,12 @@ pub(super) fn start(
         step.clone(),
         Some(&tool),
     ));
-    // Boxed, because few runs have a limit.
+    // Boxed to keep the future small, because few runs have a limit.
     let limit = ResultLimit::new(tools, call, &step, cx).map(Box::new);
     let call = call.clone();
     let made = step.clone();
-    // An agent as a tool replays its own calls under this record. The effects of callbacks on the
-    // call are in `before`.
+    // If the tool is an agent, its own calls are recorded below this call, and a resumed run
+    // replays them. `before` holds the effects of the callbacks before the call.
     if tool.agent_dyn().is_some() && cx.run.engine.records() {
         let work = |under| {
             own.record_under(under);
@@ -303,7 +303,7 @@ pub(super) fn start(
         let work = cx.call_of_calls(kind, name, inputs, work);
         return Box::pin(finish_call(step, run, path, work, |called| &called.left));
     }
-    // Boxed first: the future is large, and each future around it would move it.
+    // Boxed here, because the future is large and each future around it would move it.
     let work = made.execute(Box::pin(run_call(tool, call, before, own, hooks, limit)));
     Box::pin(finish_call(
         step,
@@ -314,7 +314,7 @@ pub(super) fn start(
     ))
 }
 
-/// Reports whether the record contains a call, or its confirmation, with this name and number.
+/// Reports whether the journal contains this call or its confirmation, by name and number.
 pub(super) fn has_begun(call: &FunctionCall, cx: &Context) -> bool {
     let name = Name::shared(&call.name);
     let number = cx.frame.calls.next(CallKind::Tool, &name);
@@ -339,8 +339,8 @@ fn find_tool(tools: &Toolbox<'_>, call: &FunctionCall) -> Result<Arc<dyn DynTool
     match &call.malformed {
         None => Ok(tool.clone()),
         Some(text) => Err(format!(
-            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again with one; this came: \
-             {text}",
+            "The arguments of `{}` are no JSON object of at most {MAX_DEPTH} levels. Call it again \
+             with one; this came: {text}",
             call.name
         )),
     }
@@ -416,7 +416,7 @@ async fn run_call(
     };
     let mut result = hooks.after(&call, result, &mut own).await?;
     if hooks.is_watched() {
-        // A callback may have returned the result.
+        // The result may come from a callback, whose value is not checked yet.
         result = result
             .and_then(|value| check_result(&call.name, value).map_err(|error| error.to_string()));
     }
@@ -516,7 +516,8 @@ fn check_result(tool: &str, value: Value) -> Result<Value, ToolError> {
         )));
     }
     if secret::has_secret(&value) {
-        let why = "holds a secret, which no model may see: a parameter `#[key] KEY: Out<Secret<T>>` gives it to a key";
+        let why = "holds a secret, which no model may see: a parameter \
+            `#[key] KEY: Out<Secret<T>>` gives it to a key";
         return Err(ToolError::failed(format!("the result of `{tool}` {why}")));
     }
     Ok(value)
@@ -590,8 +591,8 @@ fn unknown_tool(tools: &Toolbox<'_>, name: &str) -> String {
         format!("{failed} There are no tools that you can call.")
     } else {
         format!(
-            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that you only call a tool \
-         from that list.",
+            "{failed} The tools you can call are: {}. You could retry, but it is IMPORTANT that \
+             you only call a tool from that list.",
             tools.join(", ")
         )
     }

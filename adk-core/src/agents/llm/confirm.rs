@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
 
-/// The record of a call before its tool runs: the effects of callbacks, and whether the tool asks
-/// for a confirmation.
+/// The recorded part of a call before its tool runs: the effects of callbacks, and whether the tool
+/// asks for a confirmation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct PreparedCall {
     pub(super) args: ToolArgs,
@@ -84,8 +84,8 @@ pub(super) async fn ask(
     }
     let name = Name::shared(&call.name);
     let question = Name::from(format!("confirm {name}"));
-    // Confirmation and wait have the number of the call, so that a call that was recorded before
-    // its tool required confirmations is found.
+    // The confirmation and its wait get the number of the tool call. A call that an earlier program
+    // recorded without a confirmation is therefore found under this number.
     cx.frame
         .calls
         .align((CallKind::Confirmation, &name), (CallKind::Tool, &name));
@@ -94,14 +94,15 @@ pub(super) async fn ask(
         .align((CallKind::Wait, &question), (CallKind::Tool, &name));
     let has_begun = cx.is_recorded(CallKind::Confirmation, &name);
     if has_begun || begins && !cx.is_recorded(CallKind::Tool, &name) {
-        // Boxed, because few tools ask.
+        // Boxed to keep the future small, because few tools ask.
         return Box::pin(ask_about(tool, (name, question), tools, (call, seen), cx)).await;
     }
     Ok(ConfirmationOutcome::NotNeeded)
 }
 
-/// Reports whether the callbacks before a call have a record of their own. The calls of an agent as
-/// a tool are recorded one by one, and depend on the arguments that the callbacks changed.
+/// Reports whether the effects of the callbacks before a call are recorded separately from the
+/// call. This is necessary if the tool is an agent: its calls are recorded one by one, and depend
+/// on the arguments that the callbacks changed.
 fn is_split(tool: &Arc<dyn DynTool>, agent: &LlmAgent, cx: &Context) -> bool {
     tool.agent_dyn().is_some() && cx.run.engine.records() && ToolHooks::new(agent, cx).is_watched()
 }
@@ -142,8 +143,8 @@ async fn ask_about(
     })
 }
 
-/// Returns the recorded part of a call before its question. Boxed, because few calls have one and
-/// every future would contain it.
+/// Returns the recorded part of a call before its question: callbacks and the decision to ask.
+/// Boxed to keep the future small, because few calls have this part.
 fn record_preparation(
     tool: Option<Arc<dyn DynTool>>,
     name: Name,

@@ -84,7 +84,8 @@ impl LlmDecl {
         self.meta = self.meta.tools(tools);
         let (mut i, ends) = (0, self.meta.may_exit);
         while ends && i < tools.len() {
-            // A stub for a value that is not a tool has no name, and might end a loop.
+            // A tool without a name is the stub for a value that is not a tool. Such a value might
+            // end a loop, so the agent becomes a stub too.
             self.meta = stub_if(tools[i].name.is_empty(), self.meta);
             i += 1;
         }
@@ -184,8 +185,8 @@ impl LlmDecl {
         self
     }
 
-    /// Sets the maximum of answers that may not fit the output type. Must be set last: if no tool
-    /// causes further calls, the number is also the maximum of model calls.
+    /// Sets how many answers of the model may be of the wrong type before the agent fails. Call it
+    /// last: for an agent without tools, it also sets the maximum number of model calls.
     ///
     /// # Panics
     /// Panics if the number is zero.
@@ -256,8 +257,7 @@ pub struct OutputKey {
     /// Returns the value as its type serializes it, without fields that the type does not have; or
     /// the reason why the value does not fit.
     pub read: fn(&Value) -> Result<Value, String>,
-    /// Variant of `read` that only checks the value, for a description, which does not depend on
-    /// JSON values.
+    /// As `read`, but only checks the value. The description of the agent holds this function.
     pub(crate) accepts: Accepts,
     /// The schema for the description.
     pub(crate) described: Option<ValueSchema>,
@@ -342,11 +342,13 @@ impl IncludeContents {
     pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
             (Self::Last(0), _) => Some(
-                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in `last(8)`",
+                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in \
+                 `last(8)`",
             ),
             (Self::Default, Some(compact)) => compact.fault(),
             (_, Some(_)) => Some(
-                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows only the newest turns; help: remove one of them",
+                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows \
+                 only the newest turns; help: remove one of them",
             ),
             (_, None) => None,
         }

@@ -19,8 +19,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The declarations of a type, by number. A macro implements this trait for each
-/// `agent NAME { ... }`.
+/// A type that declares agents. A macro implements this trait for each `agent NAME { ... }` of the
+/// type; `N` is the number of the agent within the type.
 pub trait Declares<const N: usize> {
     /// The declaration.
     const DECL: LlmDecl;

@@ -15,7 +15,8 @@ pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
     !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
 }
 
-/// Lets the tools that change requests process one. They cannot request actions.
+/// Lets each tool that has a [`ProcessRequest`](crate::tool::ProcessRequest) hook change the
+/// request. The hooks cannot request actions.
 async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
     for processor in tools.processors() {
         let mut own = cx.callback_context();

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// // The placeholders of a prompt are replaced.
 /// let prompt = Instruction::from("Write about {topic}.");
 /// // The text of a function is not changed.
-/// let function = Instruction::function(|cx: ReadonlyContext| format!("You are {}.", cx.agent_name()));
+/// let name = |cx: ReadonlyContext| format!("You are {}.", cx.agent_name());
+/// let function = Instruction::function(name);
 /// # assert!(format!("{prompt:?} {function:?}").contains("{topic}"));
 /// ```
 #[derive(Clone)]
@@ -87,7 +88,7 @@ impl Instruction {
                 .with_help("correct the function that makes the instruction")),
             }
         };
-        // Boxed, because most instructions are prompts.
+        // Boxed to keep the future small, because most instructions are prompts.
         let (name, inputs) = (Name::literal("instruction"), CallInputs::default());
         Box::pin(cx.recorded_call(CallKind::Instruction, name, inputs, work)).await
     }
@@ -138,7 +139,8 @@ impl fmt::Debug for Instruction {
 /// Return type of an instruction function: text, a `Result` of text, or a future of either. `M`
 /// distinguishes these types, and the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a future of either",
+    message = "syntax: `{Self}` is not an instruction; help: return text, a `Result` of text, or a \
+        future of either",
     label = "an instruction function returns text, a `Result` of text, or a future of either"
 )]
 pub trait Instructs<M>: Send {

@@ -17,9 +17,10 @@ use std::sync::{Arc, LazyLock};
 /// The tool through which an agent hands over to the next agent; the name is ADK's.
 pub(super) const TASK_COMPLETED: &str = "task_completed";
 
-/// An additional instruction for an agent with this tool.
-const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, call the tool \
-    `task_completed` and write nothing with that call: the next agent then takes over the conversation.";
+/// An additional instruction for agents that have the tool `task_completed`.
+const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, \
+    call the tool `task_completed` and write nothing with that call: the next agent then takes \
+    over the conversation.";
 
 /// Runs the agent in one turn per message. Messages of this run from before the agent started are
 /// answered first.

@@ -20,7 +20,7 @@ pub(super) struct ResultLimit {
 }
 
 impl ResultLimit {
-    /// Returns `None` if the run has no limit.
+    /// Creates the limit for the result of `call`; `None` if the run has no limit.
     pub(super) fn new(
         tools: &Toolbox<'_>,
         call: &FunctionCall,
@@ -63,7 +63,8 @@ impl ResultLimit {
             ""
         };
         let note = format!(
-            "These are the first {shown} of {len} bytes. All of the result is in the artifact `{name}`{how}."
+            "These are the first {shown} of {len} bytes. All of the result is in the artifact \
+             `{name}`{how}."
         );
         let cut = match result {
             Ok(_) => Ok(json!({"result": head, "truncated": note})),

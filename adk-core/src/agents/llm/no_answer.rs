@@ -13,8 +13,8 @@ pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 const MORE_TOKENS: &str = "give the agent more `max_output_tokens`";
 
 /// The response for each call of a reply that was cut off.
-pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output tokens and was cut off in \
-    the middle of its calls. Call again with less in one reply.";
+pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output \
+    tokens and was cut off in the middle of its calls. Call again with less in one reply.";
 
 /// Error codes of providers. All other codes are [`NoAnswerKind::Other`].
 const CODES: &[(&str, NoAnswerKind)] = &[
@@ -40,7 +40,8 @@ fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
     match kind {
         NoAnswerKind::Safety => (
             "a safety filter of the provider withheld the model's answer",
-            "look for what it objects to in the prompt and the conversation, or change the provider's filters",
+            "look for what it objects to in the prompt and the conversation, or change the \
+             provider's filters",
         ),
         NoAnswerKind::Refused => (
             "the model refused to answer",
@@ -122,10 +123,12 @@ pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
     NothingWritten {
         kind: ErrorKind::KeyNotWritten,
         why: format!(
-            "its tool `{tool}` set `skip_summarization`, which ends the turn before the model answers"
+            "its tool `{tool}` set `skip_summarization`, which ends the turn before the model \
+             answers"
         )
         .into(),
-        help: "do not set it for this agent, let the tool write the key, or take the key off the agent",
+        help: "do not set it for this agent, let the tool write the key, or take the key off the \
+            agent",
     }
 }
 
@@ -147,8 +150,8 @@ pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str
 
 /// Returns the error for the second reply of a turn whose calls were cut off.
 pub(super) fn calls_cut_off() -> Error {
-    let message = "the model's reply was cut off at the limit of output tokens in the middle of its tool calls for the \
-                   second time, and no call was executed";
+    let message = "the model's reply was cut off at the limit of output tokens in the middle of \
+        its tool calls for the second time, and no call was executed";
     Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)
 }
 

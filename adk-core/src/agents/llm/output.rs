@@ -24,7 +24,7 @@ pub(crate) struct AgentOutput {
 #[derive(Clone)]
 enum OutputForm {
     Text,
-    /// A type of the program. The first call makes its schema.
+    /// A type of the program. Its schema is created at the first model call.
     Type {
         make: fn() -> Arc<Value>,
         made: OnceLock<Arc<Value>>,
@@ -198,7 +198,8 @@ impl Misfit {
     pub(super) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(
-            "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this schema and nothing else: {schema}"
+            "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this \
+             schema and nothing else: {schema}"
         )
     }
 
@@ -217,7 +218,8 @@ impl Misfit {
         };
         let (text, schema) = (excerpt(&text), excerpt(&schema.to_string()));
         let message = format!(
-            "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; the schema is: {schema}"
+            "the model's answer does not fit the type of `{key}`{again}: {why}; it was: {text}; \
+             the schema is: {schema}"
         );
         let (message, help) = match no_answer::ended_early(finish) {
             Some((reason, help)) => (format!("{message}; {reason}"), help),

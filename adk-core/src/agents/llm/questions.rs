@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A question that a call asks before it continues. Part of the call's record.
+/// A question that a call asks before it continues. It is recorded with the call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolQuestion {
     question: String,
@@ -73,8 +73,8 @@ pub(super) async fn resume_with_answers(
                 schema,
                 ..WaitQuestion::new(Name::from(format!("ask {}", call.name)))
             };
-            // Every call takes a number, so that a call has the same number before and after its
-            // answer.
+            // Every call is numbered here, also a call that waits. A call therefore has the same
+            // number before and after its answer.
             match cx.ask(asked).await? {
                 WaitAnswer::Open(waiting) => {
                     drop(start(tools, call, seen.get(at), None, cx));

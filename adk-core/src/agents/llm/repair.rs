@@ -12,8 +12,8 @@ use crate::store::event::Event;
 use crate::{Content, Part};
 use serde_json::{Value, json};
 
-/// The answers of one turn that did not fit. This type has no record, because the record of each
-/// model call contains its answer.
+/// The answers of one turn that did not fit. They are not recorded separately, because the record
+/// of each model call contains its answer.
 #[derive(Default)]
 pub(super) struct Repair {
     attempts: u32,
@@ -27,8 +27,8 @@ impl Repair {
         self.messages.iter().cloned()
     }
 
-    /// Requests another answer for an answer that did not fit. If the record contains a further
-    /// answer, the request always continues.
+    /// Requests another answer for an answer that did not fit. If the journal contains a further
+    /// answer, this function never fails, because the recorded run has continued.
     ///
     /// # Errors
     /// Returns the misfit if this was the last permitted attempt, if `is_last` is set, or if the

@@ -74,7 +74,7 @@ pub(super) async fn build(
     Ok(request)
 }
 
-/// Returns the origin of a call.
+/// Returns the agent, path, run and turn of a model call.
 pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
     let mut info = CallInfo::default();
     info.agent = cx.author().clone();
@@ -95,7 +95,8 @@ fn identity(name: &str, description: &str) -> String {
         format!("You are an agent. Your internal name is \"{name}\".")
     } else {
         format!(
-            "You are an agent. Your internal name is \"{name}\". The description about you is \"{description}\"."
+            "You are an agent. Your internal name is \"{name}\". The description about you is \
+             \"{description}\"."
         )
     }
 }

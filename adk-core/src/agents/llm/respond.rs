@@ -16,15 +16,17 @@ use std::sync::Arc;
 pub(super) const RESPOND: &str = "set_model_response";
 
 /// The instruction for a model with this tool.
-pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in the form that its \
-    arguments ask for, and never as text. Call other tools first where you need them, and `set_model_response` last.";
+pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in \
+    the form that its arguments ask for, and never as text. Call other tools first where you need \
+    them, and `set_model_response` last.";
 
 /// The argument for an answer that is not an object.
 const WRAPPED: &str = "response";
 
 /// Prefix and suffix of the reason in the error for a refused answer.
 const MISFIT: &str = "the answer does not fit: ";
-const AGAIN: &str = ". Call `set_model_response` again with all that it asks for, each of the type that it asks for";
+const AGAIN: &str = ". Call `set_model_response` again with all that it asks for, each of the type \
+    that it asks for";
 
 /// Returns the arguments of the first call of `set_model_response` as text.
 pub(super) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {

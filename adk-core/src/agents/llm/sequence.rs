@@ -22,7 +22,8 @@ use std::sync::Arc;
 pub(super) struct Sequence {
     /// The wave of each call.
     waves: Vec<usize>,
-    /// For each call, the stored keys that it writes after other calls.
+    /// For each call, the stored keys that it writes and that some tool of the reply both reads and
+    /// writes.
     keys: Vec<BTreeSet<String>>,
 }
 
@@ -111,8 +112,8 @@ impl TouchedKeys {
             .into_iter()
             .flat_map(|agent| Effects::of(agent, &renames))
         {
-            // A key inside of a workflow is a key of the session, which an instance does not
-            // rename.
+            // A key that is declared inside of a workflow is a key of the session here, and an
+            // instance does not rename such keys.
             let scope = scope.filter(|_| !effect.is_inside);
             if effect.act.is_write() {
                 touched.write(effect.key, scope)
@@ -127,8 +128,8 @@ impl TouchedKeys {
         self.writes.insert(stored_key(scope, key).into_owned());
     }
 
-    /// Adds both stored keys of a name: the key of writes, and the key that is read until the name
-    /// is written.
+    /// Adds both stored keys of a name: the key to which the name is written, and the key from
+    /// which it is read until it is written.
     fn read(&mut self, key: &str, scope: Option<&KeyScope>) {
         self.reads.insert(stored_key(scope, key).into_owned());
         self.reads

@@ -35,7 +35,7 @@ pub(crate) async fn render(prompt: &str, what: &str, cx: &mut Context) -> Result
                     ));
                 }
             },
-            // Boxed, because few prompts contain artifacts.
+            // Boxed to keep the future small, because few prompts contain artifacts.
             Source::Artifact(name) => match Box::pin(artifact(name, cx)).await? {
                 Artifact::Text(content) => text.push_str(&content),
                 Artifact::Missing if found.optional => {}
@@ -104,8 +104,9 @@ fn blob_text(blob: &Blob) -> Artifact {
 }
 
 fn shows_secret(what: &str, placeholder: &str) -> Error {
-    let message = format!("the {what} shows `{placeholder}` to its model, which holds a secret");
-    let help = "let a tool take the key, and have no model see it";
+    let message =
+        format!("the {what} shows `{placeholder}` to its model, but the key holds a secret");
+    let help = "no model sees a secret: remove the placeholder, and let a tool take the key";
     Error::new(ErrorKind::KeyType, message).with_help(help)
 }
 
@@ -114,7 +115,8 @@ fn key_missing(what: &str, placeholder: &str, key: &str, around: &str) -> Error 
     let message =
         format!("the {what} reads `{placeholder}`, but nothing has written the key `{around}`");
     let help = format!(
-        "pass `{around}` as an input, write it before this agent runs, or read it optionally as `{{{key}?}}`"
+        "pass `{around}` as an input, write it before this agent runs, or read it optionally as \
+         `{{{key}?}}`"
     );
     Error::new(ErrorKind::KeyMissing, message).with_help(help)
 }

@@ -36,7 +36,8 @@ const RESULT: &str = "result";
 /// ```
 /// # use adk_core as adk;
 /// use adk::{Runner, ToolWorkflow, tools::load_artifacts};
-/// let runner: Runner = Runner::builder().workflow(ToolWorkflow::new(load_artifacts::default())).build()?;
+/// let workflow = ToolWorkflow::new(load_artifacts::default());
+/// let runner: Runner = Runner::builder().workflow(workflow).build()?;
 /// assert_eq!(runner.workflows().next().expect("a workflow").name(), "load_artifacts");
 /// # Ok::<(), adk::Error>(())
 /// ```
@@ -80,7 +81,7 @@ impl<T: Tool> DynAgent for ToolWorkflow<T> {
         prepare.needs_resources(T::META.resources);
     }
 
-    /// The context of the tool records its writes, so the keys are unknown here.
+    /// Allows all keys, because the context of the tool checks the writes of the tool.
     fn announced_dyn(&self) -> AnnouncedKeys {
         AnnouncedKeys::anything()
     }

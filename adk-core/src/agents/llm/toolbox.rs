@@ -28,7 +28,8 @@ impl<'a> Toolbox<'a> {
         let own_tools = agent.tools().next().is_some() || agent.toolsets().next().is_some();
         let other_tools = transfer.is_some() || own_tools;
         if other_tools
-            // All models of the chain get the same request.
+            // The agent's model and its fallback models get the same request. If one of them
+            // supports no response schema together with tools, the model answers through a tool.
             && !models.iter().all(|model| model.answers_in_schema_beside_tools())
             && let Some(output) = &agent.output
             && let Some(schema) = agent.schema()
@@ -71,7 +72,7 @@ impl<'a> Toolbox<'a> {
             .iter()
             .map(|tool| tool.declaration_dyn().name.as_str())
             .collect();
-        // Boxed, because few agents have toolsets and every future would contain the work.
+        // Boxed to keep the future small, because few agents have toolsets.
         self.offered = Box::pin(toolsets::list_offered(self.agent, &taken, cx)).await?;
         Ok(())
     }

@@ -74,7 +74,8 @@ impl LlmAgent {
             && let Some(toolset) = self.settings.toolsets.0.first()
         {
             let message = format!(
-                "`add_toolset` gave toolset `{}` to agent `{}`, but its declaration does not allow more tools",
+                "`add_toolset` gave toolset `{}` to agent `{}`, but its declaration does not allow \
+                 more tools",
                 toolset.name(),
                 meta.name
             );
@@ -101,13 +102,15 @@ impl LlmAgent {
                     "list it in `tools`",
                 )
             } else if counts_calls && tool.agent.is_some_and(may_call_models) {
-                let fact = "the tool is an agent that asks a model, and those calls are limited by `max_turns`";
+                let fact = "the tool is an agent that asks a model, and those calls are limited by \
+                    `max_turns`";
                 (
                     fact.to_owned(),
                     "list it in `tools`, or leave `max_turns` out",
                 )
             } else if prepare.is_tool && (tool.confirm || tool.long_running) {
-                let fact = "the tool waits for an answer from outside, and the agent is used as a tool, which cannot wait";
+                let fact = "the tool waits for an answer from outside, and the agent is used as a \
+                    tool, which cannot wait";
                 (fact.to_owned(), "call the agent as a step")
             } else {
                 continue;

@@ -50,8 +50,8 @@ impl TransferToAgent {
 impl Tool for TransferToAgent {
     const META: ToolMeta<'static> = ToolMeta::new(
         TRANSFER,
-        "Hands the conversation over to another agent, which goes on in your place. Call it when that agent's description \
-         fits what the user wants better than yours.",
+        "Hands the conversation over to another agent, which goes on in your place. Call it when \
+         that agent's description fits what the user wants better than yours.",
     );
 
     fn declaration(&self) -> &ToolDeclaration {
@@ -107,9 +107,9 @@ pub(super) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
         });
     }
     text.push_str(
-        "\n\nAnswer by yourself when your own description fits the question best. When that of another agent fits it \
-         better, call `transfer_to_agent` with its name, and say nothing else in that reply. There are no other agents \
-         than those of this list.",
+        "\n\nAnswer by yourself when your own description fits the question best. When that of \
+         another agent fits it better, call `transfer_to_agent` with its name, and say nothing \
+         else in that reply. There are no other agents than those of this list.",
     );
     if let Some(parent) = handovers.offered().find(|target| target.is_parent) {
         let name = &parent.name;

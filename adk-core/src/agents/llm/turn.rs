@@ -78,7 +78,7 @@ pub(super) async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<Flow> {
 impl<'a> LlmTurn<'a> {
     fn new(agent: &'a LlmAgent, cx: &Context) -> Result<Self> {
         let models = models(agent, cx)?;
-        // If the agent receives handovers, its calls are counted over all its turns at this place.
+        // If the agent receives handovers, its calls are counted over all its turns at this path.
         let counted = cx
             .frame
             .handovers
@@ -165,7 +165,9 @@ impl<'a> LlmTurn<'a> {
             refused,
             skipping,
         } = calls::answer(&self.tools, calls, &self.open, cx).await?;
-        // In a live run, the last reply before this call has recorded the reason for silence.
+        // If a tool ends the turn without a reply, the agent cannot write its key, and the error
+        // names the tool. `task_completed` ends a live turn after a reply, so the reason of this
+        // reply stays.
         if let Some(call) = skipping.filter(|call| call.name != live::TASK_COMPLETED) {
             cx.frame.unwritten = Some(no_answer::summary_skipped(&call.name));
         }
@@ -228,7 +230,7 @@ impl<'a> LlmTurn<'a> {
                 Ok(value) => return Ok((response, value)),
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
-                    // Boxed, because almost all answers fit.
+                    // Boxed to keep the future small, because almost all answers fit.
                     Box::pin(self.repair.refuse(agent, response, misfit, is_last, cx)).await?;
                 }
             }
@@ -243,14 +245,15 @@ impl<'a> LlmTurn<'a> {
             && !(cx.run.has_record() && compact::is_recorded(cx))
         {
             let message = format!(
-                "it has made {max} model calls in one turn, its `max_turns`, and the model still calls tools"
+                "it has made {max} model calls in one turn, its `max_turns`, and the model still \
+                 calls tools"
             );
             return Err(Error::new(ErrorKind::TurnsExceeded, message).with_help(
                 "raise `max_turns`, or say in the instruction when to stop calling tools",
             ));
         }
         if let Some(compaction) = &agent.compact {
-            // Boxed, because few agents have a compaction.
+            // Boxed to keep the future small, because few agents have a compaction.
             Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
         }
         cx.pass_summaries().await?;
@@ -311,7 +314,7 @@ fn with_output(agent: &LlmAgent, event: Event, answer: Value) -> Event {
 }
 
 /// Returns the maximum of model calls per turn. If the agent receives handovers, returns the
-/// maximum over all its turns at this place.
+/// maximum over all its turns at this path.
 fn limit(agent: &LlmAgent, cx: &Context) -> Option<u32> {
     let counted = cx.frame.handovers.is_some() && cx.config().limit_handovers;
     if counted {
@@ -335,7 +338,8 @@ pub(super) async fn call_model(
     let is_recorded = cx.is_recorded(kind, &call::name(kind));
     cx.run.count_llm_call(is_recorded)?;
     cx.count_call(is_recorded)?;
-    // Released when the usage of the reply is counted. Boxed, because few runs have a budget.
+    // Released when the usage of the reply is counted. Boxed to keep the future small, because few
+    // runs have a budget.
     let mut _held = None;
     if cx.has_budget() && !is_recorded {
         _held = Some(Box::pin(cx.reserve(models, &request)).await?);

@@ -73,9 +73,10 @@ impl ProcessRequest for load_artifacts {
             append_instruction(
                 request,
                 &format!(
-                    "You have a list of artifacts:\n  {all}\n\n  When the user asks questions about any of the artifacts, \
-                    you should call the\n  `load_artifacts` function to load the artifact. Do not generate any text other\n  \
-                    than the function call."
+                    "You have a list of artifacts:\n  {all}\n\n  When the user asks questions \
+                     about any of the artifacts, you should call the\n  `load_artifacts` function \
+                     to load the artifact. Do not generate any text other\n  than the function \
+                     call."
                 ),
             );
             let is_own = |response: &&FunctionResponse| response.name == Self::META.name;

@@ -23,8 +23,8 @@ use std::sync::LazyLock;
 pub struct load_memory {}
 
 /// ADK's instruction, like the other texts for models in this file.
-const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questions. If any questions need\n\
-    you to look up the memory, you should call load_memory function with a query.";
+const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questions. If any \
+    questions need\nyou to look up the memory, you should call load_memory function with a query.";
 
 impl Tool for load_memory {
     const META: ToolMeta<'static> =
@@ -32,7 +32,11 @@ impl Tool for load_memory {
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
-            let query = json!({"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]});
+            let query = json!({
+                "type": "object",
+                "properties": {"query": {"type": "string"}},
+                "required": ["query"],
+            });
             ToolDeclaration::new(load_memory::META.name, load_memory::META.description, query)
         });
         &DECLARATION

@@ -213,21 +213,28 @@ macro_rules! block {
         ///
         /// ```compile_fail,E0599
         /// # use adk_core as adk;
-        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\").run(|_| Ok(adk::Flow::Continue));")]
+        #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\")")]
+        ///     .run(|_| Ok(adk::Flow::Continue));
         /// ```
         ///
         /// ```compile_fail,E0117
         /// # use adk_core as adk;
         #[doc = concat!("impl adk::DynAgent for adk::", stringify!($agent), " {")]
-        /// #     fn meta(&self) -> &adk::AgentMeta<'_> { const { &adk::AgentMeta::custom("mine") } }
-        ///     fn run_dyn<'a>(&'a self, cx: &'a mut adk::Context) -> adk::BoxFuture<'a, adk::Result<adk::Flow>> {
+        /// #     fn meta(&self) -> &adk::AgentMeta<'_> {
+        /// #         const { &adk::AgentMeta::custom("mine") }
+        /// #     }
+        ///     fn run_dyn<'a>(
+        ///         &'a self,
+        ///         cx: &'a mut adk::Context,
+        ///     ) -> adk::BoxFuture<'a, adk::Result<adk::Flow>> {
         ///         Box::pin(async { Ok(adk::Flow::Continue) })
         ///     }
         /// #     fn prepare_dyn(&self, prepare: &mut adk::Prepare<'_>) {}
         /// }
         /// ```
         ///
-        /// For other control flow, implement [`Agent`](crate::Agent), or put `#[agent]` on a function.
+        /// For other control flow, implement [`Agent`](crate::Agent), or put `#[agent]` on a
+        /// function.
         #[derive(Clone, Debug)]
         pub struct $agent(Tree);
 

@@ -19,18 +19,29 @@ use std::sync::Arc;
 impl Tree {
     /// Creates a tree from a config: an agent with ADK's fields that contains its sub-agents.
     ///
-    /// | field | agents | value |
-    /// |---|---|---|
-    /// | `agent_class` | all | `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`, and `AwaitAgent`, which ADK does not have |
-    /// | `name`, `description`, `sub_agents` | all; an `AwaitAgent` has only `name` | an agent in `sub_agents` is a config, `{config_path: NAME}` for a document of the registry, `{code: NAME}` for an agent of the registry, or only the name of either |
-    /// | `max_iterations` | `LoopAgent` | 1 or more |
-    /// | `max_concurrency` | `ParallelAgent` | 1 or more; ADK does not have this field |
-    /// | `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`, `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`, `disallow_transfer_to_peers` | `LlmAgent` | a tool is a name or `{name: NAME}`; the schema is a JSON schema, or `{name: NAME}` for a type or schema of the registry |
-    /// | `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` | `AwaitAgent` | an [`Await`](crate::Await): the question may have placeholders; the default of the name is the key; without a schema the answer is text; `by` is the role that may answer, or `other` for every user except the one who began the run; the timeout is a text such as `"72h"`, in `ms`, `s`, `m` or `h`, and a default needs one |
-    /// | `before_agent_callbacks`, `after_agent_callbacks` | all except `AwaitAgent` | a callback is a name or `{name: NAME}` |
-    /// | `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and the three for `tool` | `LlmAgent` | a callback is a name or `{name: NAME}` |
-    /// | `max_turns`, `answer_attempts` | `LlmAgent` | 1 or more; ADK does not have this field |
-    /// | `flow_checks`, `state` | the root | whether keys and exits are checked, and keys with their initial values; ADK does not have these fields |
+    /// - `agent_class`: `LlmAgent` (the default), `LoopAgent`, `SequentialAgent`, `ParallelAgent`,
+    ///   and `AwaitAgent`, which ADK does not have
+    /// - `name`, `description`, `sub_agents` (an `AwaitAgent` has only `name`): an agent in
+    ///   `sub_agents` is a config, `{config_path: NAME}` for a document of the registry,
+    ///   `{code: NAME}` for an agent of the registry, or only the name of either
+    /// - `max_iterations` (`LoopAgent`): 1 or more
+    /// - `max_concurrency` (`ParallelAgent`): 1 or more; ADK does not have this field
+    /// - `model`, `instruction`, `global_instruction`, `tools`, `output_key`, `output_schema`,
+    ///   `include_contents`, `generate_content_config`, `disallow_transfer_to_parent`,
+    ///   `disallow_transfer_to_peers` (`LlmAgent`): a tool is a name or `{name: NAME}`; the schema
+    ///   is a JSON schema, or `{name: NAME}` for a type or schema of the registry
+    /// - `question`, `output_key`, `output_schema`, `by`, `timeout`, `default` (`AwaitAgent`): an
+    ///   [`Await`](crate::Await): the question may have placeholders; the default of the name is
+    ///   the key; without a schema the answer is text; `by` is the role that may answer, or `other`
+    ///   for every user except the one who began the run; the timeout is a text such as `"72h"`, in
+    ///   `ms`, `s`, `m` or `h`, and a default needs one
+    /// - `before_agent_callbacks`, `after_agent_callbacks` (all except `AwaitAgent`): a callback is
+    ///   a name or `{name: NAME}`
+    /// - `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and the
+    ///   three for `tool` (`LlmAgent`): a callback is a name or `{name: NAME}`
+    /// - `max_turns`, `answer_attempts` (`LlmAgent`): 1 or more; ADK does not have this field
+    /// - `flow_checks`, `state` (the root): whether keys and exits are checked, and keys with their
+    ///   initial values; ADK does not have these fields
     ///
     /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///
@@ -45,7 +56,11 @@ impl Tree {
     ///     "state": {"draft": ""},
     ///     "sub_agents": [
     ///         {"name": "writer", "instruction": "Improve: {draft}", "output_key": "draft"},
-    ///         {"name": "critic", "instruction": "Call `exit_loop` if this is good: {draft}", "tools": ["exit_loop"]},
+    ///         {
+    ///             "name": "critic",
+    ///             "instruction": "Call `exit_loop` if this is good: {draft}",
+    ///             "tools": ["exit_loop"],
+    ///         },
     ///     ],
     /// });
     /// let tree = Tree::from_config(&config, &Registry::new())?;
@@ -65,11 +80,17 @@ impl Tree {
     ///     "name": "root",
     ///     "sub_agents": [
     ///         {"name": "writer", "instrution": "Write."},
-    ///         {"agent_class": "LoopAgent", "name": "again", "max_iterations": -1, "sub_agents": [{"name": "writer"}]},
+    ///         {
+    ///             "agent_class": "LoopAgent",
+    ///             "name": "again",
+    ///             "max_iterations": -1,
+    ///             "sub_agents": [{"name": "writer"}],
+    ///         },
     ///     ],
     /// });
     /// let error = Tree::from_config(&config, &Registry::new()).unwrap_err();
-    /// let places: Vec<_> = error.faults().iter().map(|fault| (&*fault.place, fault.check.name())).collect();
+    /// let faults = error.faults().iter();
+    /// let places: Vec<_> = faults.map(|fault| (&*fault.place, fault.check.name())).collect();
     /// assert_eq!(places, [
     ///     ("sub_agents[0].instrution", "field-unknown"),
     ///     ("sub_agents[1].max_iterations", "loop-max"),

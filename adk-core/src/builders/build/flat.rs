@@ -64,7 +64,7 @@ impl Flat {
         self.block(step).map(|block| &block.callbacks)
     }
 
-    /// Returns the place of a step in a config.
+    /// Returns the position of a step in the config.
     pub(super) fn place(&self, step: usize) -> &str {
         match self.steps.get(step).map(|step| &step.kind) {
             Some(FlatKind::Agent(placed)) => &placed.place,

@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be placed in a tree",
-    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements `Agent` or `DynAgent`"
+    note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements \
+        `Agent` or `DynAgent`"
 )]
 pub trait IntoAgent {
     /// Converts the value to a part of a tree.
@@ -57,7 +58,7 @@ pub(super) struct TreeBlock {
     pub(super) items: Vec<Item>,
     /// The nesting depth of blocks and agents, including this block.
     pub(super) depth: usize,
-    /// The place in a config.
+    /// The position in the config; empty without a config.
     pub(super) place: Arc<str>,
 }
 
@@ -72,7 +73,8 @@ pub(super) enum BlockKind {
     Parallel { max_concurrency: Option<u32> },
 }
 
-/// An agent at a place, with the identity of its definition.
+/// An agent in a tree, with a description that identifies its definition. The check `agent-reused`
+/// compares these definitions.
 #[derive(Clone)]
 pub(super) struct Placed {
     pub(super) agent: Arc<dyn DynAgent>,
@@ -80,11 +82,11 @@ pub(super) struct Placed {
     /// Faults of the agent itself, which do not depend on the tree.
     pub(super) faults: Arc<[Diagnostic]>,
     depth: usize,
-    /// The place in a config.
+    /// The position in the config; empty without a config.
     pub(super) place: Arc<str>,
 }
 
-/// The described agent with the name of its definition.
+/// An agent, and the text that identifies its definition.
 struct Owner {
     agent: Arc<dyn DynAgent>,
     definition: String,
@@ -103,8 +105,8 @@ impl Placed {
         Self::with_faults(agent, Vec::new(), 1)
     }
 
-    /// An agent that was described at run time has no definition. The address of the value
-    /// identifies it instead.
+    /// Wraps an agent with the faults that it has by itself. An agent that was described at run
+    /// time has no definition, so the address of the value identifies it.
     pub(super) fn with_faults(
         agent: Arc<dyn DynAgent>,
         faults: Vec<Diagnostic>,
@@ -133,7 +135,7 @@ impl Placed {
     }
 }
 
-/// The agent with a description that identifies its definition.
+/// Behaves as the wrapped agent, except that the description identifies the definition.
 impl DynAgent for Placed {
     fn meta(&self) -> &AgentMeta<'_> {
         self.about.borrow_dependent()
@@ -190,7 +192,7 @@ impl SubAgent {
         }
     }
 
-    /// Sets the place in a config.
+    /// Sets the position in the config.
     pub(super) fn at(mut self, place: &str) -> Self {
         match &mut self.0 {
             Item::Agent(placed) => placed.place = place.into(),
@@ -243,7 +245,8 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
 /// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
 /// let agent = |name: &'static str| LlmAgent::builder(name);
 /// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
-/// let tree = SequentialAgent::builder("all").sub_agents((agent("first"), both, agent("last").build()));
+/// let tree = SequentialAgent::builder("all")
+///     .sub_agents((agent("first"), both, agent("last").build()));
 /// assert_eq!(tree.build()?.spec().nodes().len(), 7);
 /// # Ok::<(), adk::BuildError>(())
 /// ```

@@ -35,11 +35,13 @@ struct TreeInner {
     options: TreeOptions,
 }
 
-/// Fields of a config that a fault names itself, because its check does not determine the field.
+/// Fields of a config to which faults are assigned by hand, because [`part_of`] cannot derive them
+/// from the check.
 pub(super) const OUTPUT_KEY: &str = "output_key";
 pub(super) const SUB_AGENTS: &str = "sub_agents";
 
-/// Returns the field of a config that a check is about.
+/// Returns the field of a config that a fault of this check belongs to; empty if that depends on
+/// the fault.
 fn part_of(check: Check) -> &'static str {
     match check {
         Check::LoopMax => "max_iterations",
@@ -178,7 +180,7 @@ impl Tree {
             fault.place = match place {
                 "" if named.is_some() => String::new(),
                 "" => continue,
-                // The place of the root of a config.
+                // `.` is the position of the root.
                 "." => part.to_owned(),
                 _ if part.is_empty() => place.trim_end_matches([':', ' ']).to_owned(),
                 _ if place.ends_with(' ') => format!("{place}{part}"),
@@ -198,7 +200,8 @@ impl Tree {
                 let inside = at..=flat.end(at);
                 faults.retain(|fault| fault.step.is_none_or(|step| !inside.contains(&step)));
                 let fact = format!(
-                    "`{}` is the same block as one before it; help: build a second one, with a name of its own",
+                    "`{}` is the same block as one before it; help: build a second one, with a \
+                     name of its own",
                     block.name
                 );
                 let mut fault = Diagnostic::new(Check::AgentReused, &*block.name, fact);

@@ -34,7 +34,9 @@ use std::sync::Arc;
 /// # let model = ScriptedModel::new()
 /// #     .on("analyzer").text("3 of 10").text("9 of 10")
 /// #     .on("improver").text("better").text("best");
-/// let analyzer = LlmAgent::builder("analyzer").instruction("How good is it?").output_key("quality_score");
+/// let analyzer = LlmAgent::builder("analyzer")
+///     .instruction("How good is it?")
+///     .output_key("quality_score");
 /// let improver = LlmAgent::builder("improver").instruction("Improve it, it has {quality_score}.");
 /// let app = AgentBuilder::create("improvement-loop")
 ///     .with_model(model)
@@ -318,7 +320,8 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
 
 fn single_agent_fault(name: &str, word: &str) -> Diagnostic {
     let fact = format!(
-        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of them"
+        "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of \
+         them"
     );
     Diagnostic::new(Check::FieldUnknown, name, fact)
 }

@@ -16,7 +16,7 @@ pub struct Handover<'a> {
     pub(crate) not_to_parent: bool,
     /// Whether the agent cannot hand over to the other children of its parent.
     pub(crate) not_to_peers: bool,
-    /// Maximum number of model calls that the agent may make at one place.
+    /// Maximum number of model calls that the agent may make at one path.
     pub(crate) max_calls: Option<u32>,
     /// Model of the agent. Agents below it that have no model use this one.
     pub(crate) model: Option<&'a ModelRef>,

@@ -24,8 +24,9 @@ use std::fmt;
 ///     }
 /// }
 ///
-/// let quiet = WithCallbacks::new(Greeter)
-///     .before_agent(|cx: &mut CallbackContext| (cx.iteration() > Some(0)).then_some("greeted already"));
+/// let quiet = WithCallbacks::new(Greeter).before_agent(|cx: &mut CallbackContext| {
+///     (cx.iteration() > Some(0)).then_some("greeted already")
+/// });
 /// assert_eq!(quiet.meta().name, "greeter");
 /// ```
 pub struct WithCallbacks<A> {

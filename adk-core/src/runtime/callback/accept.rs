@@ -59,7 +59,7 @@ fn to_error(error: BoxError) -> Error {
 
 /// Marker of a type that is a callback; `M` is [`Now`] or [`Later`].
 ///
-/// A second marker, `NoCall`, has no types. It gives rustc two candidate implementations. When
+/// No type has the second marker, `NoCall`. It gives rustc two candidate implementations. When
 /// neither applies, rustc prints the message of the trait instead of reporting one missing `Fn`.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<M>(PhantomData<M>);
@@ -102,9 +102,10 @@ impl<'a, T: Send + 'a, F: Future<Output: Answer<T>> + Send + 'a> Asked<'a, T, Ca
     }
 }
 
-/// Error type of a closure.
+/// The error that a callback may return. Converts it into an [`Error`].
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in `Err(\"...\".into())`, or implement `std::error::Error` for it",
+    message = "syntax: `{Self}` cannot be the error of a callback; help: give a text, as in \
+        `Err(\"...\".into())`, or implement `std::error::Error` for it",
     label = "fails with `{Self}`"
 )]
 pub trait ClosureError<M> {
@@ -125,7 +126,8 @@ impl<E: Never> ClosureError<NoCall> for E {
 
 /// Function that makes a callback.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` is called here without its arguments; help: if it is the callback, write only its name, without `()`",
+    message = "syntax: `{Self}` is called here without its arguments; help: if it is the callback, \
+        write only its name, without `()`",
     label = "takes arguments, or is not a function"
 )]
 pub trait CallbackFactory<M> {
@@ -205,13 +207,15 @@ macro_rules! hooks {
             type Given = R;
         }
 
-        #[doc = concat!("Function or closure that can be a `", stringify!($hook), "` callback: ", $expected, ".")]
+        #[doc = concat!(
+            "Function or closure that can be a `", stringify!($hook), "` callback: ", $expected, "."
+        )]
         #[diagnostic::on_unimplemented(message = $message, label = $expected, note = $note)]
         pub trait $hook<M>: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
         impl<F, M> $hook<M> for F where F: for<'a> $takes<'a, M> + Send + Sync + 'static {}
 
-        /// Return type of a closure with that signature.
+        /// Return type of a function or closure that is used as this callback.
         #[diagnostic::on_unimplemented(message = $wrong, label = "returns `{Self}`")]
         pub trait $answer<'a, M> {
             fn into_answer(self) -> BoxFuture<'a, Result<Option<$given>>>;
@@ -233,52 +237,103 @@ macro_rules! hooks {
 
 hooks! {
     BeforeAgent<BeforeAgentForm, BeforeAgentAnswer>(&'a mut CallbackContext) -> Said:
-        "syntax: `{Self}` is not a `before_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "syntax: `{Self}` is not a `before_agent` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
-        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `before_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future \
+         that is `Send`",
+        "syntax: this `before_agent` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `Content` or text, or a `Result` of these";
 
     AfterAgent<AfterAgentForm, AfterAgentAnswer>(&'a mut CallbackContext) -> Said:
-        "syntax: `{Self}` is not an `after_agent` callback; help: write the name of a function of the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
+        "syntax: `{Self}` is not an `after_agent` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext) -> A`, or a closure `|cx| ...`",
         "expected `fn(&mut CallbackContext) -> A`",
-        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `Content` or text, or a `Result` of these";
+        "`A` is `()`, `Option<Content>`, or a `Result` of these; it may be `async`, with a future \
+         that is `Send`",
+        "syntax: this `after_agent` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `Content` or text, or a `Result` of these";
 
-    BeforeModel<BeforeModelForm, BeforeModelAnswer>(&'a mut CallbackContext, &'a mut ModelRequest) -> ModelResponse:
-        "syntax: `{Self}` is not a `before_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure `|cx, request| ...`",
+    BeforeModel<BeforeModelForm, BeforeModelAnswer>(
+        &'a mut CallbackContext,
+        &'a mut ModelRequest
+    ) -> ModelResponse:
+        "syntax: `{Self}` is not a `before_model` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext, &mut ModelRequest) -> A`, or a closure \
+         `|cx, request| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelRequest) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a \
+         future that is `Send`",
+        "syntax: this `before_model` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    AfterModel<AfterModelForm, AfterModelAnswer>(&'a mut CallbackContext, &'a mut ModelResponse) -> ModelResponse:
-        "syntax: `{Self}` is not an `after_model` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure `|cx, response| ...`",
+    AfterModel<AfterModelForm, AfterModelAnswer>(
+        &'a mut CallbackContext,
+        &'a mut ModelResponse
+    ) -> ModelResponse:
+        "syntax: `{Self}` is not an `after_model` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext, &mut ModelResponse) -> A`, or a closure \
+         `|cx, response| ...`",
         "expected `fn(&mut CallbackContext, &mut ModelResponse) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a \
+         future that is `Send`",
+        "syntax: this `after_model` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(&'a mut CallbackContext, &'a ModelRequest, &'a Error) -> ModelResponse:
-        "syntax: `{Self}` is not an `on_model_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure `|cx, request, error| ...`",
+    OnModelError<OnModelErrorForm, OnModelErrorAnswer>(
+        &'a mut CallbackContext,
+        &'a ModelRequest,
+        &'a Error
+    ) -> ModelResponse:
+        "syntax: `{Self}` is not an `on_model_error` callback; help: write the name of a function \
+         of the form `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`, or a closure \
+         `|cx, request, error| ...`",
         "expected `fn(&mut CallbackContext, &ModelRequest, &Error) -> A`",
-        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
+        "`A` is `()`, `Option<ModelResponse>`, or a `Result` of these; it may be `async`, with a \
+         future that is `Send`",
+        "syntax: this `on_model_error` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `ModelResponse` or text, or a `Result` of these";
 
-    BeforeTool<BeforeToolForm, BeforeToolAnswer>(&'a mut CallbackContext, &'a mut FunctionCall) -> Value:
-        "syntax: `{Self}` is not a `before_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure `|cx, call| ...`",
+    BeforeTool<BeforeToolForm, BeforeToolAnswer>(
+        &'a mut CallbackContext,
+        &'a mut FunctionCall
+    ) -> Value:
+        "syntax: `{Self}` is not a `before_tool` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext, &mut FunctionCall) -> A`, or a closure \
+         `|cx, call| ...`",
         "expected `fn(&mut CallbackContext, &mut FunctionCall) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with \
+         a future that is `Send`",
+        "syntax: this `before_tool` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    AfterTool<AfterToolForm, AfterToolAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a mut Value) -> Value:
-        "syntax: `{Self}` is not an `after_tool` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure `|cx, call, result| ...`",
+    AfterTool<AfterToolForm, AfterToolAnswer>(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a mut Value
+    ) -> Value:
+        "syntax: `{Self}` is not an `after_tool` callback; help: write the name of a function of \
+         the form `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`, or a closure \
+         `|cx, call, result| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &mut Value) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with \
+         a future that is `Send`",
+        "syntax: this `after_tool` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 
-    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(&'a mut CallbackContext, &'a FunctionCall, &'a Error) -> Value:
-        "syntax: `{Self}` is not an `on_tool_error` callback; help: write the name of a function of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure `|cx, call, error| ...`",
+    OnToolError<OnToolErrorForm, OnToolErrorAnswer>(
+        &'a mut CallbackContext,
+        &'a FunctionCall,
+        &'a Error
+    ) -> Value:
+        "syntax: `{Self}` is not an `on_tool_error` callback; help: write the name of a function \
+         of the form `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`, or a closure \
+         `|cx, call, error| ...`",
         "expected `fn(&mut CallbackContext, &FunctionCall, &Error) -> A`",
-        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with a future that is `Send`",
-        "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, `Some(...)` of a `serde_json::Value`, or a `Result` of these";
+        "`A` is `()`, `Option<serde_json::Value>`, or a `Result` of these; it may be `async`, with \
+         a future that is `Send`",
+        "syntax: this `on_tool_error` callback returns `{Self}`; help: return `()`, `None`, \
+         `Some(...)` of a `serde_json::Value`, or a `Result` of these";
 }
 
 /// Returns whether the type of a callback allows it to replace its agent or block.

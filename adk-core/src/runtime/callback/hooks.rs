@@ -147,7 +147,7 @@ pub(crate) async fn on_tool_error(
 }
 
 /// Notifies the plugins that an agent or a block has failed. Errors of the plugins are dropped,
-/// because this error matters more.
+/// because the error of the agent or block matters more.
 pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
     let services = cx.services();
     let all = async {
@@ -193,7 +193,7 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
     flatten_panic(catch_panic(all).await)
 }
 
-/// Empty list: a run has plugins, but no callbacks.
+/// An empty list, for hooks of a whole run, which only plugins have.
 const NO_CALLBACKS: [(); 0] = [];
 
 async fn no_answer<T>((): &()) -> Result<Option<T>> {

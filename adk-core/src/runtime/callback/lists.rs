@@ -31,7 +31,9 @@ type ResultCallback<A, B, T> = Arc<
 /// # use adk_core as adk;
 /// use adk::callback::{AgentCallbacks, CallbackContext};
 /// let mut callbacks = AgentCallbacks::default();
-/// callbacks.before(|cx: &mut CallbackContext| (cx.iteration() > Some(2)).then_some("enough of it"));
+/// callbacks.before(|cx: &mut CallbackContext| {
+///     (cx.iteration() > Some(2)).then_some("enough of it")
+/// });
 /// callbacks.after(async |cx: &mut CallbackContext| cx.state().set("done", true));
 /// ```
 #[derive(Clone, Default)]

@@ -1,22 +1,29 @@
 //! Builder methods that add callbacks, for all types with callbacks.
 
 /// Defines methods that add callbacks: `setters!([ATTRIBUTES] (RECEIVER) -> RESULT, (PLACE);
-/// METHOD(impl HOOK<M>), ...)`. The place begins with `self` and has the lists that the hooks need:
-/// `callbacks`, `model_callbacks` and `tool_callbacks`.
+/// METHOD(impl HOOK<M>), ...)`. PLACE is an expression that begins with `self`. It has the lists
+/// that the hooks need: `callbacks`, `model_callbacks` and `tool_callbacks`.
 macro_rules! setters {
-    ($attrs:tt $receiver:tt -> $result:ty, $place:tt; $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?) => {
-        $($crate::runtime::callback::setters!(@$hook [$attrs $receiver $result, $place; $method $hook $($m)+]);)+
+    (
+        $attrs:tt $receiver:tt -> $result:ty, $place:tt;
+        $($method:ident(impl $hook:ident $($m:tt)+)),+ $(,)?
+    ) => {
+        $($crate::runtime::callback::setters!(
+            @$hook [$attrs $receiver $result, $place; $method $hook $($m)+]
+        );)+
     };
     (@BeforeAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks before $to
-            "Adds a callback before the agent or block runs. Content that it returns replaces the execution."
+            "Adds a callback before the agent or block runs. Content that it returns replaces the \
+             execution."
         }
     };
     (@AfterAgent $to:tt) => {
         $crate::runtime::callback::setters! {
             @one callbacks after $to
-            "Adds a callback after the agent or block, also when the block was left. Content that it returns is one more event."
+            "Adds a callback after the agent or block, also when the block was left. Content that \
+             it returns is one more event."
         }
     };
     (@BeforeModel $to:tt) => {
@@ -57,7 +64,10 @@ macro_rules! setters {
     };
     (
         @one $list:ident $add:ident
-        [[$(#[$attr:meta])*] ($($this:tt)+) $result:ty, ($owner:ident $($place:tt)*); $method:ident $($bound:tt)+]
+        [
+            [$(#[$attr:meta])*] ($($this:tt)+) $result:ty, ($owner:ident $($place:tt)*);
+            $method:ident $($bound:tt)+
+        ]
         $docs:literal
     ) => {
         #[doc = $docs]

@@ -107,8 +107,8 @@ impl WriteRules {
         }
     }
 
-    /// Checks the writes that the event of a plugin adds to the writes `before` it. The keys of the
-    /// event are stored keys.
+    /// Checks the writes of an event that a plugin returns, except the writes in `before`, which
+    /// the original event made. The keys of the event are stored keys.
     pub(crate) fn check_stored(
         &self,
         event: &Event,
@@ -253,15 +253,18 @@ impl<'a> Writer<'a> {
                     tool.name
                 ),
                 format!(
-                    "{out} as a parameter, or `#[tool(writes({name}: {ty}))]`; a `FunctionTool` says `.writes::<{ty}>({name:?})`"
+                    "{out} as a parameter, or `#[tool(writes({name}: {ty}))]`; a `FunctionTool` \
+                     says `.writes::<{ty}>({name:?})`"
                 ),
             ),
             WriterKind::Callback(_) => (
                 format!(
-                    "a callback writes state key `{name}`, which neither its agent nor its workflow has announced"
+                    "a callback writes state key `{name}`, which neither its agent nor its \
+                     workflow has announced"
                 ),
                 format!(
-                    "`state {name}: Option<{ty}>;` in the workflow, or a key with a prefix, as `temp:{name}`"
+                    "`state {name}: Option<{ty}>;` in the workflow, or a key with a prefix, as \
+                     `temp:{name}`"
                 ),
             ),
             WriterKind::Agent(announced) if announced.kind() == Some(AgentKind::Function) => (

@@ -140,7 +140,8 @@ fn check_size(name: &str, part: &Part, most: u64) -> Result<()> {
         return Ok(());
     }
     let message = format!(
-        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of `max_artifact_bytes`"
+        "the artifact `{name}` has {bytes} bytes, more than the {most} bytes of \
+         `max_artifact_bytes`"
     );
     Err(
         Error::new(ErrorKind::Store(StoreErrorKind::TooLarge), message)

@@ -68,15 +68,16 @@ impl BudgetAccount {
         let message = format!("{owner} would use more than its budget of {budget}");
         let help = match self.budget {
             Budget::Money(..) => {
-                "raise it, or lower the `max_output_tokens` of its agents: the longest answer is reserved before each call"
+                "raise it, or lower the `max_output_tokens` of its agents: the longest answer is \
+                 reserved before each call"
             }
             Budget::Tokens(_) => "raise it, or ask for less",
         };
         Error::new(ErrorKind::BudgetExceeded, message).with_help(help)
     }
 
-    /// Reserves an amount, and waits for calls in flight if they may leave enough. Returns false if
-    /// the used part alone leaves too little.
+    /// Reserves an amount. If only the reservations of calls in flight leave too little, waits for
+    /// these calls. Returns false if the used amount leaves too little.
     async fn reserve(&self, need: u64) -> bool {
         loop {
             let mut freed = pin!(self.freed.notified());
@@ -115,7 +116,8 @@ impl Drop for Reservation {
 }
 
 impl Context {
-    /// Enters a part with a budget, and returns the meter of the enclosing part.
+    /// Enters a block or an agent with a budget, and returns the meter of the enclosing block or
+    /// agent.
     pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
         let owner = Some(self.path().to_string());
         let own = Meter::for_budget(BudgetAccount::new(budget, owner), self.meter.take());
@@ -133,7 +135,7 @@ impl Context {
         self
     }
 
-    /// Returns whether an enclosing part has a budget.
+    /// Returns whether the run or an enclosing block or agent has a budget.
     pub(crate) fn has_budget(&self) -> bool {
         std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
             .any(|meter| meter.account.is_some())
@@ -230,7 +232,8 @@ fn check_prices(
                     && price.longest_answer().is_none() =>
             {
                 let message = format!(
-                    "there is a budget of {budget}, and it is not known how long an answer of `{name}` may be"
+                    "there is a budget of {budget}, and it is not known how long an answer of \
+                     `{name}` may be"
                 );
                 return error(
                     message,

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallCounts {
-    /// The counts of most turns. They are inline, because each turn moves its counts.
+    /// The numbers of model calls and function calls, which most turns make. The counts of other
+    /// calls are in `named`, which is boxed because each turn moves its counts.
     models: u32,
     functions: u32,
     named: Option<Box<NamedCounts>>,

@@ -23,7 +23,7 @@ pub struct CallbackContext {
     /// content and without a change of the state has no event, so its requests are dropped, as in
     /// ADK.
     ///
-    /// The agent must announce an exit, as always: a callback cannot do it.
+    /// An exit must be announced by the agent, because a callback cannot announce it.
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
@@ -41,16 +41,16 @@ pub struct CallbackContext {
 /// The form in which side effects of a callback are recorded.
 #[derive(Clone, Debug)]
 pub(crate) enum CallbackSteps {
-    /// Recorded calls of the agent, numbered by these counts.
+    /// The callback's side effects are recorded calls of its agent, numbered by these counts.
     Numbered(CallCounts),
-    /// Recorded calls of the agent. Updates of state are refused for this reason, because they have
-    /// no slot.
+    /// As `Numbered`, but updates of state are refused for the given reason, because they have no
+    /// slot.
     Unslotted(CallCounts, &'static str),
-    /// Parts of the tool call that the callback belongs to.
+    /// The callback belongs to this tool call, which is recorded as a whole.
     Within(Arc<CallStep>),
 }
 
-/// The place of a callback, from which its context is made.
+/// The data from which the context of a callback is created.
 pub(crate) struct CallbackPlace<'a> {
     pub(crate) run: &'a Arc<Run>,
     pub(crate) scope: &'a Option<Arc<KeyScope>>,
@@ -83,14 +83,14 @@ impl CallbackContext {
         }
     }
 
-    /// Refuses updates of state for this reason, because no slot can record them.
+    /// Refuses updates of state for the reason `why`, because no slot can record them.
     pub(crate) fn refuse_updates(&mut self, why: &'static str) {
         if let CallbackSteps::Numbered(calls) = &mut self.steps {
             self.steps = CallbackSteps::Unslotted(std::mem::take(calls), why);
         }
     }
 
-    /// Takes the counts of the calls of the agent, with those of this callback.
+    /// Takes the call numbers of the agent, which include the calls of this callback.
     pub(crate) fn take_calls(&mut self) -> Option<CallCounts> {
         match &mut self.steps {
             CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {

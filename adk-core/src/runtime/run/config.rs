@@ -47,11 +47,11 @@ pub struct RunConfig {
     /// errors. Default `false`: spans hold names of agents, models and tools, counts, and kinds of
     /// errors.
     pub trace_contents: bool,
-    /// Whether an escalate ends every enclosing loop, while the sequences in between continue, and
-    /// cancels the siblings of a direct child of a parallel block. Default `false`: an escalate
-    /// ends the innermost loop, like a `break`. The checker assumes the default. With this
-    /// setting, keys that the checker knows after an outer loop may be missing, which is an
-    /// error of the run.
+    /// Whether an escalate ends every enclosing loop, as in ADK. The sequences between the agent
+    /// and the outermost loop continue. An escalate by a direct child of a parallel block cancels
+    /// its siblings. Default `false`: an escalate ends the innermost loop, like a `break`. The
+    /// checker assumes the default. With this setting, keys that the checker knows after an outer
+    /// loop may be missing, which is an error of the run.
     pub escalate_ends_all_loops: bool,
     /// Whether a tool's error ends the run. Default `false`: the model receives it as an error
     /// result.
@@ -59,7 +59,7 @@ pub struct RunConfig {
     /// Whether a transfer to an unknown agent ends the run. Default `false`: the model receives an
     /// error result with the known names.
     pub transfer_errors_end_run: bool,
-    /// Whether the model calls of a handover target are counted over all its turns at one place,
+    /// Whether the model calls of a handover target are counted over all its turns at one path,
     /// against its `max_turns` and its part of [`Bounds`](crate::check::Bounds). An agent without
     /// remaining calls is no longer a target. Default `true`. In ADK each turn begins anew.
     pub limit_handovers: bool,
@@ -201,7 +201,9 @@ impl RunConfig {
         ///
         /// ```
         /// # use adk_core as adk;
-        /// # async fn show<T: Send + 'static>(mut stream: adk::RunStream<'_, T>) -> adk::Result<()> {
+        /// # async fn show<T: Send + 'static>(
+        /// #     mut stream: adk::RunStream<'_, T>,
+        /// # ) -> adk::Result<()> {
         /// // runner.run(&workflow, input).config(RunConfig::new().lifecycle_events(true)).stream()
         /// while let Some(event) = stream.next().await {
         ///     let event = event?;
@@ -227,7 +229,7 @@ impl RunConfig {
         /// Sets whether a transfer to an unknown agent ends the run.
         transfer_errors_end_run(yes: bool) = yes;
         /// Sets whether the model calls of a handover target are counted over all its turns at one
-        /// place.
+        /// path.
         limit_handovers(yes: bool) = yes;
         /// Sets whether an answer that does not fit is returned to the model.
         repair_answers(yes: bool) = yes;

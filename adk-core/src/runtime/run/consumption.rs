@@ -75,7 +75,7 @@ impl Context {
 }
 
 impl Consumption {
-    /// Returns the sum of both.
+    /// Returns the sum of `self` and `other`.
     pub(crate) fn plus(mut self, other: Self) -> Self {
         self.add(Self::default(), other);
         self

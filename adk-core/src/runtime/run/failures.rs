@@ -1,8 +1,8 @@
 //! [`Failures`]: the failed calls of a run whose agents have not continued yet.
 //!
-//! A failed call leaves a record that is not an answer: the next resume makes the call again. When
-//! its agent handles the error and continues, later steps depend on the error. From then on the
-//! error is the result of that call, so a resumed run takes the same path.
+//! A failed call is recorded as a failure, which does not answer the call: the next resume makes
+//! the call again. When its agent handles the error and continues, later steps depend on the error.
+//! From then on the error is the result of that call, so a resumed run takes the same path.
 
 use super::{Run, record};
 use crate::store::engine::StepKey;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// The failed calls, with their records.
+/// The failed calls with their recorded errors.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     any: AtomicBool,
@@ -35,7 +35,7 @@ impl Failures {
 }
 
 impl Run {
-    /// Adds a failed call and its record.
+    /// Adds a failed call with its recorded error.
     pub(crate) fn record_failure(&self, key: StepKey, failure: Value) {
         if let (Some(outer), Some(within)) = (&self.outer, &self.within) {
             return outer.record_failure(within.key(&key), failure);

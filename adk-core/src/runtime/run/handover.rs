@@ -8,7 +8,7 @@ use crate::Name;
 pub(crate) struct HandoverState {
     /// The sub-agents, then the parent, then the siblings, if the agent may hand over to them.
     pub(crate) targets: Vec<HandoverTarget>,
-    /// Model calls of the earlier turns at this place. The limit counts all turns together.
+    /// Model calls of the agent's earlier turns at this path. The limit counts all turns together.
     pub(crate) calls: u32,
     /// The index of the chosen target; the agent sets it at its end.
     pub(crate) next: Option<usize>,

@@ -61,7 +61,7 @@ impl History {
         self.branch.as_ref()
     }
 
-    /// Returns the parts of the log that agents were sent already.
+    /// Returns the cached messages of the requests that agents have sent before.
     pub(crate) fn sent_histories(&self) -> MutexGuard<'_, SentHistories> {
         self.session.sent_histories()
     }

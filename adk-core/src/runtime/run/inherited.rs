@@ -18,8 +18,9 @@ pub(crate) struct Inherited {
 }
 
 impl Context {
-    /// Enters a workflow. `Some(true)` is a tree whose root is a block; `Some(false)` is a closed
-    /// workflow, whose content is hidden. Returns the previous value, if this changes it.
+    /// Enters a workflow, and sets [`Inherited::is_settled`]: `Some(true)` for a tree whose root is
+    /// a block, `Some(false)` for a closed workflow. `None` changes nothing. If the value changes,
+    /// returns the outer settings, which the caller restores.
     pub(crate) fn settle_global(
         &mut self,
         is_settled: Option<bool>,

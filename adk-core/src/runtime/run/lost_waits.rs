@@ -26,8 +26,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 pub(crate) struct OpenWait {
     run: Arc<Run>,
     waiting: Waiting,
-    /// The key of the wait; `None` once a drop does not lose it, because it has an answer or an
-    /// earlier execution has withdrawn it.
+    /// The key of the wait. `None` if dropping this value does not lose the wait, because the wait
+    /// has an answer or an earlier execution has withdrawn it.
     key: Option<StepKey>,
 }
 
@@ -118,13 +118,16 @@ impl Run {
         }
     }
 
-    /// Waits for answers and never returns: with the answers the run is executed again.
+    /// Parks the run until its open waits are answered. Never returns: once an answer has come, the
+    /// run is executed again.
     pub(crate) async fn park(&self, open: Vec<OpenWait>) -> Infallible {
         let asked = open.iter().filter(|wait| wait.key.is_some());
         let waits: Vec<_> = asked
             .map(|wait| self.add_waiting(wait.waiting.clone()))
             .collect();
-        // Withdrawn waits get no answer: their records prove that the enclosing block ends.
+        // Waits without a key were withdrawn in an earlier execution and get no answer. The journal
+        // shows that the run continued without them, so the enclosing block ends and drops this
+        // future.
         let counter = if waits.is_empty() {
             &self.outbox().held
         } else {
@@ -134,9 +137,9 @@ impl Run {
         std::future::pending().await
     }
 
-    /// Withdraws the waits that parts of a block have lost. `is_over` makes them final, because the
-    /// part or the block has ended without an error. Returns `None` if nothing was lost, which is
-    /// the usual case.
+    /// Withdraws the waits that branches or elements of a block have lost. `is_over` makes them
+    /// final, because the branch, the element or the block has ended without an error. Returns
+    /// `None` if nothing was lost, which is the usual case.
     pub(crate) fn withdraw_lost_in<'a>(
         &'a self,
         block: &Path,
@@ -148,8 +151,8 @@ impl Run {
         settled.then(|| -> BoxFuture<'a, _> { Box::pin(self.withdraw_lost()) })
     }
 
-    /// Writes the lost waits. The store forgets them before they are recorded, so it refuses an
-    /// answer in between.
+    /// Withdraws the lost waits in the store, and then records the final ones. In this order the
+    /// store refuses an answer that comes in between.
     pub(super) async fn withdraw_lost(&self) -> Result<()> {
         let Some(registry) = self.engine.waits() else {
             return Ok(());

@@ -11,7 +11,8 @@ impl Services {
         self.memory.as_ref().ok_or_else(|| {
             let message = "memory is requested, but this runner has no memory service";
             Error::new(ErrorKind::NoMemoryService, message).with_help(
-                "give it one: `Runner::builder().store(store)`, or `.memory_service(InMemoryMemoryService::new())`",
+                "give it one: `Runner::builder().store(store)`, or \
+                 `.memory_service(InMemoryMemoryService::new())`",
             )
         })
     }

@@ -1,5 +1,5 @@
-//! [`Meter`]: the usage of a workflow with `#[bounds(...)]`, or of a part with a budget, counted
-//! and limited while it runs.
+//! [`Meter`]: the usage of a workflow with `#[bounds(...)]`, or of a run, block or agent with a
+//! budget, counted and limited while it runs.
 //!
 //! A meter is not stored. A resumed run counts the records of its replay as it counted the original
 //! calls.
@@ -29,7 +29,7 @@ pub(crate) struct Meter {
     pub(super) account: Option<BudgetAccount>,
     /// The cost that exceeded its limit first, with its path. No cost means the budget.
     exceeded: OnceLock<(Option<Cost>, Path)>,
-    /// The meter of the enclosing part.
+    /// The meter of the enclosing workflow, block, agent or run.
     pub(super) outer: Option<Arc<Meter>>,
     /// Whether the meter belongs to an agent that is used as a tool. Rounds of its loops do not
     /// count for the enclosing workflow.
@@ -50,7 +50,7 @@ impl Meter {
         }
     }
 
-    /// Creates the meter of a part with a budget.
+    /// Creates the meter of a run, block or agent with a budget.
     pub(super) fn for_budget(account: BudgetAccount, outer: Option<Arc<Self>>) -> Self {
         Self {
             account: Some(account),
@@ -99,7 +99,7 @@ impl Meter {
         self.error(*cost).at(path)
     }
 
-    /// Counts tokens and money in the budget, if the part has one.
+    /// Counts tokens and money in the budget, if this meter has one.
     fn spend(&self, usage: &Usage, path: &Path) -> Result<()> {
         match &self.account {
             Some(account) if account.spend(usage) => Err(self.exceed_budget(path)),
@@ -115,13 +115,15 @@ impl Meter {
         let (workflow, word) = (&self.workflow, cost.word());
         let message = match (cost, self.limits.time, cost.allowed(&self.limits)) {
             (Cost::Time, Some(time), _) => format!(
-                "workflow `{workflow}` takes longer than {time:?}, the `time` of its `#[bounds(...)]`"
+                "workflow `{workflow}` takes longer than {time:?}, the `time` of its \
+                 `#[bounds(...)]`"
             ),
             (_, _, most) => {
                 let most = most.unwrap_or_default();
                 let s = if most == 1 { "" } else { "s" };
                 format!(
-                    "workflow `{workflow}` has used up the {most} {}{s} of its `#[bounds({word} = {most})]`",
+                    "workflow `{workflow}` has used up the {most} {}{s} of its \
+                     `#[bounds({word} = {most})]`",
                     cost.unit()
                 )
             }
@@ -141,7 +143,8 @@ impl Meter {
 }
 
 impl Context {
-    /// Enters a workflow. Returns the meter of the enclosing part, if this workflow has limits.
+    /// Enters a workflow. If the workflow has limits, returns the outer meter, which the caller
+    /// restores.
     pub(crate) fn enter_bounds(&mut self, spec: &Spec<'_>) -> Option<Option<Arc<Meter>>> {
         if spec.limits == Limits::NONE {
             return None;
@@ -213,8 +216,8 @@ impl Context {
         count_replayed(self.meter.as_ref(), usage, rounds, self.path());
     }
 
-    /// Checks that no limit around is exceeded. After that the run cannot continue, also if an
-    /// agent has handled the error.
+    /// Checks that no enclosing limit is exceeded. A run with an exceeded limit fails here, even if
+    /// an agent has handled the error.
     ///
     /// # Errors
     /// The first error of an exceeded limit.
@@ -226,8 +229,8 @@ impl Context {
         around.find_map(Meter::exceeded_error).map_or(Ok(()), Err)
     }
 
-    /// Returns whether a block may continue after the failure of a part. An error of the store or
-    /// the journal and an exceeded limit around the block end the run.
+    /// Returns whether a block may continue after the failure of a branch or element. An error of
+    /// the store or the journal and an exceeded limit around the block end the run.
     pub(crate) fn may_continue(&self, error: &Error) -> bool {
         !error.is_of_run() && self.check_limits().is_ok()
     }

@@ -9,7 +9,12 @@ use std::sync::Arc;
 
 /// Defines the trait that users implement, and the object-safe trait that the runner holds.
 macro_rules! hooks {
-    ($($(#[$doc:meta])* $hook:ident / $held:ident($($arg:ident: [$($ty:tt)+]),*) -> $given:ty = $nothing:expr;)*) => {
+    (
+        $(
+            $(#[$doc:meta])*
+            $hook:ident / $held:ident($($arg:ident: [$($ty:tt)+]),*) -> $given:ty = $nothing:expr;
+        )*
+    ) => {
         /// Hooks in every run of a runner: ADK's plugin. The default of every hook does nothing.
         ///
         /// A plugin is registered with `Runner::builder().plugin(...)`. Plugins are called in that
@@ -34,7 +39,8 @@ macro_rules! hooks {
         ///         _: &mut CallbackContext,
         ///         request: &mut ModelRequest,
         ///     ) -> adk::Result<Option<ModelResponse>> {
-        ///         let said = request.contents.iter().any(|content| content.text().contains(self.0));
+        ///         let mut said = request.contents.iter().map(|content| content.text());
+        ///         let said = said.any(|text| text.contains(self.0));
         ///         Ok(said.then(|| "I do not talk about that.".into()))
         ///     }
         /// }
@@ -51,7 +57,10 @@ macro_rules! hooks {
                 ///
                 /// # Errors
                 /// Any error fails the run.
-                fn $hook(&self, $($arg: &$($ty)+),*) -> impl Future<Output = Result<$given>> + Send {
+                fn $hook(
+                    &self,
+                    $($arg: &$($ty)+),*
+                ) -> impl Future<Output = Result<$given>> + Send {
                     let _ = ($($arg),*);
                     async { Ok($nothing) }
                 }
@@ -79,7 +88,10 @@ macro_rules! hooks {
 hooks! {
     /// Called with the message of the user before it is stored. The returned content is stored in
     /// its place.
-    on_user_message / user_message(cx: [mut CallbackContext], message: [Content]) -> Option<Content> = None;
+    on_user_message / user_message(
+        cx: [mut CallbackContext],
+        message: [Content]
+    ) -> Option<Content> = None;
 
     /// Called once before the first agent. Returned content is the answer of the run, by the author
     /// `model`, and no agent runs.
@@ -106,24 +118,45 @@ hooks! {
 
     /// Called before each call of a model. The hook may change the request; a returned response
     /// replaces the call.
-    before_model / model_begins(cx: [mut CallbackContext], request: [mut ModelRequest]) -> Option<ModelResponse> = None;
+    before_model / model_begins(
+        cx: [mut CallbackContext],
+        request: [mut ModelRequest]
+    ) -> Option<ModelResponse> = None;
 
     /// Called with each response of a model. The hook may change the response, or return another.
-    after_model / model_ended(cx: [mut CallbackContext], response: [mut ModelResponse]) -> Option<ModelResponse> = None;
+    after_model / model_ended(
+        cx: [mut CallbackContext],
+        response: [mut ModelResponse]
+    ) -> Option<ModelResponse> = None;
 
     /// Called when a call of a model has failed for good. A returned response replaces the error.
-    on_model_error / model_failed(cx: [mut CallbackContext], request: [ModelRequest], error: [Error]) -> Option<ModelResponse> = None;
+    on_model_error / model_failed(
+        cx: [mut CallbackContext],
+        request: [ModelRequest],
+        error: [Error]
+    ) -> Option<ModelResponse> = None;
 
     /// Called before each call of a tool. The hook may change the arguments; a returned result
     /// replaces the tool.
-    before_tool / tool_begins(cx: [mut CallbackContext], call: [mut FunctionCall]) -> Option<Value> = None;
+    before_tool / tool_begins(
+        cx: [mut CallbackContext],
+        call: [mut FunctionCall]
+    ) -> Option<Value> = None;
 
     /// Called with each result that a model receives. The hook may change the result, or return
     /// another.
-    after_tool / tool_ended(cx: [mut CallbackContext], call: [FunctionCall], result: [mut Value]) -> Option<Value> = None;
+    after_tool / tool_ended(
+        cx: [mut CallbackContext],
+        call: [FunctionCall],
+        result: [mut Value]
+    ) -> Option<Value> = None;
 
     /// Called when a tool has failed or does not exist. A returned result replaces the error.
-    on_tool_error / tool_failed(cx: [mut CallbackContext], call: [FunctionCall], error: [Error]) -> Option<Value> = None;
+    on_tool_error / tool_failed(
+        cx: [mut CallbackContext],
+        call: [FunctionCall],
+        error: [Error]
+    ) -> Option<Value> = None;
 }
 
 /// The plugins of a runner, in the order in which they are called.

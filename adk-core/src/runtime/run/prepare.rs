@@ -105,7 +105,7 @@ impl<'a> Prepare<'a> {
         }
     }
 
-    /// Checks the run in its state before the first step.
+    /// Checks the state of the run before the first step. An error of `check` rejects the run.
     pub(crate) fn check(&mut self, check: impl FnOnce(&Run) -> Result<()>) {
         if let Err(error) = check(self.run) {
             self.fail(error);

@@ -60,7 +60,7 @@ impl Run {
         task
     }
 
-    /// Notes that an event is at this place in the log.
+    /// Notes the place of an event in the log, if branches may run in other processes.
     pub(crate) fn note_place(&self, place: u64) {
         if self.engine.remote().is_some() {
             self.places.fetch_max(place + 1, Relaxed);
@@ -82,7 +82,7 @@ impl Run {
             .for_each(|(key, value)| self.set_temp(key, value));
     }
 
-    /// Keeps the report of a remote branch whose block was dropped first.
+    /// Keeps the future report of a remote branch whose block was dropped before the report came.
     pub(crate) fn keep_report(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
         lock(&self.left).push((report, scope));
     }
@@ -92,8 +92,8 @@ impl Run {
         std::mem::take(&mut *lock(&self.left))
     }
 
-    /// Adds an event that a remote branch has committed to this session, and returns its place in
-    /// the outbox.
+    /// Adds an event that a remote branch has committed to this session, and returns its position
+    /// in the queue of events for the consumer.
     pub(crate) fn join_event(&self, stored: Stored, scope: Option<&KeyScope>) -> u64 {
         let Stored {
             place, event, temp, ..

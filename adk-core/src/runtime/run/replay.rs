@@ -18,9 +18,9 @@ use std::sync::atomic::{
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Poll, Waker};
 
-/// The records of a run. During the replay the run sees a session of its own, to which each event
-/// is applied in its turn. State and history therefore have their original values at every point,
-/// also between branches.
+/// The journal of a resumed run, while it is replayed. During the replay the run sees a session of
+/// its own, to which each event is applied in its turn. State and history therefore have their
+/// original values at every point, also between branches.
 pub(crate) struct Replay {
     session: Arc<Session>,
     /// Keys written up to the current point of the replay. Set only for a closed workflow.
@@ -50,8 +50,9 @@ struct RecordedEvent {
     call: Option<String>,
 }
 
-/// The target of an event without a record. A branch that was cancelled here may emit it, so its
-/// position says nothing about the progress of the walk. The event waits for the end of the replay.
+/// The target that an event waits for if the journal does not contain it: the end of the replay.
+/// The branch of the event may be one that the recorded run cancelled before the event, so the
+/// event says nothing about how far the replay has come.
 const ALL: usize = usize::MAX;
 
 #[derive(Default)]
@@ -59,10 +60,11 @@ struct Cursor {
     at: usize,
     /// Path prefixes of cancelled branches, whose remaining events are not emitted again.
     gone: Vec<String>,
-    /// Events that apply in their turn without being emitted: updates of tool calls that were
-    /// requested or whose call has ended, and events of work that does not run again.
+    /// Recorded events that are applied at their position although no agent emits them: updates of
+    /// tool calls that were requested or whose call has ended, and events of work that does not run
+    /// again.
     released: HashSet<usize>,
-    /// Targets in the log, with the tasks that wait until the replay reaches them.
+    /// Positions in the log, with the tasks that wait until the replay reaches them.
     waiting: Vec<(usize, Waker)>,
 }
 
@@ -229,7 +231,8 @@ impl Replay {
         self.keys().filter_map(number).max().unwrap_or_default()
     }
 
-    /// Returns the slots, calls, marks and waits of the run. Each begins with its path.
+    /// Returns the keys of the journal entries of the run: slots of events, calls, marks of
+    /// finished agents, and waits. Each begins with its path.
     fn keys(&self) -> impl Iterator<Item = &str> {
         let keys = self
             .slots
@@ -244,8 +247,8 @@ impl Replay {
         keys.map(String::as_str).chain(waits)
     }
 
-    /// Returns the parts of a block that have begun, named as in a path after the block: `[3]` for
-    /// an element, and the name of its first step for a branch.
+    /// Returns the branches or elements of a block that have begun, named as in a path after the
+    /// block: `[3]` for an element, and the name of its first step for a branch.
     pub(crate) fn parts_begun(&self, block: &Path) -> HashSet<String> {
         let block = block.to_string();
         let part = |key: &str| {
@@ -411,8 +414,8 @@ impl Replay {
             .is_some_and(|record| !is_failure(record))
     }
 
-    /// Returns the recorded update of a tool call. A repeated call may make other updates, so an
-    /// update does not wait for its turn.
+    /// Returns the recorded update of a tool call. A repeated call may make other updates than the
+    /// recorded call, so an update does not wait for the events before it.
     pub(super) fn replay_update(&self, run: &Run, slot: &str) -> Option<Stored> {
         let index = *self.slots.get(slot)?;
         let event = self.events.get(index)?.event.clone();
@@ -546,8 +549,8 @@ impl Replay {
         }
     }
 
-    /// Answers the event of a slot from the journal in its turn; `None` after the replay, if the
-    /// journal does not contain it.
+    /// Returns the recorded event of a slot, once all earlier events are applied. Returns `None`
+    /// after the end of the replay, if the journal does not contain the event.
     pub(super) async fn replay_event(
         &self,
         run: &Run,
@@ -620,8 +623,8 @@ fn is_of_agent(own: &str, path: &str) -> bool {
     }
 }
 
-/// Answers a commit from the journal in its turn, or makes the commit after the replay. Recorded
-/// summaries that the program does not repeat come before it.
+/// Returns the recorded event of a commit once all earlier events are applied, or makes the commit
+/// after the replay. Recorded summaries that the program does not repeat come before it.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = &run.replay else {
         return commit_new(&run, path, nth, body).await;
@@ -674,14 +677,16 @@ fn check_same(now: &Event, then: &Event, path: &Path) -> Result<()> {
         part.map_or_else(|| "nothing".to_owned(), |part| shorten(part.to_string()))
     };
     let message = format!(
-        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the journal",
+        "the event that `{path}` emits differs from its journal in {first}: {} now, {} in the \
+         journal",
         show(now.get(*first)),
         show(then.get(*first))
     );
     let changed: Vec<_> = changed.into_iter().map(String::as_str).collect();
     Err(Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "nothing was called; the code that decides {} at `{path}` has changed, or reads something that is not in the journal \
-         (wrap that in `cx.step(...)`): resume the run with the program that recorded it, or undo the change",
+        "nothing was called; the code that decides {} at `{path}` has changed, or reads something \
+         that is not in the journal (wrap that in `cx.step(...)`): resume the run with the program \
+         that recorded it, or undo the change",
         changed.join(" and ")
     )))
 }

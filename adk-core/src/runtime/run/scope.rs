@@ -9,15 +9,17 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock, RwLock};
 
-/// A map from names to stored keys, built when its workflow, element or instance begins. Keys with
-/// a prefix that a workflow does not map are those of the session, in every scope.
+/// A map from the names of keys to stored keys, built when its workflow, element or instance
+/// begins. A name with a prefix, such as `user:plan`, is a key of the session in every scope,
+/// unless the enclosing workflow maps this name.
 #[derive(Debug)]
 pub(crate) struct KeyScope {
     outer: Option<Arc<KeyScope>>,
     kind: ScopeKind,
     /// The mapped names, sorted.
     names: Vec<MappedName>,
-    /// Stored keys that were written in this scope. `None` where reads do not depend on it.
+    /// Stored keys that were written in this scope. `None` if reads do not depend on earlier
+    /// writes.
     written: Option<RwLock<BTreeSet<Name>>>,
 }
 
@@ -33,7 +35,7 @@ enum ScopeKind {
 }
 
 /// The prefix of the own keys of a scope: the prefix of the enclosing scope, then the name of the
-/// place. The text is built on demand, because most keys of a workflow are mapped.
+/// step. The text is built on demand, because most keys of a workflow are mapped.
 #[derive(Clone, Debug)]
 struct Prefix {
     name: Name,
@@ -51,7 +53,7 @@ struct MappedName {
     read: Option<Name>,
 }
 
-/// The stored key for writes of a name.
+/// The result of the search for the stored key to which a name is written.
 enum KeyTarget<'a> {
     Itself,
     Mapped(&'a Name),
@@ -59,7 +61,8 @@ enum KeyTarget<'a> {
 }
 
 impl KeyScope {
-    /// Creates a scope where every name without a mapping is an own key, stored as `PLACE/name`.
+    /// Creates a scope where every name without a mapping is an own key, stored as `STEP/name`.
+    /// `place` is the name of the step.
     pub(crate) fn closed(outer: Option<Arc<KeyScope>>, place: Name) -> Self {
         let kind = ScopeKind::Closed(Prefix {
             name: place,
@@ -101,8 +104,8 @@ impl KeyScope {
         }
     }
 
-    /// Creates a scope with one own key, stored as `PLACE/name`. Other names are those of the
-    /// enclosing scope.
+    /// Creates a scope with one own key, stored as `STEP/name`. Other names are those of the
+    /// enclosing scope. `place` is the name of the step.
     pub(crate) fn with_own(outer: Option<Arc<KeyScope>>, place: &Name, name: Name) -> Self {
         let key = Name::from(format!("{}{place}/{name}", outer_prefix(outer.as_ref())));
         let mut scope = Self::renames(outer);
@@ -234,7 +237,8 @@ impl KeyScope {
         }
     }
 
-    /// Returns the same key without an allocation for a new [`Name`], for a lookup.
+    /// Returns the stored key for writes of a name, as [`write`](Self::write) does, but without an
+    /// allocation for a new [`Name`].
     pub(crate) fn written_key<'a>(&'a self, name: &'a str) -> Cow<'a, str> {
         match self.place(name) {
             KeyTarget::Itself => Cow::Borrowed(name),
@@ -243,7 +247,8 @@ impl KeyScope {
         }
     }
 
-    /// Returns the stored key for reads of a name; `None` if no scope in reach has written it.
+    /// Returns the stored key for reads of a name; `None` if the key belongs to an element that has
+    /// not written it.
     pub(crate) fn read_key<'a>(&'a self, name: &'a str) -> Option<Cow<'a, str>> {
         let (scope, key) = self.source(name);
         scope
@@ -285,12 +290,17 @@ impl KeyScope {
 
     /// Returns false if the stored key belongs to an element that has not written it in this run.
     fn is_current(&self, key: &str) -> bool {
-        let is_in = |scope: &&Self| matches!(&scope.kind, ScopeKind::Element(prefix) if key.starts_with(scope.text(prefix)));
+        let is_in = |scope: &&Self| match &scope.kind {
+            ScopeKind::Element(prefix) => key.starts_with(scope.text(prefix)),
+            _ => false,
+        };
         let element = self.outward().find(is_in);
         element.is_none_or(|scope| scope.has_written(key))
     }
 
-    /// Returns the stored key for reads of the name that maps to this stored key.
+    /// Finds the name whose writes go to this stored key, and returns the stored key for reads of
+    /// the name. Without such a name, reads use `key` itself. Returns `None` if the key belongs to
+    /// an element that has not written it.
     pub(crate) fn read_key_of<'a>(&'a self, key: &'a str) -> Option<Cow<'a, str>> {
         for scope in self.outward() {
             if let Some(mapped) = scope.names.iter().find(|mapped| *mapped.key == *key) {
@@ -300,8 +310,8 @@ impl KeyScope {
         self.is_current(key).then_some(Cow::Borrowed(key))
     }
 
-    /// Returns the name in the enclosing scope that is read as `name` here. An instance with other
-    /// keys maps it.
+    /// Returns the name in the enclosing scope that is read as `name` here. The names differ in an
+    /// instance with renamed keys.
     pub(crate) fn name_around<'a>(&'a self, name: &'a str) -> &'a str {
         self.find(name)
             .and_then(|mapped| mapped.read.as_deref())
@@ -316,7 +326,8 @@ impl KeyScope {
             .collect()
     }
 
-    /// Marks the same keys as written, in scopes that another process built for the same place.
+    /// Marks the keys that [`written_keys`](Self::written_keys) returned in another process as
+    /// written, in the scopes of the same step here.
     pub(crate) fn mark_all_written(&self, all: &[Vec<Name>]) {
         for (scope, keys) in self.outward().zip(all) {
             if let Some(written) = &scope.written {
@@ -418,13 +429,13 @@ mod tests {
         instance.map("user:plan".into(), "plan".into(), &"plan".into());
         let mut workflow = KeyScope::closed(Some(Arc::new(instance)), "w".into());
         workflow.map("user:plan".into(), "user:plan".into(), &"user:plan".into());
-        // An element, and an instance inside of it, use the name of the workflow.
+        // An element, and an instance inside of it, map the name as their workflow does.
         let element = KeyScope::element(Some(Arc::new(workflow)), "each_1".into(), 0);
         let inner = KeyScope::renames(Some(Arc::new(element)));
         assert_eq!(inner.write(&"user:plan".into()), "plan");
         assert_eq!(found(&inner, "user:plan").as_deref(), Some("plan"));
         assert_eq!(found(&inner, "user:name").as_deref(), Some("user:name"));
-        // A nested workflow does not use it.
+        // A nested workflow does not inherit this mapping.
         let other = KeyScope::closed(Some(Arc::new(inner)), "other".into());
         assert_eq!(other.write(&"user:plan".into()), "user:plan");
         assert_eq!(found(&other, "user:plan").as_deref(), Some("user:plan"));

@@ -32,8 +32,8 @@ pub struct State<'a> {
 
 impl State<'_> {
     /// Returns the value of a key; `None` when nothing has written it. A null that is not a value
-    /// of the type counts as unwritten: a block whose part is discarded leaves a null in a key that
-    /// was not written before.
+    /// of the type counts as unwritten: a block whose branch is discarded leaves a null in a key
+    /// that was not written before.
     ///
     /// **`user:` and `app:` keys** are shared by sessions, and a plain read returns the values that
     /// this process knows. These are the values of the store at the time when a session of the user
@@ -167,7 +167,8 @@ pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Res
         let wanted = std::any::type_name::<T>();
         let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
         let help =
-            "read the key as the type that it is written as; a session keeps what older programs wrote";
+            "read the key as the type that it is written as; a session keeps what older programs \
+             wrote";
         Error::new(ErrorKind::KeyType, message).with_help(help).with_source(error)
     })
 }

@@ -46,8 +46,8 @@ struct TracedAgent {
     description: Box<str>,
 }
 
-/// Creates a span with the fields that all spans of a run have. `of` is the [`TraceSpan`] of the
-/// place, or its parent.
+/// Creates a span with the fields that all spans of a run have. `of` is a [`TraceSpan`] of the same
+/// run, from which these fields are read.
 macro_rules! gen_ai_span {
     ($of:expr, $path:expr, $parent:expr, $operation:literal, $($fields:tt)*) => {
         tracing::info_span!(
@@ -72,7 +72,7 @@ pub(crate) use gen_ai_span;
 impl TraceSpan {
     /// Creates the first span of a run, or of a remote branch; `None` if the run is not traced.
     ///
-    /// The span continues the trace in the record of the run. Without one, its parent is the
+    /// The span continues the trace that is stored with the run. Without one, its parent is the
     /// current span.
     pub(crate) fn first(meta: &AgentMeta<'_>, run: &Arc<Run>, path: &Path) -> Option<Arc<Self>> {
         if LevelFilter::current() < LevelFilter::INFO {
@@ -110,7 +110,8 @@ impl TraceSpan {
         }
     }
 
-    /// Creates a span below this one, at the place of its agent. `make` gets the id of the parent.
+    /// Creates a span below this one, with the path of this span's agent. `make` gets the id of the
+    /// parent span.
     pub(crate) fn child(
         self: &Arc<Self>,
         path: &Path,
@@ -260,13 +261,13 @@ impl Drop for TraceSpan {
 }
 
 impl Context {
-    /// Enters the span of the agent that begins at this place. Returns whether there is a span to
-    /// leave.
+    /// Enters the span of the agent that begins at the current path. Returns whether the caller
+    /// must call [`leave_span`](Self::leave_span).
     pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
         let Some(around) = &self.trace else {
             return false;
         };
-        // The first span is that of the root.
+        // The first span of a run already is the span of the root agent.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
             return false;
         }
@@ -274,7 +275,8 @@ impl Context {
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
         let may_be_old = match &own.run.replay {
             Some(replay) => own.has_calls() || !replay.is_over(),
-            // An engine that executes the run again answers recorded calls itself.
+            // An engine that executes the run again answers recorded calls itself, so the span of
+            // an agent with calls opens with the first call that is made.
             None => own.has_calls() && own.run.trace_parent.is_some(),
         };
         if !may_be_old {

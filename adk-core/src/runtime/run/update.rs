@@ -46,7 +46,7 @@ pub(crate) enum Updates<'a> {
     Refused(&'static str),
 }
 
-/// The agent that makes an update, and its place.
+/// The agent that makes an update, with its path and branch.
 #[derive(Clone, Copy)]
 pub(crate) struct Caller<'a> {
     pub(crate) agent: &'a Name,
@@ -353,8 +353,8 @@ impl AgentUpdate<'_> {
             key.clone(),
             index,
         );
-        // Only a failed update has a record under this key. The record is the result once the agent
-        // has continued after the error.
+        // Only a failed update is recorded under this key. The error is the result once the agent
+        // has continued after it.
         if let Some(failed) = run
             .recorded_result(&step)
             .filter(|record| !is_failure(record))
@@ -397,47 +397,56 @@ impl AgentUpdate<'_> {
             )
             .await
         {
-            Ok(stored) => {
-                let keys = stored
-                    .event
-                    .actions
-                    .state_delta
-                    .iter()
-                    .chain(stored.temp.iter());
-                keys.for_each(|(key, _)| written.add(key));
-                let value = updated_value(&stored, &key);
-                if let Some(ticket) = stored.ticket {
-                    run.outbox().until_taken(ticket).await;
-                }
-                value
-            }
+            Ok(stored) => finish_update(run, &stored, &key, written).await,
             Err(error) => {
                 // Nothing was stored, so the set keys stay pending.
                 if !is_in_call {
                     *overlay = before;
                 }
-                match error.kind() {
-                    ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
-                    // The error is recorded like that of a step: the update is tried again, or the
-                    // error is the result once the agent has continued.
-                    _ => perform(
-                        run.clone(),
-                        step,
-                        CallInputs::default(),
-                        depth::check,
-                        ready(Err::<Value, _>(error)),
-                    )
-                    .await
-                    .map(Arc::new),
-                }
+                record_failure(run, step, error).await
             }
         }
     }
 }
 
+/// Adds the written keys of a stored update, and waits until the consumer has taken its event.
+/// Returns the new value.
+async fn finish_update(
+    run: &Run,
+    stored: &Stored,
+    key: &Name,
+    written: &mut UpdatedKeys<'_>,
+) -> Result<Arc<Value>> {
+    let delta = &stored.event.actions.state_delta;
+    let keys = delta.iter().chain(stored.temp.iter());
+    keys.for_each(|(key, _)| written.add(key));
+    let value = updated_value(stored, key);
+    if let Some(ticket) = stored.ticket {
+        run.outbox().until_taken(ticket).await;
+    }
+    value
+}
+
+/// Records the error of an update like that of a step: the update is tried again, or the error is
+/// the result once the agent has continued. Returns the error.
+async fn record_failure(run: &Arc<Run>, step: StepKey, error: Error) -> Result<Arc<Value>> {
+    match error.kind() {
+        ErrorKind::Store(_) | ErrorKind::Diverged => Err(error),
+        _ => perform(
+            run.clone(),
+            step,
+            CallInputs::default(),
+            depth::check,
+            ready(Err::<Value, _>(error)),
+        )
+        .await
+        .map(Arc::new),
+    }
+}
+
 impl Run {
-    /// Returns whether the enclosing run holds the key. That is so for all but `temp:` keys of an
-    /// agent that is used as a tool.
+    /// Returns whether this run and the enclosing run share the value of a key. An agent that is
+    /// used as a tool shares all keys with the caller's run except `temp:` keys.
     fn is_shared_with_call(&self, key: &str) -> bool {
         self.is_inside() && Scope::of(key) != Scope::Temp
     }
@@ -546,8 +555,9 @@ impl Run {
         let is_temp = Scope::of(&key) == Scope::Temp;
         let is_read_elsewhere =
             || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
-        // No store isolates these keys, so a lock in this process does. All branches that share
-        // them are in this process.
+        // No store isolates updates of `temp:` keys, of keys that hold only the writes of this run,
+        // and of names that are read from another key. All branches that share such a key are in
+        // this process, so a lock here isolates them.
         let own = self.live_own_keys().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here {
@@ -556,8 +566,8 @@ impl Run {
             None
         };
         if !update.has_base() && is_here {
-            // The scope reads the name from another key until it writes its own, so the update
-            // starts from the value of the name.
+            // An instance may read a name from another stored key until it has written the name.
+            // The update then starts from the value of this other key.
             let own = own.filter(|_| !is_read_elsewhere());
             update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
         }
@@ -570,9 +580,10 @@ impl Run {
         Ok(self.apply_update(scope, stored))
     }
 
-    /// Repeats the updates of a tool call that was answered from its record. If the engine has
-    /// handed over the journal, the replay contains them. An engine that executes the run again has
-    /// not seen them, and neither has the session of an agent in a tool call.
+    /// Applies the recorded updates of a tool call that was answered from its record. In a replay
+    /// this is not necessary, because the journal contains the updates as events. If an engine
+    /// executes the run again, neither the run nor the session of an agent in a tool call has seen
+    /// these events.
     pub(crate) async fn repeat_updates(
         self: &Arc<Self>,
         path: &Path,
@@ -682,8 +693,8 @@ fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
 fn diverged_error(key: &str) -> Error {
     let message = format!("it updates state key `{key}`, where its journal holds another event");
     Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "the code that updates `{key}` has changed, or its order: resume the run with the program that recorded it, or undo the \
-         change"
+        "the code that updates `{key}` has changed, or its order: resume the run with the program \
+         that recorded it, or undo the change"
     ))
 }
 
@@ -697,7 +708,7 @@ fn set_before_error(name: &str) -> Error {
     let message =
         format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
-        .with_help("use `update` for the key in the whole call, and `set` for others")
+        .with_help("write the key only with `update` in this call, or only with `set`")
 }
 
 impl fmt::Display for UpdateSlot {

@@ -68,7 +68,8 @@ pub(super) fn node_names<'n, 's>(nodes: &'n [Node<'s>], node: &'n Node<'s>) -> V
     let mut around = Some(node);
     while let Some(node) = around {
         let plain = node.name.rsplit("::").next().unwrap_or_default();
-        // Arms have no names; a tree that was built at run time is its own outermost block.
+        // Arms have an empty name, and a tree that was built at run time appears twice, as the
+        // workflow and as its outermost block.
         if !plain.is_empty() && names.last() != Some(&plain) {
             names.push(plain);
         }

@@ -52,7 +52,8 @@ pub(super) async fn check(message: &Content, cx: &Context) -> Result<()> {
             .map_or("", |call| &*call.name);
         if !answer.name.is_empty() && answer.name != called {
             let message = format!(
-                "the message answers the call `{id}` in the name of `{}`, but it is a call of `{called}`",
+                "the message answers the call `{id}` as a response of tool `{}`, but it is a call \
+                 of tool `{called}`",
                 answer.name
             );
             return Err(Error::new(ErrorKind::AnswerInvalid, message)

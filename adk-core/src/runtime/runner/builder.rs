@@ -34,7 +34,7 @@ pub struct RunnerBuilder<P, R = NoResources> {
     prices: Option<Arc<Prices>>,
     provider: Option<Arc<dyn ModelProvider>>,
     store: StoreParts,
-    /// Parts that replace parts of the store.
+    /// The sessions, engine, artifacts and memory that replace those of the store.
     parts: StoreParts,
     plugins: Plugins,
     config: RunConfig,
@@ -155,8 +155,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         self
     }
 
-    /// Replaces only the artifacts of the [store](Self::store). Without both, artifacts are kept in
-    /// memory if runs are also kept in memory. With an engine that [is
+    /// Replaces only the artifacts of the [store](Self::store). Without a store and without this
+    /// call, artifacts are kept in memory if runs are also kept in memory. With an engine that [is
     /// durable](Retention::Durable), artifacts in memory would be lost before the runs that saved
     /// them, so each save fails with an error of kind [`ErrorKind::NoArtifactStore`]. A program
     /// that accepts the loss passes `MemoryArtifacts::new()` here.
@@ -166,8 +166,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
         self
     }
 
-    /// Replaces only the memory across sessions of the [store](Self::store). Without both, the
-    /// runner keeps no memory, and a search fails with an error of kind
+    /// Replaces only the memory across sessions of the [store](Self::store). Without a store and
+    /// without this call, the runner keeps no memory, and a search fails with an error of kind
     /// [`ErrorKind::NoMemoryService`].
     #[must_use]
     pub fn memory_service(mut self, service: impl Into<Arc<dyn MemoryService>>) -> Self {
@@ -176,9 +176,9 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     }
 
     /// Replaces only the engine of the [store](Self::store), which keeps runs and their waits. An
-    /// engine of a database also needs its [`session_store`](Self::session_store). Without both,
-    /// runs end with their streams; [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in
-    /// memory.
+    /// engine of a database also needs its [`session_store`](Self::session_store). Without a store
+    /// and without this call, runs end with their streams;
+    /// [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in memory.
     #[must_use]
     pub fn engine(mut self, engine: impl Engine) -> Self {
         self.parts.engine = Some(Arc::new(engine));

@@ -35,8 +35,8 @@ impl DriveGuard {
         Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
     }
 
-    /// Lists a run that waits for its turn and is cancelled by this notification. No claim has the
-    /// number of this entry.
+    /// Lists a run that waits for its turn and is cancelled by `cancelled`. The run has no claim
+    /// yet, so the entry is stored under a random claim number.
     pub(super) fn for_queued(
         shared: &Arc<RunnerShared>,
         run: RunId,

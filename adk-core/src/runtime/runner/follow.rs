@@ -176,7 +176,7 @@ impl FollowedRun {
 }
 
 /// Follows a run to its end.
-// No `async fn`, for the same reason as `root::run_workflow`.
+// Not an `async fn`: the crates that run workflows would compile its body again.
 pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<()>> {
     Box::pin(follow_events(run, followed))
 }

@@ -9,7 +9,8 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not what this workflow takes as its input",
     label = "the workflow takes `{I}`",
-    note = "give `{I}`: a workflow with one input takes its value as well, for a `String` also a `&str`; one with several takes a struct with a field for each, and one with none `()`"
+    note = "give `{I}`: a workflow with one input takes its value as well, for a `String` also a \
+        `&str`; one with several takes a struct with a field for each, and one with none `()`"
 )]
 pub trait IntoInput<I> {
     /// Converts the value.

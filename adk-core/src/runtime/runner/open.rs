@@ -63,7 +63,8 @@ pub(super) async fn claim_run(
     resume_claimed(shared, claimed, wait).await
 }
 
-/// Checks that a run belongs to this app and this workflow, and that the shape still fits.
+/// Checks that a run belongs to this app and this workflow, and that the workflow still has the
+/// shape that the run began with.
 pub(super) fn check_run(
     app: &str,
     shape: Option<&(String, Topology)>,
@@ -98,8 +99,8 @@ pub(super) fn check_shape(name: &str, run: RunId, then: &Topology, now: &Topolog
         then.diff(now)
     );
     Err(Error::new(ErrorKind::TopologyChanged, message).with_help(
-        "resume it with the program that began it; steps may be added at the end of the body, and prompts, models, \
-         tools and limits may change",
+        "resume it with the program that began it; steps may be added at the end of the body, and \
+         prompts, models, tools and limits may change",
     ))
 }
 
@@ -217,7 +218,8 @@ pub(super) async fn open_in_turn(
     }
 }
 
-/// Takes the place of a run in the queue of its session. `None` if runs do not take turns.
+/// Takes the turn of the session for a run, or a place in the queue of runs. `None` if runs do not
+/// take turns.
 fn take_place(session: &Arc<Session>, turns: SessionTurns) -> Result<Option<TurnPlace>> {
     if turns == SessionTurns::Share {
         return Ok(None);
@@ -267,7 +269,8 @@ fn session_busy(key: &SessionKey, holder: Option<RunId>, turns: SessionTurns) ->
     let message = format!("session `{key}` is busy: {run} has its turn");
     let help = match turns {
         SessionTurns::Queue => {
-            "give the inner run a session of its own, because a run that waits for a run inside it never ends"
+            "give the inner run a session of its own, because a run that waits for a run inside it \
+             never ends"
         }
         _ => "run it later, or let it wait with `RunConfig::turns(SessionTurns::Queue)`",
     };

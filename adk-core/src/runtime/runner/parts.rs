@@ -37,7 +37,7 @@ impl<S: Store + ?Sized> From<&S> for StoreParts {
     }
 }
 
-/// Origin of a part. A later variant replaces an earlier one.
+/// The origin of a part of a store, such as its engine. A later variant replaces an earlier one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Origin {
     Default,
@@ -45,7 +45,7 @@ enum Origin {
     Setter,
 }
 
-/// Part of a store, as the rules see it.
+/// Part of a store, such as its sessions or its engine, with the data that the rules compare.
 struct StorePart {
     name: &'static str,
     /// Builder call that sets the part.
@@ -81,8 +81,8 @@ impl StoreParts {
         };
         let memory = self.memory.or(store.memory);
 
-        // Artifacts and memory may be kept anywhere, unless they belong to a store or look up their
-        // sessions.
+        // Artifacts and memory may be kept in any location, unless they are part of a store or look
+        // up their sessions.
         let location_of = |by| {
             if by == Origin::Store {
                 store_location.clone()

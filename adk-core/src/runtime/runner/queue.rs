@@ -148,8 +148,8 @@ impl TurnWait {
         }
     }
 
-    /// Passes the cancellation on to the run, which has its turn and its own cancel target now. An
-    /// earlier cancellation ends the run.
+    /// Ends the wait, because the run has its turn and can be cancelled itself. If a cancellation
+    /// came during the wait, cancels the run.
     pub(super) fn pass_on(self, run: &Run) {
         if self.cancelled.notified().now_or_never().is_some() {
             run.cancel();
@@ -180,7 +180,8 @@ pub(super) fn lines(runs: Vec<RunInfo>) -> Vec<Vec<RunInfo>> {
     lines
 }
 
-/// Returns the first run of each line, unless it is queued in a busy session.
+/// Returns the first run of the queue of each session. A run that still waits for its turn is left
+/// out if its session is busy.
 pub(super) fn heads(runs: Vec<RunInfo>, busy: &HashSet<SessionKey>) -> Vec<RunInfo> {
     let first = lines(runs)
         .into_iter()

@@ -326,7 +326,8 @@ impl RunnerShared {
         {
             let message = format!("the answer to `{wait}` comes after its deadline");
             return Err(Error::new(ErrorKind::Expired, message).with_help(
-                "answer earlier; the run continues with the default of the wait, or fails without one",
+                "answer earlier; the run continues with the default of the wait, or fails without \
+                 one",
             ));
         }
         let value = self.read_answer(&waiting, value)?;

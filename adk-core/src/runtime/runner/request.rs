@@ -132,7 +132,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         Ok(Self(RequestState::Pending(pending, body)))
     }
 
-    /// Returns the request for a resumed run. Its inputs are in its record.
+    /// Returns the request for a resumed run. Its inputs are stored with the run.
     pub(super) fn resume<H, W>(shared: Arc<RunnerShared>, workflow: H, run: RunId) -> Self
     where
         H: Deref<Target = W> + Send + Sync + 'a,
@@ -543,9 +543,8 @@ impl PendingRun {
             }
             (None, _) => {
                 let message = "a live run cannot be handed over to another process";
-                return Err(Error::new(ErrorKind::Config, message).with_help(
-                    "give the runner of live runs an engine that drives its runs itself",
-                ));
+                return Err(Error::new(ErrorKind::Config, message)
+                    .with_help("run it on a runner whose engine executes runs in this process"));
             }
         };
         Ok(followed_run(&shared, run, followed))

@@ -21,7 +21,7 @@ pub(super) struct Start {
     pub(super) delta: StateDelta,
 }
 
-/// End of the agents of a run.
+/// How the agents of a run have ended.
 pub(super) struct RootEnd {
     path: Path,
     span: Option<Arc<TraceSpan>>,
@@ -189,7 +189,8 @@ fn output_error(error: Error) -> Error {
     let (fact, help) = match error.kind() {
         ErrorKind::KeyMissing => (
             "the run ended without the workflow's output",
-            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or `writes = KEY`",
+            "let an agent write that key on every path to the end: `agent NAME -> KEY: TYPE`, or \
+             `writes = KEY`",
         ),
         _ => (
             "the workflow's output cannot be read",

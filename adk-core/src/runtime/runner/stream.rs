@@ -306,8 +306,8 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let (claim, run) = (self.claim.take(), self.run.clone());
         self.guard = None;
         let end = match (end, &run) {
-            // The end of a cancelled run is already stored. A run that is only followed has no
-            // further details.
+            // The end of a cancelled run is already stored, so only the reason is looked up. If
+            // another process drives the run, the error contains the reason.
             (Err(error), Some(run))
                 if run.engine.driver().is_none()
                     && (is_fenced(&error) || error.kind() == ErrorKind::Cancelled) =>
@@ -432,8 +432,8 @@ async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>>
 }
 
 impl Run {
-    /// Returns the error of a resumed run that ends, or that only waits for itself, before its
-    /// whole journal was replayed.
+    /// Returns the error of a resumed run that has ended, or cannot continue, before its whole
+    /// journal was replayed.
     fn unread_journal(&self) -> Option<Error> {
         let next = self
             .replay
@@ -446,14 +446,16 @@ impl Run {
             self.id
         );
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
-            "resume the run with the program that recorded it, or undo the change: `{path}` or a step before it has changed"
+            "resume the run with the program that recorded it, or undo the change: `{path}` or a \
+             step before it has changed"
         )))
     }
 
     /// Returns the error of a run whose only remaining waits are for withdrawn questions.
     fn withdrawn_questions(&self) -> Error {
         let message = format!(
-            "run `{}` waits for questions that were withdrawn, since the block around them had ended before the run was resumed",
+            "run `{}` waits for questions that were withdrawn, since the block around them had \
+             ended before the run was resumed",
             self.id
         );
         Error::new(ErrorKind::Diverged, message).with_help(

@@ -56,7 +56,8 @@ impl<P, R> Runner<P, R> {
     /// ```no_run
     /// # use adk_core as adk;
     /// # async fn run(runner: adk::Runner) {
-    /// let watch = runner.watch().inspect(|run| println!("{} continued: {:?}", run.run_id, run.result));
+    /// let watch = runner.watch();
+    /// let watch = watch.inspect(|run| println!("{} continued: {:?}", run.run_id, run.result));
     /// let error = watch.await;
     /// eprintln!("the store has failed: {error}");
     /// # }
@@ -223,7 +224,7 @@ enum WatchStep {
     Scan,
 }
 
-/// Runs that a watch knows.
+/// The runs that a watch drives, refuses or tries again later.
 #[derive(Default)]
 struct WatchedRuns {
     driven: HashMap<RunId, SessionKey>,
@@ -247,7 +248,8 @@ impl WatchedRuns {
         self.driven.values().cloned().collect()
     }
 
-    /// Records that a run has ended here. A busy run is postponed.
+    /// Removes a run from the driven runs. A run that is busy, because another process drives it,
+    /// is tried again after `busy`.
     fn record_end(&mut self, ended: &Recovered, busy: Duration) {
         let run = ended.run_id;
         self.driven.remove(&run);

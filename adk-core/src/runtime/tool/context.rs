@@ -221,7 +221,7 @@ impl ToolContext {
             return;
         }
         for (key, value) in event.actions.state_delta.iter() {
-            // This run does not have the secrets of the inner run.
+            // An event contains only the name of a secret, so the value is read from the inner run.
             let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
             self.overlay
                 .state_delta

@@ -27,8 +27,8 @@ pub(crate) fn arg<'a, T>(
     Err(explain(name, &value, schema, &error.to_string()))
 }
 
-/// Repairs an answer until it passes the check, as [`arg`] does for an argument. Returns the reason
-/// otherwise, with the place.
+/// Repairs an answer until it passes the check, as [`arg`] does for an argument. Otherwise returns
+/// the reason and the position of the wrong value in the answer.
 pub(crate) fn settle(
     value: &mut Value,
     schema: &Value,
@@ -215,7 +215,8 @@ pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
 /// Returns the first difference between a value and its schema. For an `unread` value, which could
 /// not be read as its type, a text with a format counts as different.
 fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> Option<String> {
-    // The error of an unread value has a more precise reason than its alternatives.
+    // The alternatives of an unread value are not compared, because the error of its type is a more
+    // precise reason.
     if !unread && let Some(fits) = is_one_of(value, schema) {
         return (!fits).then(|| type_mismatch(value, schema));
     }

@@ -36,7 +36,10 @@ use std::time::Duration;
 ///     Ok::<_, adk::Error>(format!("sunny in {}", place.city))
 /// })
 /// .writes::<String>("last_city");
-/// let agent = LlmAgent::builder("forecaster").instruction("Tell the weather.").tool(weather).build()?;
+/// let agent = LlmAgent::builder("forecaster")
+///     .instruction("Tell the weather.")
+///     .tool(weather)
+///     .build()?;
 /// # Ok::<(), adk::BuildError>(())
 /// ```
 ///
@@ -60,9 +63,9 @@ pub struct FunctionTool {
     confirms: Arc<ConfirmPredicate>,
 }
 
-type ToolClosure = dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> BoxFuture<'a, Result<Value, ToolError>>
-    + Send
-    + Sync;
+type ToolFuture<'a> = BoxFuture<'a, Result<Value, ToolError>>;
+
+type ToolClosure = dyn for<'a> Fn(ToolArgs, &'a mut ToolContext) -> ToolFuture<'a> + Send + Sync;
 
 type ConfirmPredicate = dyn Fn(ToolArgs, &Value) -> Result<bool, ToolError> + Send + Sync;
 

@@ -131,7 +131,7 @@ fn changes(file: &[ToolEntry<'_>], tools: &[Arc<dyn DynTool>]) -> Vec<String> {
     changes
 }
 
-/// Returns the first difference between two values, with its place.
+/// Returns the first difference between two values, with its position in the values.
 fn difference(old: &Value, new: &Value, place: &str) -> Option<String> {
     if old == new {
         return None;

@@ -30,11 +30,15 @@ use std::sync::Arc;
 ///         "paid"
 ///     }
 ///
-///     fn tools<'a>(&'a self, cx: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+///     fn tools<'a>(
+///         &'a self,
+///         cx: &'a ReadonlyContext,
+///     ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
 ///         Box::pin(async move {
 ///             let mut tools: Vec<Arc<dyn DynTool>> = Vec::new();
 ///             if cx.get("user:paid")?.unwrap_or(false) {
-///                 tools.push(Arc::new(FunctionTool::new("quote", "Quotes a price.", |_: (), _| 7)));
+///                 let quote = FunctionTool::new("quote", "Quotes a price.", |_: (), _| 7);
+///                 tools.push(Arc::new(quote));
 ///             }
 ///             Ok(tools)
 ///         })
@@ -69,7 +73,7 @@ pub trait Toolset: Send + Sync + 'static {
     /// tools may depend on the context.
     fn all_tools(&self) -> BoxFuture<'_, Result<Vec<Arc<dyn DynTool>>>> {
         let message = format!(
-            "toolset `{}` cannot be held to a file: its tools depend on the context",
+            "toolset `{}` cannot be compared with its file: its tools depend on the context",
             self.name()
         );
         let error =

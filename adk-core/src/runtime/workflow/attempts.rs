@@ -11,7 +11,7 @@ use crate::runtime::run::{Consumption, Context, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
-use crate::{At, Error, ErrorKind, Name, Path, Result, depth};
+use crate::{At, Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 /// The record of a failed attempt.
 #[derive(Serialize, Deserialize)]
 struct AttemptRecord {
-    /// The error in the form in which the record of a call holds it.
+    /// The error in its recorded form, as in the journal entry of a failed call.
     error: Value,
     /// The time at which the next attempt begins, in microseconds since 1970; `None` after the
     /// last one.
@@ -46,13 +46,7 @@ impl Walk<'_> {
             let (run, path) = (cx.run.clone(), cx.path().with(round));
             let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
             let failed = if let Some(record) = run.recorded_result(&key) {
-                let failed: AttemptRecord =
-                    record::read(record, record::RecordSubject::Step(&key.name))?;
-                let keys = cx.skip_recorded(&failed.spent, |other| is_below(&path, other));
-                if let Some(scope) = &cx.scope {
-                    keys.iter().for_each(|key| scope.mark_written(key));
-                }
-                failed
+                skip_attempt(record, &key, &path, cx)?
             } else {
                 let (ran, spent) = self
                     .run_attempt(body.clone(), limits.timeout, cx.for_steps(round))
@@ -86,25 +80,12 @@ impl Walk<'_> {
             let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
             let report = FailedAttempt::new(attempt, limits.most, error.to_string(), again);
-            let mut event = report.event();
+            let event = report.event();
             let Some(next) = failed.next else {
-                let Some(otherwise) = otherwise else {
-                    return Err(error);
+                return match otherwise {
+                    Some(steps) => self.run_else(at, steps, &error, event, round_cx, cx).await,
+                    None => Err(error),
                 };
-                let scope = Arc::new(scopes::else_scope(
-                    &self.workflow.name(at),
-                    cx.scope.clone(),
-                ));
-                round_cx.scope = Some(scope.clone());
-                event
-                    .actions
-                    .state_delta
-                    .insert(ERROR_KEY, Value::from(error.message()));
-                round_cx.emit_boxed(event).await?;
-                drop(round_cx);
-                let mut own = cx.for_steps(At::Once);
-                (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
-                return self.run_part(otherwise, None, own).await;
             };
             round_cx.emit_boxed(event).await?;
             let time = delay(limits.delay, attempt);
@@ -120,6 +101,29 @@ impl Walk<'_> {
             }
             attempt = attempt.saturating_add(1);
         }
+    }
+
+    /// Runs the `else` of a `try`, which reads the error of the last attempt. `event` reports that
+    /// attempt, in the context of its round.
+    async fn run_else(
+        &self,
+        at: usize,
+        steps: Range<usize>,
+        error: &Error,
+        mut event: Event,
+        mut round_cx: Context,
+        cx: &Context,
+    ) -> Result<Walked> {
+        let scope = scopes::else_scope(&self.workflow.name(at), cx.scope.clone());
+        let scope = Arc::new(scope);
+        round_cx.scope = Some(scope.clone());
+        let delta = &mut event.actions.state_delta;
+        delta.insert(ERROR_KEY, Value::from(error.message()));
+        round_cx.emit_boxed(event).await?;
+        drop(round_cx);
+        let mut own = cx.for_steps(At::Once);
+        (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
+        self.run_part(steps, None, own).await
     }
 
     /// Returns the steps of a `try` and the steps of its `else`.
@@ -162,6 +166,16 @@ impl Walk<'_> {
     }
 }
 
+/// Reads the record of a failed attempt, and marks the keys that it has written.
+fn skip_attempt(record: Value, key: &StepKey, path: &Path, cx: &Context) -> Result<AttemptRecord> {
+    let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
+    let keys = cx.skip_recorded(&failed.spent, |other| is_below(path, other));
+    if let Some(scope) = &cx.scope {
+        keys.iter().for_each(|key| scope.mark_written(key));
+    }
+    Ok(failed)
+}
+
 fn timeout_error(most: Duration, path: &Path) -> Error {
     let message = format!("the attempt took longer than the `timeout` of its `try`, {most:?}");
     Error::new(ErrorKind::Timeout, message)
@@ -180,7 +194,7 @@ fn is_below(outer: &Path, inner: &Path) -> bool {
     std::iter::successors(inner.parent(), |path| path.parent()).any(|path| path == outer)
 }
 
-/// Reads the error of a record.
+/// Reads the error of a recorded attempt.
 fn recorded_error(error: Value) -> Result<Error> {
     match record::read::<Value>(
         error,

@@ -22,7 +22,7 @@ pub struct LoopBlock<W, const STEP: usize> {
     workflow: PhantomData<fn() -> W>,
 }
 
-/// The callbacks, which the field of every block has.
+/// The field of a named block in the struct of its workflow: access to the callbacks of the block.
 pub trait BlockField: Default {
     /// Returns the callbacks before and after the block.
     fn callbacks(&self) -> &AgentCallbacks;

@@ -1,8 +1,8 @@
 //! ADK's checkpoint events under [`RunConfig::resumable`](crate::RunConfig::resumable). They report
 //! the next step of a sequence or a loop, and the end of a block or an agent.
 //!
-//! The runtime only writes these events. It resumes a run from its journal, by path and not by
-//! name.
+//! The runtime only writes these events. It resumes a run from its journal, which identifies steps
+//! by path.
 
 use super::walk::{EnteredBlock, Walk};
 use crate::runtime::run::Context;
@@ -32,7 +32,10 @@ impl Walk<'_> {
             Some(block) => match self.steps[block.at].kind {
                 StepKind::Sequence => json!({"current_sub_agent": name}),
                 StepKind::Loop { .. } => {
-                    json!({"current_sub_agent": name, "times_looped": block.round.saturating_sub(1)})
+                    json!({
+                        "current_sub_agent": name,
+                        "times_looped": block.round.saturating_sub(1),
+                    })
                 }
                 _ => return Ok(()),
             },
@@ -80,7 +83,7 @@ pub(super) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
     ) || cx.config().custom_agents_finish
 }
 
-/// Emits the end of the agent or workflow at this place, in a resumable run.
+/// Emits the end of the agent or workflow at the current path, in a resumable run.
 pub(super) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     emit_checkpoint(None, cx)
 }

@@ -12,7 +12,7 @@ use crate::{Name, Path, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// A block whose parts may be discarded, from its begin to its end.
+/// A block whose branches or elements may be discarded, from its begin to its end.
 pub(super) struct Discards {
     run: Arc<Run>,
     block: Path,
@@ -35,8 +35,8 @@ impl Discards {
         }
     }
 
-    /// Commits the event of the block. After it, all keys hold the values that the remaining parts
-    /// have written.
+    /// Commits the event of the block. After this event, all keys hold the values that the
+    /// remaining branches or elements have written.
     pub(super) async fn commit(
         &self,
         event: Event,
@@ -53,8 +53,8 @@ impl Discards {
         cx.emit_stored(made).await.map(drop)
     }
 
-    /// Commits the event of a block that emits one only if a write has to be undone: a part has
-    /// left the block, and other parts were cancelled.
+    /// Commits the event of a block in which an exit has cancelled the other branches or elements.
+    /// Without a write to undo, the block emits no event.
     pub(super) async fn commit_cancelled(
         &self,
         discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,

@@ -1,5 +1,5 @@
 //! [`LifecycleNode`]: the begin and the end of every agent and every block. In ADK a block is an
-//! agent, so its callbacks and the callbacks of plugins are the same.
+//! agent, so blocks have the same callbacks and plugin hooks as agents.
 //!
 //! The context is at the path of the agent or block, in a turn of its own. Events that are emitted
 //! here therefore belong to the agent or block: they have its author and path, and are numbered
@@ -45,13 +45,13 @@ impl<'a> LifecycleNode<'a> {
         }
     }
 
-    /// Returns `true` if a plugin or a callback observes the node. For other nodes a begin and an
-    /// end cost nothing.
+    /// Returns `true` if a plugin or a callback observes the agent or block. The begin and the end
+    /// of any other agent or block cost nothing.
     pub(super) fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 
-    /// Calls the callbacks before the node.
+    /// Calls the callbacks before the agent or block.
     pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
         if self.is_watched(cx) {
             Box::pin(self.ask_before(cx)).await
@@ -60,7 +60,7 @@ impl<'a> LifecycleNode<'a> {
         }
     }
 
-    /// Calls the callbacks after the node.
+    /// Calls the callbacks after the agent or block.
     pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
         if self.is_watched(cx) {
             Box::pin(self.ask_after(cx)).await
@@ -69,7 +69,7 @@ impl<'a> LifecycleNode<'a> {
         }
     }
 
-    /// Reports the error of the node to plugins.
+    /// Reports the error of the agent or block to plugins.
     pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback_context();
@@ -135,7 +135,7 @@ pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> Lifec
     }
 }
 
-/// Returns the outcome of a failed node. Adds the path to an error that has none.
+/// Returns the outcome of a failed agent or block. Adds the path to an error that has none.
 pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     let error = match error.path() {
         Some(_) => error.to_string(),
@@ -166,7 +166,8 @@ pub(super) fn check_announced(
     let Some(meta) = meta else {
         let message = "a callback of this block ended a loop, but nothing had announced this exit";
         return Err(Error::new(ErrorKind::UnexpectedExit, message).with_help(
-            "let the callback set a key, and a step after it end the loop: a function that returns `Flow`, or `until`",
+            "let the callback set a key, and a step after it end the loop: a function that returns \
+             `Flow`, or `until`",
         ));
     };
     let (known, help) = match flow {
@@ -176,7 +177,8 @@ pub(super) fn check_announced(
         ),
         _ => (
             meta.may_exit,
-            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in its `META`"
+            "return `Flow`, give the agent a tool that escalates, or write `.may_exit(true)` in \
+             its `META`"
                 .into(),
         ),
     };

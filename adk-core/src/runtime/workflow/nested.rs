@@ -65,8 +65,9 @@ pub(super) fn enter<'c>(
     }))
 }
 
-/// Returns a future that commits outputs which are session keys inside the nested workflow: the
-/// outer workflow may use other names for them.
+/// Returns a future that copies outputs to the keys of the outer workflow. Only outputs that are
+/// session keys inside the nested workflow need a copy, because the outer workflow may use other
+/// names for them.
 pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFuture<'c>> {
     let mut written = StateDelta::default();
     for output in spec
@@ -87,20 +88,22 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
     Some(cx.emit_boxed(event))
 }
 
-/// Returns `true` if the value of an input is looked up. For an input with a default, it is looked
-/// up only if its key may have been written.
+/// Returns `true` if the value of an input is looked up. An input with a default is looked up only
+/// if the enclosing workflow may have written its key.
 fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
     let key = cx.name_around(input.name);
     let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else {
         return true;
     };
-    // A workflow cannot know which values the session holds under a prefix.
+    // A key with a prefix is always looked up, because other runs may have written it to the
+    // session.
     Scope::of(key) != Scope::Session || known.iter().any(|known| **known == *key)
 }
 
-/// Returns `true` if the nested workflow finds the value of an input without a copy. An output of
-/// the same name is the key of the outer workflow, and a key with a prefix is a session key
-/// everywhere. An instance that reads one key and writes another needs the copy.
+/// Returns `true` if the nested workflow can read an input from the key of the outer workflow, so
+/// that no copy is necessary. This holds in two cases: the input is also an output, and both are
+/// one key of the outer workflow; or the key has a prefix, and so belongs to the session. If the
+/// instance reads one key of the outer workflow and writes another, a copy is necessary.
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
     let scope = cx.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
@@ -127,7 +130,7 @@ fn missing_input(name: &str, cx: &Context) -> Error {
 }
 
 /// Returns the `state` keys of the workflow. For a tree that was built at run time, these include
-/// the `state` keys around it.
+/// the `state` keys of the enclosing workflow.
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::from_spec);
     let around = cx.states.iter().filter(|_| !workflow.is_closed());
@@ -137,9 +140,9 @@ pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[
     all.peek().is_some().then(|| all.collect())
 }
 
-/// Returns the keys that this workflow can write, for the defaults of nested workflows. Such a
-/// default applies only if no key of its name can have been written, even if an older run has left
-/// a value in the session.
+/// Returns the keys that this workflow can write. A nested workflow uses the default of an input
+/// only if no step of the outer workflow can have written the key of that name; a value that an
+/// older run left in the session does not count.
 pub(super) fn known_keys(spec: &Spec<'_>) -> Option<Arc<[Box<str>]>> {
     if !spec.steps.iter().any(has_defaults) {
         return None;

@@ -1,5 +1,5 @@
-//! Blocks whose parts run concurrently: `parallel` and `each`. The block waits for all parts, and
-//! cancels them when a part fails or leaves the block.
+//! Blocks whose parts run concurrently: the branches of a `parallel` and the elements of an `each`.
+//! The block waits for all parts, and cancels them when a part fails or leaves the block.
 
 use super::discard::Discards;
 use super::join::Branches;
@@ -126,8 +126,8 @@ impl Walk<'_> {
         own
     }
 
-    /// Returns the paths of the parts that are left out when they fail: the paths of all parts, or
-    /// none.
+    /// Returns the paths of the branches or elements that are left out when they fail: all of
+    /// `paths` under `on_error = skip`, otherwise none.
     fn skippable_paths(&self, at: usize, paths: impl Iterator<Item = Path>) -> Vec<Path> {
         if self.skips_failures(at) {
             paths.collect()
@@ -182,7 +182,10 @@ impl Walk<'_> {
     ) -> Result<Walked> {
         if let Some(discards) = discards {
             let kept: BTreeSet<_> = outcome.kept.iter().map(|index| *index as u32).collect();
-            let is_discarded = move |part: &BlockPart| !matches!(part, BlockPart::Element(at) if kept.contains(at));
+            let is_discarded = move |part: &BlockPart| match part {
+                BlockPart::Element(at) => !kept.contains(at),
+                _ => true,
+            };
             outcome.end(&discards, is_discarded, cx).await?;
         }
         if let Walked::Through = outcome.walked {
@@ -300,7 +303,7 @@ impl Walk<'_> {
         cut: &Cut,
         mut own: Context,
     ) -> Result<Walked> {
-        // An escalate that a workflow passes on comes from deeper inside.
+        // If the branch is a nested workflow, the escalate comes from an agent deeper inside.
         let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
             Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
             _ => false,
@@ -353,8 +356,8 @@ fn gather<'a>(
     Box::pin(async move { cx.emit(event).await.map(drop) })
 }
 
-/// Leaves out a failed part. From here on its failed calls count as results, so that a resumed run
-/// leaves out the same part.
+/// Leaves out a failed branch or element. From here on its failed calls count as results, so that a
+/// resumed run leaves it out too.
 async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
     for path in [path, cx.path()] {
         if let Some(settled) = cx.run.settle(path) {
@@ -388,21 +391,21 @@ impl Race {
     }
 }
 
-/// A failed part: its number, its path, and its error.
+/// A failed branch or element: its number, its path, and its error.
 type FailedPart = (usize, Path, String);
 
-/// The ends of the parts of a block.
+/// How the branches or elements of a block have ended.
 pub(super) struct PartsOutcome {
     pub(super) walked: Walked,
-    /// Parts that are left out.
+    /// Branches or elements that are left out because they failed.
     failed: Vec<FailedPart>,
-    /// Numbers of the parts that have ended by themselves and without an error.
+    /// Numbers of the branches or elements that have ended by themselves and without an error.
     kept: Vec<usize>,
 }
 
 impl PartsOutcome {
-    /// Reports the parts that are left out with their errors, and undoes the writes of the
-    /// discarded parts.
+    /// Reports the branches or elements that are left out with their errors, and undoes the writes
+    /// of the discarded ones.
     async fn end(
         &self,
         discards: &Discards,
@@ -421,9 +424,9 @@ impl PartsOutcome {
     }
 }
 
-/// Returns how many parts of a block have begun before, counted from the first part. A resumed run
-/// begins all of them at once, even if its `max_concurrency` has changed: the journal may hold the
-/// events of one part between the events of another.
+/// Returns how many branches or elements of a block had begun before the run was resumed, counted
+/// from the first one. The resumed run begins all of them at once, even if `max_concurrency` has
+/// changed, because their events may alternate in the journal.
 fn begun_parts(
     limit: Option<u32>,
     cx: &Context,
@@ -443,9 +446,9 @@ fn begun_parts(
         .map_or(0, |last| last + 1)
 }
 
-/// Runs the parts of a block: at most `limit.0` at a time, but the first `limit.1` at once. The
-/// iterator makes a part when it begins. A failed part is left out if `skip` has its path; the
-/// outcome lists such parts in their order.
+/// Runs the branches or elements of a block: at most `limit.0` at a time, but the first `limit.1`
+/// at once. The iterator creates a future when the branch or element begins. A failed branch or
+/// element is left out if `skip` has its path, and is listed in the outcome.
 fn run_parts<'s>(
     waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
     limit: (Option<u32>, usize),
@@ -523,8 +526,8 @@ async fn join_parts<'s>(
     }
 }
 
-/// The results of the parts that have ended. Its methods are not inlined, so that they are not part
-/// of the frame that awaits the other parts, as in [`boxed`].
+/// The results of the branches or elements that have ended. Its methods are not inlined, so that
+/// they are not part of the frame that awaits the unfinished ones, as in [`boxed`].
 struct JoinState<'s> {
     left: Option<Exit>,
     failed: Vec<FailedPart>,
@@ -532,7 +535,7 @@ struct JoinState<'s> {
     race: Option<&'s mut Race>,
 }
 
-/// The reaction of a block to the end of a part.
+/// The reaction of a block to the end of a branch or element.
 enum AfterPart {
     Continue,
     LeaveOut(Error),
@@ -589,7 +592,7 @@ impl JoinState<'_> {
     }
 }
 
-/// Skips the events that cancelled parts had committed before the run was resumed.
+/// Applies the recorded events of cancelled branches or elements, which do not emit them again.
 #[inline(never)]
 fn replay_cancelled(cx: &Context) {
     if let Some(replay) = &cx.run.replay {
@@ -598,8 +601,8 @@ fn replay_cancelled(cx: &Context) {
     }
 }
 
-/// Cancels the branches that run here, waits for the remote branches, and delivers the events that
-/// those had committed.
+/// Cancels the branches that run in this process, waits for the remote branches, and delivers the
+/// events that the remote branches had committed.
 ///
 /// The future is boxed in this function, so that it is not part of the frame that awaits it: blocks
 /// nest.

@@ -80,7 +80,8 @@ pub(super) fn elements(
         });
     }
     let message = format!(
-        "`each {item} in {key}` of block `{}` runs for at most {max} elements, its `max`, and `{key}` holds {length}",
+        "`each {item} in {key}` of block `{}` runs for at most {max} elements, its `max`, and \
+         `{key}` holds {length}",
         cx.path().name()
     );
     Err(Error::new(ErrorKind::ListTooLong, message)

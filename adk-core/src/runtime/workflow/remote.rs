@@ -57,7 +57,8 @@ impl RemoteBranchSet {
         own: &Context,
         remote: Option<&'s dyn RemoteBranches>,
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
-        // Under `escalate_ends_all_loops` a branch may end in the middle of an agent.
+        // Under `escalate_ends_all_loops` a branch may end in the middle of an agent, which a
+        // remote branch cannot do.
         let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
         let (run, path) = (own.run.clone(), path());
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
@@ -123,7 +124,8 @@ impl RemoteBranchSet {
         !lock(&self.0).indices.is_empty()
     }
 
-    /// Cancels the remote branches. Returns their numbers, since their reports are still to come.
+    /// Cancels the remote branches. Returns their numbers, so that the caller can wait for their
+    /// reports.
     pub(super) fn cancel(&self) -> Vec<usize> {
         let mut state = lock(&self.0);
         state.cancel.clear();
@@ -275,50 +277,77 @@ impl Walk<'_> {
                     round => cx.go_to(round),
                 },
                 StepKind::Parallel { .. } => {
-                    let name = cx.peek_sought().ok_or_else(|| unknown_branch(cx))?;
-                    let step = self
-                        .find_step(&name, range)
-                        .ok_or_else(|| unknown_branch(cx))?;
-                    let mut parts = (0..).zip(self.parts(at));
-                    let (index, part) = parts
-                        .find(|(_, part)| part.contains(&step))
-                        .ok_or_else(|| unknown_branch(cx))?;
-                    let first = self.steps.get(part.start).map_or("", |step| step.name);
-                    let own = cx.for_branch(index, first);
-                    cx.become_branch(own);
+                    let (step, part) = self.enter_branch(at, range, cx)?;
                     if part.start == step && cx.is_last_sought() {
                         return self.arrive(part, None, cx).await;
                     }
                     range = part;
                 }
                 StepKind::Each { item, list, .. } => {
-                    let At::Item(index) = cx.sought_at() else {
-                        return Err(unknown_branch(cx));
-                    };
-                    let (each, item) = (self.workflow.name(at), Name::shared(item));
-                    let own: Vec<_> = self
-                        .written_keys(range.clone())
-                        .into_iter()
-                        .chain([item.clone()])
-                        .collect();
-                    let around = cx.scope.clone();
-                    let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
-                    let mut element = cx.for_element(index, scope);
-                    element.known = cx.known_with(&item);
-                    if cx.is_sought() {
-                        let items = reads::list_value(&item, list, cx)?;
-                        let value = items
-                            .get(index as usize)
-                            .cloned()
-                            .ok_or_else(|| unknown_branch(cx))?;
-                        cx.become_branch(element);
-                        return self.arrive(range, Some((item, Arc::new(value))), cx).await;
+                    let found = self.enter_element(at, item, list, range.clone(), cx)?;
+                    if let Some(value) = found {
+                        return self.arrive(range, Some(value), cx).await;
                     }
-                    cx.become_branch(element);
                 }
                 _ => {}
             }
         }
+    }
+
+    /// Enters the branch of a parallel that has the next sought step. Returns that step and the
+    /// steps of the branch.
+    fn enter_branch(
+        &self,
+        at: usize,
+        range: Range<usize>,
+        cx: &mut Context,
+    ) -> Result<(usize, Range<usize>)> {
+        let name = cx.peek_sought().ok_or_else(|| unknown_branch(cx))?;
+        let step = self
+            .find_step(&name, range)
+            .ok_or_else(|| unknown_branch(cx))?;
+        let mut parts = (0..).zip(self.parts(at));
+        let (index, part) = parts
+            .find(|(_, part)| part.contains(&step))
+            .ok_or_else(|| unknown_branch(cx))?;
+        let first = self.steps.get(part.start).map_or("", |step| step.name);
+        let own = cx.for_branch(index, first);
+        cx.become_branch(own);
+        Ok((step, part))
+    }
+
+    /// Enters the sought element of an `each`. Returns the item with its value if the element is
+    /// the branch that was looked for.
+    fn enter_element(
+        &self,
+        at: usize,
+        item: &str,
+        list: &str,
+        range: Range<usize>,
+        cx: &mut Context,
+    ) -> Result<Option<(Name, Arc<serde_json::Value>)>> {
+        let At::Item(index) = cx.sought_at() else {
+            return Err(unknown_branch(cx));
+        };
+        let (each, item) = (self.workflow.name(at), Name::shared(item));
+        let own: Vec<_> = self
+            .written_keys(range)
+            .into_iter()
+            .chain([item.clone()])
+            .collect();
+        let around = cx.scope.clone();
+        let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
+        let mut element = cx.for_element(index, scope);
+        element.known = cx.known_with(&item);
+        let mut found = None;
+        if cx.is_sought() {
+            let items = reads::list_value(&item, list, cx)?;
+            let value = items.get(index as usize).cloned();
+            let value = value.ok_or_else(|| unknown_branch(cx))?;
+            found = Some((item, Arc::new(value)));
+        }
+        cx.become_branch(element);
+        Ok(found)
     }
 
     /// Runs the branch that was looked for, and leaves its end in the context.

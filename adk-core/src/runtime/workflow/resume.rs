@@ -16,8 +16,9 @@ use crate::{Path, Result};
 
 impl Walk<'_> {
     /// Returns `true` if the agent at this step may run again: it is the only step of its branch,
-    /// and the run is resumed. A block with a limit does not repeat: branches that wait for a free
-    /// place would wait for the replay, and the replay for them. ADK has no such limit.
+    /// and the run is resumed. A block with `max_concurrency` does not repeat agents: a branch that
+    /// may not begin yet would wait for the end of the replay, and the replay would wait for the
+    /// branch. ADK has no such limit.
     pub(super) fn may_repeat(&self, at: usize, cx: &Context) -> bool {
         if cx.run.replay.is_none() || !cx.config().resumable {
             return false;

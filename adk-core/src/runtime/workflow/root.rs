@@ -23,8 +23,9 @@ pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<(
     }
 }
 
-/// Returns the team of the root. Roots from macros are workflows, so the agents below another root
-/// are held by that root.
+/// Returns the team of the root; `None` if the root cannot hand over. A root from a macro is a
+/// workflow, which cannot hand over. Any other root holds the agents below it, so no lookup of
+/// agents is necessary.
 fn root_team(agent: &dyn DynAgent) -> Option<Team<'_>> {
     Team::from_agent(agent, || Name::shared(agent.meta().name), &|_| None)
 }
@@ -34,7 +35,8 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
     agent.run_dyn(&mut cx).await?;
     cx.take_branch_end().ok_or_else(|| {
         let message = format!(
-            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another process",
+            "`{}` was not made by `workflow!` or a builder, so its branches cannot run in another \
+             process",
             agent.meta().name
         );
         Error::new(ErrorKind::Config, message)
@@ -42,10 +44,12 @@ pub(crate) async fn run_branch(agent: &dyn DynAgent, mut cx: Context) -> Result<
     })
 }
 
-/// Returns the member that receives the user's message: the member that made the call that the
-/// message answers, otherwise the member that answered last. A member that cannot reach all others,
-/// because it or an agent above it may not hand back, would keep the user forever. The reply before
-/// it then decides, and the root if no reply does.
+/// Returns the member that receives the user's message. If the message answers a call, this is the
+/// member that made the call, otherwise the member that answered last.
+///
+/// A member that cannot hand the conversation back, because it or an agent above it may not, would
+/// keep the user forever. For such a member the reply before its own reply decides. Without a
+/// reply, the root receives the message.
 pub(super) async fn continuing_member(team: &Team<'_>, cx: &Context) -> Result<usize> {
     let (history, base) = (cx.history(), cx.path());
     let message = history.find_back(Some).await?;

@@ -49,8 +49,9 @@ pub(super) fn instance_scope(
         if renames.reads.iter().any(|(own, _)| *own == key.name) {
             continue;
         }
-        // A workflow reads its inputs from the keys around it; an output that is not an input is
-        // one key inside and outside.
+        // Until the instance writes a key, it reads the outer key that has the name of its
+        // definition. An output of a workflow that is not an input is read from the key that it is
+        // written to.
         let taken =
             meta.kind != AgentKind::Workflow || meta.reads.iter().any(|read| read.name == key.name);
         let read = if taken { key.name } else { written };

@@ -58,7 +58,7 @@ pub trait StepTable {
     }
 
     /// Returns `true` if the workflow has keys of its own. A tree that was built at run time uses
-    /// the keys around it, as in ADK.
+    /// the keys of the enclosing workflow or the session, as in ADK.
     fn is_closed(&self) -> bool {
         true
     }
@@ -118,7 +118,8 @@ async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result
     }
     // At the root of a run, the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
-    // The walk restores them after an error too: an agent that runs a workflow itself may continue.
+    // Scope and known keys are restored after an error too, because an agent that runs a workflow
+    // itself may continue.
     let (scope, known) = (cx.scope.clone(), cx.known.clone());
     let (unchecked, states, announced) =
         (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
@@ -223,7 +224,8 @@ fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
 /// function.
 pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
     prepare.check(|run| workflow.check_state(&Values { run }));
-    // The blocks around a step: the end of each, and the path outside of it.
+    // For each block around the current step: the index of its end, and the path outside of the
+    // block.
     let mut open = Vec::new();
     for (at, step) in workflow.spec().steps.iter().enumerate() {
         match step.kind {
@@ -253,7 +255,7 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                     prepare.fail(unchecked_skip(step.name));
                 }
             }
-            // The end of a branch is not the end of a block.
+            // A `StepKind::End` may also end a branch, which is not in `open`.
             StepKind::End => {
                 if let Some((_, outer)) = open.pop_if(|(end, _)| *end == at) {
                     prepare.leave(outer);
@@ -270,11 +272,13 @@ fn unchecked_skip(block: &str) -> Error {
     let message =
         format!("`add_before_agent` gave block `{block}` a callback that may answer in its place");
     Error::new(ErrorKind::Unchecked, message).with_help(format!(
-        "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... >`, or let it return `()`"
+        "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... \
+         >`, or let it return `()`"
     ))
 }
 
-/// Enters the place of a step; the step that is the workflow itself is the current place already.
+/// Moves `prepare` to the path of a step, and returns the outer path. A step that is the workflow
+/// itself has the current path.
 fn enter_step(workflow: &(dyn StepTable + Sync), at: usize, prepare: &mut Prepare<'_>) -> Path {
     if workflow.root() == Some(at) {
         prepare.here()

@@ -1,9 +1,9 @@
-//! [`Team`]: agents that hand over to each other, an agent that may transfer and the agents below
-//! it.
+//! [`Team`]: agents that hand over to each other. A team is an agent that may transfer and all
+//! agents below it.
 //!
-//! A team has one turn at the place of its first agent, and one member runs at a time. The turn
-//! ends when a member ends without a handover. The model calls are counted per member over the
-//! whole turn, since `bounds` counts them in this way.
+//! A team has one turn at the path of its first agent, and one member runs at a time. The turn ends
+//! when a member ends without a handover. The model calls are counted per member over the whole
+//! turn, since `bounds` counts them in this way.
 
 use super::root::continuing_member;
 use super::turn::run;
@@ -16,7 +16,7 @@ use crate::spec::{AgentKind, AgentMeta};
 use crate::{At, BoxFuture, Name, Path, Result};
 use std::sync::Arc;
 
-/// Finds the agent of a description, for agents that do not hold the agents below them.
+/// Finds an agent by its description. Used for agents that do not hold the agents below them.
 pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
 /// The members of a team. A parent comes before its children.
@@ -126,7 +126,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Prepares all members but the first, which the caller prepares at the current place.
+    /// Prepares all members but the first, which the caller prepares at the current path.
     pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
@@ -188,9 +188,9 @@ impl<'a> Team<'a> {
         })
     }
 
-    /// Runs the turn from the member `at`, at the current place, which is the place of the first
-    /// member. All members use the keys of the first member, also if it is an instance. Returns the
-    /// flow and the path of the member that ended the turn.
+    /// Runs the turn of the team, beginning with the member `at`. The current path is the path of
+    /// the first member. All members use the keys of the first member, also if it is an instance.
+    /// Returns the flow and the path of the member that ended the turn.
     async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
         let base = cx.path().clone();
         // The prefix of the names of all members but the first.
@@ -227,7 +227,8 @@ impl<'a> Team<'a> {
             };
             let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
             self.members[at].calls = handovers.calls;
-            // A requested end of a loop holds even if another member continues after it.
+            // If a member ends a loop and hands over, the loop ends after the turns of the other
+            // members.
             let ended = exit.take().unwrap_or((flow, path));
             match handovers.next.and_then(|next| handovers.targets.get(next)) {
                 None => return Ok(ended),
@@ -237,7 +238,7 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Returns the member that these names lead to from the first member.
+    /// Returns the member at the end of these names, which lead downward from the first member.
     pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
         names.try_fold(0, |at, name| {
@@ -253,8 +254,8 @@ impl<'a> Team<'a> {
             .find(|at| *self.members[*at].name == *name)
     }
 
-    /// Returns `true` if a member may keep the conversation: from it, all members can be reached
-    /// through the first one.
+    /// Returns `true` if a member may keep the conversation, because it can hand the conversation
+    /// up to the first member, which reaches all others.
     pub(super) fn may_keep(&self, at: usize) -> bool {
         let mut upward = std::iter::successors(Some(at), |&at| self.members[at].parent);
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)
@@ -352,7 +353,7 @@ impl<'a> Team<'a> {
     }
 }
 
-/// Runs a member at the current place.
+/// Runs a member at the current path.
 async fn run_member(
     agent: &dyn DynAgent,
     begun: bool,
@@ -370,7 +371,7 @@ async fn run_member(
     ))
 }
 
-/// Runs a member at a place of its own.
+/// Runs a member at a path of its own.
 async fn run_member_at(
     agent: &dyn DynAgent,
     is_closed: bool,

@@ -14,8 +14,8 @@ use crate::spec::{AgentKind, AgentMeta, Renames, Step, StepKind};
 use crate::{Error, ErrorKind, Name, Path, Result};
 use std::sync::Arc;
 
-/// Runs an agent as a step that was entered. `outer` is the frame from before the entry. Returns
-/// the exit of the turn, if any, with the path of the agent that made it.
+/// Runs the agent of a step after the context has entered the step. `outer` is the frame from
+/// before the entry. Returns the exit of the turn, if any, with the path of the agent that made it.
 // An `async fn` would hold its arguments twice; an `async` block holds them once.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
 pub(super) fn run_turn(
@@ -35,12 +35,13 @@ pub(super) fn run_turn(
             team.with_instance(matches!(step.kind, StepKind::Agent { instance: true, .. }))
         });
         let around = OuterNames::enter(agent, step, cx);
-        // A remote branch is found by its path alone, which only works for parts of a workflow: an
-        // agent may run anything below itself.
+        // A process that executes a remote branch finds the branch by its path. This only works
+        // inside of workflows: an agent with a team, or an agent that is not a workflow, may run
+        // anything below itself.
         let addressable = cx.is_addressable;
         cx.is_addressable &= team.is_none() && agent.meta().kind == AgentKind::Workflow;
-        // A finished workflow is walked again, because its loops are part of the outcome. The
-        // agents in it do not run again.
+        // A finished workflow is walked again, because its loops are part of the outcome of the
+        // run. The agents inside it that have finished do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.may_repeat(at, cx);
         let before = match &cx.run.replay {
@@ -126,7 +127,7 @@ pub(super) struct OuterNames {
 
 impl OuterNames {
     /// Sets the names and keys of an instance. The name of a workflow instance (`as second`) is the
-    /// prefix of all names inside it; its step defines its keys.
+    /// prefix of all names inside it. The step of the instance says which keys are renamed.
     pub(super) fn enter(agent: &dyn DynAgent, step: &Step<'_>, cx: &mut Context) -> Self {
         let StepKind::Agent { meta, instance } = step.kind else {
             return Self {
@@ -154,14 +155,14 @@ impl OuterNames {
     }
 }
 
-/// Runs an agent at the current place, with its callbacks unless it has begun already.
+/// Runs an agent at the current path, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
     let around = cx.frame.announced.replace(agent.announced_dyn());
     let ran = match (!begun)
         .then_some(LifecycleNode::Agent(agent))
         .filter(|node| is_observed(*node, cx))
     {
-        // Boxed, because few agents are watched.
+        // Boxed to keep the future small, because few agents are watched.
         Some(node) => Box::pin(run_watched(agent, node, cx)).await,
         None => run_body(agent, cx)
             .await
@@ -229,7 +230,8 @@ fn checked_flow(agent: &dyn DynAgent, flow: Flow, cx: &Context) -> Result<Flow> 
                 .as_ref()
                 .is_some_and(|handovers| handovers.next.is_some()) => {}
         Flow::Continue => check_written(meta, cx)?,
-        // The agents inside a workflow have announced their exits there.
+        // The agent inside the workflow that made the exit has announced it, which was checked at
+        // its own turn.
         _ if meta.kind == AgentKind::Workflow => {}
         _ => lifecycle::check_announced(Some(meta), &flow, cx)?,
     }
@@ -269,7 +271,7 @@ fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
                     Error::new(*kind, format!("{message}: {why}")).with_help(*help)
                 }
                 None => Error::new(ErrorKind::KeyNotWritten, message)
-                    .with_help("write it on every path, or declare it as perhaps written"),
+                    .with_help("write it on every path, or declare it with `.optional(true)`"),
             });
         }
     }

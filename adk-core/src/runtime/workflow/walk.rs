@@ -1,4 +1,4 @@
-//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only concurrent parts and
+//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only branches, elements and
 //! nested agents recurse.
 
 mod end;
@@ -10,10 +10,10 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
 use super::step_table::StepTable;
 use super::turn::{is_plain, run_plain, run_turn};
+use crate::LifecycleOutcome;
 use crate::runtime::run::{Context, Frame, LifecycleReporter, Meter};
 use crate::spec::{NodeKind, Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Name, Result};
-use crate::{LifecycleOutcome, LoopEndReason};
+use crate::{At, BoxFuture, Error, ErrorKind, Result};
 use adk_spec::__private::Cost;
 use std::future::ready;
 use std::ops::Range;
@@ -33,8 +33,8 @@ pub(super) struct EnteredBlock {
     escalated: Option<Box<Exit>>,
     /// The outer meter, if the block has a budget.
     meter: Option<Option<Arc<Meter>>>,
-    /// The watch that reports the end of the block, and the outcome to report. Set only if the
-    /// block is observed.
+    /// The reporter of lifecycle events for the end of the block, and the outcome to report. Set
+    /// only if the block is observed.
     watch: Option<Box<(Box<LifecycleReporter>, LifecycleOutcome)>>,
 }
 
@@ -100,30 +100,16 @@ impl<'a> Walk<'a> {
                         Box::pin(self.announce(at, is_whole, open, cx)).await?;
                     }
                     let outer = self.go_to(at, cx);
-                    // Only workflows may nest to any depth; most other agents need no more than
-                    // this.
+                    // Workflows may nest to any depth, so the future of `run_turn` is boxed. Most
+                    // other agents need only the small future of `run_plain`.
                     let ended = if is_plain(self, at, agent, cx) {
                         run_plain(agent, outer, cx).await?
                     } else {
                         boxed(|| run_turn(self, at, agent, outer, cx)).await?
                     };
-                    (
-                        at + 1,
-                        ended.and_then(|(flow, by)| {
-                            Exit::new(flow, LoopEndReason::Escalated { by })
-                        }),
-                    )
+                    (at + 1, ended.and_then(Exit::from_turn))
                 }
-                StepKind::Break { target } => {
-                    let target = target.map(Name::shared);
-                    (
-                        at + 1,
-                        Some(Exit {
-                            target,
-                            ..Exit::innermost(LoopEndReason::Break)
-                        }),
-                    )
-                }
+                StepKind::Break { target } => (at + 1, Some(Exit::from_break(target))),
                 StepKind::Sequence
                 | StepKind::Loop { .. }
                 | StepKind::Match { .. }
@@ -169,8 +155,8 @@ impl<'a> Walk<'a> {
         Ok(left.map_or(Walked::Through, Walked::Exit))
     }
 
-    /// Returns a block as a lifecycle node. The block that is the whole tree begins and ends as the
-    /// tree does.
+    /// Returns a block as a lifecycle node. Returns `None` for a block that is the whole tree,
+    /// because the tree itself begins and ends.
     fn lifecycle_node(&self, block: usize) -> Option<LifecycleNode<'_>> {
         (self.workflow.root() != Some(block))
             .then(|| LifecycleNode::Block(self.workflow.callbacks(block)))
@@ -242,9 +228,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns a future that runs the parts of a block in contexts of their own. The function is
-    /// not inlined, so that the futures are not part of the frame that awaits them, as in
-    /// [`boxed`].
+    /// Returns a future that runs the branches or elements of a block in contexts of their own. The
+    /// function is not inlined, so that the futures are not part of the frame that awaits them, as
+    /// in [`boxed`].
     #[inline(never)]
     fn start_parts<'s>(
         &'s self,
@@ -274,7 +260,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Enters the place of a step. Returns the frame for [`go_back`](Self::go_back).
+    /// Moves the context to the path of a step. Returns the outer frame for
+    /// [`go_back`](Self::go_back).
     fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
             cx.begin_again(At::Once)
@@ -315,8 +302,8 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without their
-    /// markers.
+    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without the
+    /// steps that mark their begin and end.
     pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
         let (mut at, end) = (block + 1, self.steps[block].end);
         std::iter::from_fn(move || {

@@ -114,8 +114,9 @@ impl Grower {
         }
         if self.may(16, &[Construct::WorkflowTool]) && !self.definitions.is_empty() {
             let flow = self.random.choose(&self.definitions).clone();
-            // A called workflow stores its keys in the same place as a step of its name, and it
-            // cannot wait.
+            // A workflow that is a tool stores its keys where a step of its name would store them,
+            // so no step may have that name. It must not wait; one in twelve does, to test the
+            // check.
             if !self.placed.contains(&flow.name) && (!waits(&flow) || self.random.one_in(12)) {
                 self.placed.push(flow.name.clone());
                 let name = flow.name.clone();

@@ -80,7 +80,7 @@ fn prefix(path: &Path, workflows: &BTreeSet<String>) -> String {
 pub struct Inner(BTreeMap<String, VecDeque<Vec<Arc<Event>>>>);
 
 impl Inner {
-    /// Splits events into those of such runs and the others.
+    /// Splits events into the events of runs of agents as tools, and all other events.
     ///
     /// `depth` is the number of steps from the root that contain all events.
     pub fn split(

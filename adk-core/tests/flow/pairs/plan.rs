@@ -36,7 +36,9 @@ pub fn next_value(place: &str, key: Key, earlier: Option<&Value>) -> Value {
             random_at(1, &format!("{place} {earlier}")).number()
         )),
         SECRET => {
-            json!({"$secret": format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number())})
+            json!({
+                "$secret": format!("s{:x}", random_at(1, &format!("{place} {earlier}")).number()),
+            })
         }
         _ => {
             let all = earlier.as_array().cloned().unwrap_or_default();

@@ -260,8 +260,8 @@ pub fn row_of(pair: Pair) -> Option<&'static Row> {
     row.filter(|_| !is_possible(pair))
 }
 
-/// Builds the smallest workflow with a pair that a check refuses.
-pub fn example((_, one, other): Pair) -> Flow {
+/// Builds the smallest step with a construct.
+fn step(one: Construct) -> Node {
     let agent = Agent {
         name: "a1".into(),
         ..Agent::default()
@@ -271,7 +271,7 @@ pub fn example((_, one, other): Pair) -> Flow {
         own: None,
         perhaps: false,
     }];
-    let step = match one {
+    match one {
         Exit => Node::Run(Agent {
             exit: true,
             ..agent
@@ -292,10 +292,14 @@ pub fn example((_, one, other): Pair) -> Flow {
             writes,
             ..agent
         }),
-    };
+    }
+}
+
+/// Builds the smallest workflow with a pair that a check refuses.
+pub fn example((_, one, other): Pair) -> Flow {
     let mut flow = Flow {
         name: "flow".into(),
-        body: vec![step],
+        body: vec![step(one)],
         ..Flow::default()
     };
     let mut inputs = Vec::new();

@@ -357,19 +357,7 @@ impl<'f> Interpreter<'f> {
         if let Some(error) = result.response.get("error") {
             return Err(format!("`{here}` says {error}"));
         }
-        let mut delta: State = log
-            .events
-            .iter()
-            .flat_map(|event| super::log::delta(event))
-            .collect();
-        let last =
-            |writes: Vec<(usize, Value)>| Some(writes.into_iter().max_by_key(|(at, _)| *at)?.1);
-        delta.extend(
-            temps
-                .into_iter()
-                .filter_map(|(key, writes)| Some((key, last(writes)?))),
-        );
-        Ok(delta)
+        Ok(written_by_run(&log, temps))
     }
 
     fn touches_of(
@@ -525,4 +513,15 @@ fn joined(before: Option<&Value>, earlier: &Value, later: Value) -> Value {
         }
         _ => later,
     }
+}
+
+/// Returns the keys that a nested run has written: those of its events, and the last values of its
+/// `temp:` keys.
+fn written_by_run(log: &Log, temps: BTreeMap<String, Vec<(usize, Value)>>) -> State {
+    let events = log.events.iter();
+    let mut delta: State = events.flat_map(|event| super::log::delta(event)).collect();
+    let last = |writes: Vec<(usize, Value)>| Some(writes.into_iter().max_by_key(|(at, _)| *at)?.1);
+    let temps = temps.into_iter();
+    delta.extend(temps.filter_map(|(key, writes)| Some((key, last(writes)?))));
+    delta
 }

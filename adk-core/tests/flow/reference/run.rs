@@ -190,7 +190,8 @@ impl<'f> Machine<'f> {
             Some(at) => ways.exits.push((at, states)),
             None => match self.step {
                 None => {
-                    // The target may be any of the enclosing loops: one mistake gets one message.
+                    // The checker reports the wrong target once. The intended target may be any
+                    // enclosing loop, so none of them is reported as endless too.
                     self.ended
                         .extend(self.loops.iter().map(|name| (*name, true)));
                     self.found

@@ -106,7 +106,7 @@ impl States {
         self.with.put(cell, false);
     }
 
-    /// Merges the executions of both.
+    /// Returns the executions of both states.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {

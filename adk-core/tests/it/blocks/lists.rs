@@ -64,7 +64,7 @@ async fn an_empty_list_gives_empty_lists() {
     );
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn results_keep_list_order_regardless_of_timing() {
     let slow = by("slow", |cx| {
         Box::pin(async move {
@@ -177,20 +177,20 @@ async fn a_value_that_is_not_a_list_is_reported() {
         (
             None,
             ErrorKind::KeyMissing,
-            "agent `c` (at w/s/c): `each item in items` reads a key that nothing has written; help: let a step before \
-             it write `items`, or pass it as an input",
+            "agent `c` (at w/s/c): `each item in items` reads a key that nothing has written; \
+             help: let a step before it write `items`, or pass it as an input",
         ),
         (
             Some(json!({"a": 1})),
             ErrorKind::KeyType,
-            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds an object; help: write `items` \
-             as a list",
+            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds an object; \
+             help: write `items` as a list",
         ),
         (
             Some(json!(null)),
             ErrorKind::KeyType,
-            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds null; help: write `items` as \
-             a list",
+            "agent `c` (at w/s/c): `each item in items` needs a list, but the key holds null; \
+             help: write `items` as a list",
         ),
     ];
     for (list, kind, text) in cases {
@@ -252,8 +252,9 @@ async fn a_list_longer_than_max_fails_the_run_before_the_first_element() {
     assert_eq!(error.kind(), ErrorKind::ListTooLong);
     assert_eq!(
         error.to_string(),
-        "agent `c` (at w/c): `each item in items` of block `c` runs for at most 2 elements, its `max`, and `items` holds \
-         3; help: raise its `max`, or leave out what is over, as in `each(max = 2, over = cut)`"
+        "agent `c` (at w/c): `each item in items` of block `c` runs for at most 2 elements, its \
+         `max`, and `items` holds 3; help: raise its `max`, or leave out what is over, as in \
+         `each(max = 2, over = cut)`"
     );
     let session = handle.open().await.unwrap();
     assert!(

@@ -123,20 +123,20 @@ async fn a_match_on_a_value_of_another_type_is_reported() {
         (
             None,
             ErrorKind::KeyMissing,
-            "agent `kind` (at w/s/kind): `match severity` reads a key that nothing has written; help: let a step \
-             before it write `severity`, or pass it as an input",
+            "agent `kind` (at w/s/kind): `match severity` reads a key that nothing has written; \
+             help: let a step before it write `severity`, or pass it as an input",
         ),
         (
             Some(serde_json::json!("high")),
             ErrorKind::KeyType,
-            "agent `kind` (at w/s/kind): `match severity` selects no arm: expected a number, got \"high\"; help: write \
-             `severity` as the type of its patterns",
+            "agent `kind` (at w/s/kind): `match severity` selects no arm: expected a number, got \
+             \"high\"; help: write `severity` as the type of its patterns",
         ),
         (
             Some(serde_json::json!(null)),
             ErrorKind::KeyType,
-            "agent `kind` (at w/s/kind): `match severity` selects no arm: expected a number, got null; help: write \
-             `severity` as the type of its patterns",
+            "agent `kind` (at w/s/kind): `match severity` selects no arm: expected a number, got \
+             null; help: write `severity` as the type of its patterns",
         ),
         (
             Some(serde_json::json!(2)),

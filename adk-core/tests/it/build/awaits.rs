@@ -137,7 +137,12 @@ async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
         (json!("Publish"), Ok("Publish")),
         (Value::Null, Err(ErrorKind::Expired)),
     ] {
-        let fields = json!({"name": "board", "output_schema": "Decision", "timeout": "1.5h", "default": default});
+        let fields = json!({
+            "name": "board",
+            "output_schema": "Decision",
+            "timeout": "1.5h",
+            "default": default,
+        });
         let (world, tree) = (World::new(), tree(wait(fields)));
         let waiting = world.asks(&tree).await;
         assert_eq!(waiting.path.to_string(), "publishing/board");
@@ -178,7 +183,8 @@ async fn a_config_names_who_may_answer() {
         .to_string();
     assert_eq!(
         error,
-        "sub_agents[0].by: syntax: a role has a name, and this one is empty; help: write the role that may answer, or `other`"
+        "sub_agents[0].by: syntax: a role has a name, and this one is empty; help: write the role \
+         that may answer, or `other`"
     );
 }
 
@@ -192,31 +198,67 @@ fn all_faults_are_reported_at_once_with_their_places() {
             {"agent_class": "AwaitAgent"},
             {"agent_class": "AwaitAgent", "name": "keyless", "qestion": "What?"},
             {"agent_class": "AwaitAgent", "output_key": "late", "timeout": "3 days", "default": 7},
-            {"agent_class": "AwaitAgent", "output_key": "never", "timeout": "0s", "output_schema": "Decison"},
-            {"agent_class": "AwaitAgent", "output_key": "ever", "default": "Publish", "output_schema": "Decision"},
-            {"agent_class": "AwaitAgent", "output_key": "kind", "timeout": "2h", "default": "Burn", "output_schema": "Decision"},
-            {"agent_class": "AwaitAgent", "output_key": 5, "question": [], "timeout": 30, "sub_agents": []},
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "never",
+                "timeout": "0s",
+                "output_schema": "Decison",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "ever",
+                "default": "Publish",
+                "output_schema": "Decision",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": "kind",
+                "timeout": "2h",
+                "default": "Burn",
+                "output_schema": "Decision",
+            },
+            {
+                "agent_class": "AwaitAgent",
+                "output_key": 5,
+                "question": [],
+                "timeout": 30,
+                "sub_agents": [],
+            },
             {"agent_class": "AwaitAgent", "output_key": "user:late", "question": "{nothing}"},
         ],
     });
     assert_eq!(
-        Tree::from_config(&config, &registry()).unwrap_err().to_string(),
+        Tree::from_config(&config, &registry())
+            .unwrap_err()
+            .to_string(),
         "\
-sub_agents[0].agent_class: field-unknown: there is no agent class `AwaitAgnet`; help: did you mean `AwaitAgent`?
-sub_agents[1].output_key: syntax: an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to
-sub_agents[2].output_key: syntax: an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to
-sub_agents[2].qestion: field-unknown: an `AwaitAgent` has no field `qestion`; help: did you mean `question`?
-sub_agents[3].timeout: syntax: \"3 days\" is no length of time; help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`
-sub_agents[3].default: syntax: the default of `late` is no answer to it: expected a string, got the number 7; help: see its `output_schema`
-sub_agents[4].output_schema: field-unknown: the registry has no output schema or type `Decison`; help: did you mean `Decision`?
-sub_agents[4].timeout: syntax: the timeout is zero; help: write a number and `ms`, `s`, `m` or `h`, as in `\"72h\"`
-sub_agents[5].default: syntax: a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give it a `timeout`, as in `\"72h\"`, or remove it
-sub_agents[6].default: syntax: the default of `kind` is no answer to it: unknown variant `Burn`, expected `Publish` or `Revise`; help: see its `output_schema`
+sub_agents[0].agent_class: field-unknown: there is no agent class `AwaitAgnet`; help: did you mean \
+    `AwaitAgent`?
+sub_agents[1].output_key: syntax: an `AwaitAgent` has no `output_key`; help: give it one, the key \
+    that the answer is written to
+sub_agents[2].output_key: syntax: an `AwaitAgent` has no `output_key`; help: give it one, the key \
+    that the answer is written to
+sub_agents[2].qestion: field-unknown: an `AwaitAgent` has no field `qestion`; help: did you mean \
+    `question`?
+sub_agents[3].timeout: syntax: \"3 days\" is no length of time; help: write a number and `ms`, \
+    `s`, `m` or `h`, as in `\"72h\"`
+sub_agents[3].default: syntax: the default of `late` is no answer to it: expected a string, got \
+    the number 7; help: see its `output_schema`
+sub_agents[4].output_schema: field-unknown: the registry has no output schema or type `Decison`; \
+    help: did you mean `Decision`?
+sub_agents[4].timeout: syntax: the timeout is zero; help: write a number and `ms`, `s`, `m` or \
+    `h`, as in `\"72h\"`
+sub_agents[5].default: syntax: a `default` counts when the `timeout` has passed, and this \
+    `AwaitAgent` has none; help: give it a `timeout`, as in `\"72h\"`, or remove it
+sub_agents[6].default: syntax: the default of `kind` is no answer to it: unknown variant `Burn`, \
+    expected `Publish` or `Revise`; help: see its `output_schema`
 sub_agents[7].question: syntax: `question` is a list; help: write a string
 sub_agents[7].output_key: syntax: `output_key` is the number 5; help: write a string
 sub_agents[7].timeout: syntax: `timeout` is the number 30; help: write a string
-sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: use one of `agent_class`, `name`, `output_key`, `question`, `output_schema`, `by`, `timeout`, `default`
-sub_agents[8].name: name-duplicate: `late` has the same name as a step before it; help: give one of them another name"
+sub_agents[7].sub_agents: field-unknown: an `AwaitAgent` has no field `sub_agents`; help: use one \
+    of `agent_class`, `name`, `output_key`, `question`, `output_schema`, `by`, `timeout`, `default`
+sub_agents[8].name: name-duplicate: `late` has the same name as a step before it; help: give one \
+    of them another name"
     );
 }
 

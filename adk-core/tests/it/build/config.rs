@@ -35,7 +35,11 @@ async fn a_tree_from_a_config_runs() {
                         "instruction": "Write about {topic}: {draft?}",
                         "output_key": "draft",
                         "include_contents": "none",
-                        "generate_content_config": {"temperature": 1, "max_output_tokens": 99, "stop_sequences": ["END"]},
+                        "generate_content_config": {
+                            "temperature": 1,
+                            "max_output_tokens": 99,
+                            "stop_sequences": ["END"],
+                        },
                     },
                     {"config_path": "critic.json"},
                 ],
@@ -98,7 +102,12 @@ async fn the_root_may_be_a_name() {
             .unwrap(),
         ["a"]
     );
-    let par = json!({"agent_class": "ParallelAgent", "name": "p", "max_concurrency": 1, "sub_agents": [{"code": "a"}]});
+    let par = json!({
+        "agent_class": "ParallelAgent",
+        "name": "p",
+        "max_concurrency": 1,
+        "sub_agents": [{"code": "a"}],
+    });
     assert_eq!(
         run_lines(&Tree::from_config(&par, &registry).unwrap())
             .await
@@ -107,21 +116,49 @@ async fn the_root_may_be_a_name() {
     );
 }
 
-#[test]
-fn all_faults_are_reported_at_once_with_their_places() {
-    let config = json!({
+/// Returns a config with a fault of each kind.
+fn faulty_config() -> Value {
+    json!({
         "agent_class": "SequentialAgent",
         "name": "root",
         "max_iterations": 3,
         "flow_checks": "no",
         "sub_agents": [
-            {"agent_class": "LoopAgnet", "name": "typo", "sub_agents": [{"name": "inner", "instrution": "x"}]},
+            {
+                "agent_class": "LoopAgnet",
+                "name": "typo",
+                "sub_agents": [{"name": "inner", "instrution": "x"}],
+            },
             {"agent_class": "LoopAgent", "name": "again", "max_iterations": -1, "sub_agents": []},
-            {"agent_class": "LoopAgent", "name": "many", "max_iterations": 4294967296_u64, "sub_agents": ["nobody"]},
-            {"agent_class": "ParallelAgent", "name": "fast", "max_concurrency": 2.5, "sub_agents": ["resercher"]},
+            {
+                "agent_class": "LoopAgent",
+                "name": "many",
+                "max_iterations": 4294967296_u64,
+                "sub_agents": ["nobody"],
+            },
+            {
+                "agent_class": "ParallelAgent",
+                "name": "fast",
+                "max_concurrency": 2.5,
+                "sub_agents": ["resercher"],
+            },
             {"agent_class": 7, "name": 8},
-            {"name": "writer", "tools": ["exit_lop", 5, {"nme": "exit_loop"}], "include_contents": "all", "output_key": ["k"]},
-            {"name": "writer", "instruction": "{missing}", "generate_content_config": {"temprature": 1, "seed": -1, "temperature": -0.5, "top_p": 1.5}},
+            {
+                "name": "writer",
+                "tools": ["exit_lop", 5, {"nme": "exit_loop"}],
+                "include_contents": "all",
+                "output_key": ["k"],
+            },
+            {
+                "name": "writer",
+                "instruction": "{missing}",
+                "generate_content_config": {
+                    "temprature": 1,
+                    "seed": -1,
+                    "temperature": -0.5,
+                    "top_p": 1.5,
+                },
+            },
             {"instruction": "no name"},
             {"name": "my agent", "max_turns": 0},
             {"code": "resercher", "name": "x"},
@@ -129,60 +166,101 @@ fn all_faults_are_reported_at_once_with_their_places() {
             null,
             {"name": "tools", "tools": ["exit_loop", "exit_loop"]},
         ],
-    });
+    })
+}
+
+#[test]
+fn all_faults_are_reported_at_once_with_their_places() {
     let registry = Registry::new().agent(says("researcher"));
     assert_eq!(
-        error_of(config, &registry),
+        error_of(faulty_config(), &registry),
         "\
 flow_checks: syntax: `flow_checks` is the string \"no\"; help: write true or false
-sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean `LoopAgent`?
-sub_agents[0].sub_agents[0].instrution: field-unknown: an `LlmAgent` has no field `instrution`; help: did you mean `instruction`?
-sub_agents[1].max_iterations: loop-max: `max_iterations` of block `again` is -1; help: it is the largest number of rounds, 1 or more
-sub_agents[2].max_iterations: loop-max: `max_iterations` of block `many` is 4294967296, which is too large; help: it is the largest number of rounds, 1 or more
+sub_agents[0].agent_class: field-unknown: there is no agent class `LoopAgnet`; help: did you mean \
+    `LoopAgent`?
+sub_agents[0].sub_agents[0].instrution: field-unknown: an `LlmAgent` has no field `instrution`; \
+    help: did you mean `instruction`?
+sub_agents[1].max_iterations: loop-max: `max_iterations` of block `again` is -1; help: it is the \
+    largest number of rounds, 1 or more
+sub_agents[2].max_iterations: loop-max: `max_iterations` of block `many` is 4294967296, which is \
+    too large; help: it is the largest number of rounds, 1 or more
 sub_agents[2].sub_agents[0]: field-unknown: there is no agent `nobody`; help: use `researcher`
-sub_agents[3].max_concurrency: syntax: `max_concurrency` is the number 2.5; help: write a whole number, 1 or more
-sub_agents[3].sub_agents[0]: field-unknown: there is no agent `resercher`; help: did you mean `researcher`?
+sub_agents[3].max_concurrency: syntax: `max_concurrency` is the number 2.5; help: write a whole \
+    number, 1 or more
+sub_agents[3].sub_agents[0]: field-unknown: there is no agent `resercher`; help: did you mean \
+    `researcher`?
 sub_agents[4].agent_class: syntax: `agent_class` is the number 7; help: write a string
 sub_agents[4].name: syntax: `name` is the number 8; help: write a string
 sub_agents[5].output_key: syntax: `output_key` is a list; help: write a string
 sub_agents[5].include_contents: syntax: `include_contents` is `all`; help: write `default` or `none`
-sub_agents[5].tools[0]: field-unknown: agent `writer` has a tool `exit_lop`, which the registry does not have; help: did you mean `exit_loop`?
+sub_agents[5].tools[0]: field-unknown: agent `writer` has a tool `exit_lop`, which the registry \
+    does not have; help: did you mean `exit_loop`?
 sub_agents[5].tools[1]: syntax: a tool is the number 5; help: write its name
 sub_agents[5].tools[2].name: syntax: a tool has no name; help: write one, as in `{name: NAME}`
-sub_agents[5].tools[2].nme: field-unknown: a reference to a tool has no field `nme`; help: did you mean `name`?
-sub_agents[6].generate_content_config.temperature: syntax: `temperature` is the number -0.5; help: write a number, 0 or more
-sub_agents[6].generate_content_config.top_p: syntax: `top_p` is the number 1.5; help: write a number from 0 to 1
-sub_agents[6].generate_content_config.seed: syntax: `seed` is the number -1; help: write a whole number, 0 or more
-sub_agents[6].generate_content_config.temprature: field-unknown: `generate_content_config` has no field `temprature`; help: did you mean `temperature`?
+sub_agents[5].tools[2].nme: field-unknown: a reference to a tool has no field `nme`; help: did you \
+    mean `name`?
+sub_agents[6].generate_content_config.temperature: syntax: `temperature` is the number -0.5; help: \
+    write a number, 0 or more
+sub_agents[6].generate_content_config.top_p: syntax: `top_p` is the number 1.5; help: write a \
+    number from 0 to 1
+sub_agents[6].generate_content_config.seed: syntax: `seed` is the number -1; help: write a whole \
+    number, 0 or more
+sub_agents[6].generate_content_config.temprature: field-unknown: `generate_content_config` has no \
+    field `temprature`; help: did you mean `temperature`?
 sub_agents[7].name: name-invalid: an agent has no name; help: give it a `name`
-sub_agents[9].name: field-unknown: a reference to an agent has no field `name`; help: use one of `config_path`, `code`
-sub_agents[9].code: field-unknown: the registry has no agent `resercher`; help: did you mean `researcher`?
-sub_agents[10].config_path: field-unknown: the registry has no document `nowhere.json`; help: add it to the registry
+sub_agents[9].name: field-unknown: a reference to an agent has no field `name`; help: use one of \
+    `config_path`, `code`
+sub_agents[9].code: field-unknown: the registry has no agent `resercher`; help: did you mean \
+    `researcher`?
+sub_agents[10].config_path: field-unknown: the registry has no document `nowhere.json`; help: add \
+    it to the registry
 sub_agents[11]: syntax: an agent is null; help: write its fields, or a name
-max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: use one of `flow_checks`, `state`, `agent_class`, `name`, `description`, `before_agent_callbacks`, `after_agent_callbacks`, `sub_agents`
-sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove it, or put an agent into it
-sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one of them another name
-sub_agents[8].name: name-invalid: `my agent` is no name; help: use letters, digits and `_`, not beginning with a digit
-sub_agents[8]: syntax: `max_turns` of agent `my agent` is 0; help: use 1 or more, because a turn makes at least one model call
-sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `exit_loop`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`"
+max_iterations: field-unknown: a `SequentialAgent` has no field `max_iterations`; help: use one of \
+    `flow_checks`, `state`, `agent_class`, `name`, `description`, `before_agent_callbacks`, \
+    `after_agent_callbacks`, `sub_agents`
+sub_agents[1].sub_agents: block-empty: block `again` has no steps; help: remove it, or put an \
+    agent into it
+sub_agents[6].name: name-duplicate: `writer` has the same name as a step before it; help: give one \
+    of them another name
+sub_agents[8].name: name-invalid: `my agent` is no name; help: use letters, digits and `_`, not \
+    beginning with a digit
+sub_agents[8]: syntax: `max_turns` of agent `my agent` is 0; help: use 1 or more, because a turn \
+    makes at least one model call
+sub_agents[12].tools: tool-duplicate: agent `tools` has two tools of the name `exit_loop`; help: \
+    remove one of them, or give it another name, `#[tool(name = \"...\")]`"
     );
 }
 
 #[test]
 fn cycles_are_reported_with_their_path() {
     let registry = Registry::new()
-        .document("a.json", json!({"agent_class": "SequentialAgent", "name": "a", "sub_agents": ["b.json"]}))
+        .document(
+            "a.json",
+            json!({
+                "agent_class": "SequentialAgent",
+                "name": "a",
+                "sub_agents": ["b.json"],
+            }),
+        )
         .document(
             "b.json",
             json!({"agent_class": "SequentialAgent", "name": "b", "sub_agents": [
-                {"agent_class": "LoopAgent", "name": "c", "max_iterations": 0, "sub_agents": [{"config_path": "a.json"}]},
+                {
+                    "agent_class": "LoopAgent",
+                    "name": "c",
+                    "max_iterations": 0,
+                    "sub_agents": [{"config_path": "a.json"}],
+                },
             ]}),
         );
     assert_eq!(
         error_of(json!("a.json"), &registry),
         "\
-b.json: sub_agents[0].max_iterations: loop-max: `max_iterations` of block `c` is 0; help: it is the largest number of rounds, 1 or more
-b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains itself, by `a.json` > `b.json` > `a.json`; help: a tree has no cycles: to do something again, use a `LoopAgent`"
+b.json: sub_agents[0].max_iterations: loop-max: `max_iterations` of block `c` is 0; help: it is \
+    the largest number of rounds, 1 or more
+b.json: sub_agents[0].sub_agents[0].config_path: agent-reused: `a.json` contains itself, by \
+    `a.json` > `b.json` > `a.json`; help: a tree has no cycles: to do something again, use a \
+    `LoopAgent`"
     );
 }
 
@@ -191,12 +269,18 @@ fn duplicate_agents_and_documents_are_refused() {
     let registry = Registry::new()
         .agent(says("a"))
         .document("w.json", json!({"name": "w"}));
-    let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": ["a", "w.json", "a", "w.json"]});
+    let config = json!({
+        "agent_class": "SequentialAgent",
+        "name": "root",
+        "sub_agents": ["a", "w.json", "a", "w.json"],
+    });
     assert_eq!(
         error_of(config, &registry),
         "\
-sub_agents[2]: agent-reused: `a` is the same agent as a step before it; help: build a second one, with a name of its own
-w.json: name: name-duplicate: `w` has the same name as a step before it; help: give one of them another name"
+sub_agents[2]: agent-reused: `a` is the same agent as a step before it; help: build a second one, \
+    with a name of its own
+w.json: name: name-duplicate: `w` has the same name as a step before it; help: give one of them \
+    another name"
     );
 }
 
@@ -273,11 +357,15 @@ async fn callbacks_are_referenced_by_name() {
         error_of(wrong, &registry),
         "\
 before_agent_callbacks: syntax: `before_agent_callbacks` is the string \"skip\"; help: write a list
-after_agent_callbacks[0]: field-unknown: `skip` has no callback for `after_agent_callbacks`; help: add one to it where it is registered
-after_agent_callbacks[1]: field-unknown: the registry has no callback `brif`; help: did you mean `brief`?
+after_agent_callbacks[0]: field-unknown: `skip` has no callback for `after_agent_callbacks`; help: \
+    add one to it where it is registered
+after_agent_callbacks[1]: field-unknown: the registry has no callback `brif`; help: did you mean \
+    `brief`?
 after_agent_callbacks[2]: syntax: a callback is the number 3; help: write its name
-on_tool_error_callbacks[0].name: syntax: a callback has no name; help: write one, as in `{name: NAME}`
-on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no field `nme`; help: did you mean `name`?"
+on_tool_error_callbacks[0].name: syntax: a callback has no name; help: write one, as in \
+    `{name: NAME}`
+on_tool_error_callbacks[0].nme: field-unknown: a reference to a callback has no field `nme`; help: \
+    did you mean `name`?"
     );
 }
 
@@ -288,7 +376,15 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
         .model("scripted", scripted.clone())
         .output_type::<Vec<String>>("Titles")
         .output_schema("Draft", json!({"type": "object"}));
-    let agent = |output: Value| json!({"name": "a", "model": "scripted", "global_instruction": "For all.", "output_key": "titles", "output_schema": output});
+    let agent = |output: Value| {
+        json!({
+            "name": "a",
+            "model": "scripted",
+            "global_instruction": "For all.",
+            "output_key": "titles",
+            "output_schema": output,
+        })
+    };
     assert!(Tree::from_config(&agent(json!({"name": "Titles"})), &registry).is_ok());
     let tree = Tree::from_config(&agent(json!("Titles")), &registry).unwrap();
     let runner: Runner = Runner::builder().build().unwrap();
@@ -309,20 +405,32 @@ async fn the_root_instruction_reaches_all_and_outputs_have_names() {
     Tree::from_config(&agent(json!({"type": "string"})), &registry).unwrap();
     assert_eq!(
         error_of(agent(json!("Drat")), &registry),
-        "output_schema: field-unknown: the registry has no output schema or type `Drat`; help: did you mean `Draft`?"
+        "output_schema: field-unknown: the registry has no output schema or type `Drat`; help: did \
+         you mean `Draft`?"
     );
     assert_eq!(
         error_of(agent(json!(3)), &registry),
-        "output_schema: syntax: an output schema is the number 3; help: write its name, or a JSON schema"
+        "output_schema: syntax: an output schema is the number 3; help: write its name, or a JSON \
+         schema"
     );
 }
 
 #[test]
 fn a_field_of_a_wrong_type_is_one_fault_and_hides_no_others() {
     let config = json!({"agent_class": "SequentialAgent", "name": "root", "sub_agents": [
-        {"agent_class": "LoopAgent", "name": "lp", "max_iterations": 1.5, "sub_agents": [{"name": "a"}]},
+        {
+            "agent_class": "LoopAgent",
+            "name": "lp",
+            "max_iterations": 1.5,
+            "sub_agents": [{"name": "a"}],
+        },
         {"name": "reader", "instruction": "{nobody}"},
-        {"agent_class": "LoopAgent", "name": "lq", "max_iterations": "many", "sub_agents": "critic"},
+        {
+            "agent_class": "LoopAgent",
+            "name": "lq",
+            "max_iterations": "many",
+            "sub_agents": "critic",
+        },
         {"agent_class": "ParallelAgent", "name": "par", "sub_agents": {"name": "b"}},
     ]});
     assert_eq!(

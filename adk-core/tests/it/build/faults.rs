@@ -48,15 +48,26 @@ fn all_faults_are_reported_at_once() {
         error.to_string(),
         "\
 name-invalid: `1st` is no name; help: use letters, digits and `_`, not beginning with a digit
-tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give it another name, `#[tool(name = \"...\")]`
-tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to call it: models see nothing else of it
-tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
-key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: declare that the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write `\\\\{topic}` if the braces are text
-tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, whose fields the model fills in
-loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or more
-name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; help: choose another name
-exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but is not inside a loop; help: put it into a `LoopAgent`
-loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, or put an agent that can end a loop into it
+tool-duplicate: agent `1st` has two tools of the name `search`; help: remove one of them, or give \
+    it another name, `#[tool(name = \"...\")]`
+tool-undocumented: agent `1st` has a tool `loud` without a description; help: say when and how to \
+    call it: models see nothing else of it
+tool-reserved: agent `1st` has a tool of the name `transfer_to_agent`, which the runtime gives to \
+    a tool of its own; help: give it another name, `#[tool(name = \"...\")]`
+key-missing: agent `1st` reads `topic`, but nothing before it writes that key; help: declare that \
+    the session holds it, `.state_key::<TYPE>(\"topic\")`, or give it a first value, \
+    `.initial_state(\"topic\", VALUE)`, or read `{topic?}` if it may be absent, or write \
+    `\\\\{topic}` if the braces are text
+tool-argument: tool `list` of agent `1st` takes arguments that are no object; help: take a struct, \
+    whose fields the model fills in
+loop-max: `max_iterations` of block `never` is 0; help: it is the largest number of rounds, 1 or \
+    more
+name-reserved: `user` cannot be the name of a step: events of the user and of models carry it; \
+    help: choose another name
+exit-outside-loop: agent `leaves` may end a loop by its tool `exit_loop`, but is not inside a \
+    loop; help: put it into a `LoopAgent`
+loop-endless: loop `endless` has no `max_iterations`, and nothing inside can end it; help: set it, \
+    or put an agent that can end a loop into it
 name-invalid: `` is no name; help: use letters, digits and `_`, not beginning with a digit
 block-empty: block `empty` has no steps; help: remove it, or put an agent into it
 name-duplicate: `root` has the name of the tree itself; help: give one of them another name"
@@ -108,17 +119,17 @@ fn branches_and_rounds_are_checked_too() {
                 .build()
                 .unwrap_err()
         ),
-        "key-race: agent `two` writes `draft`, which agent `one` writes at the same time; help: let each branch write a \
-         key of its own, and join them after the parallel block"
+        "key-race: agent `two` writes `draft`, which agent `one` writes at the same time; help: \
+         let each branch write a key of its own, and join them after the parallel block"
     );
     let late = LoopAgent::builder("again")
         .max_iterations(2)
         .sub_agents((reader(), writer("late")));
     assert_eq!(
         text(late.build().unwrap_err()),
-        "key-maybe-missing: agent `reader` reads `draft`, but agent `late` writes it later in the same loop, so it is not \
-         there in the first round; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` if \
-         it may be absent"
+        "key-maybe-missing: agent `reader` reads `draft`, but agent `late` writes it later in the \
+         same loop, so it is not there in the first round; help: give it a first value, \
+         `.initial_state(\"draft\", VALUE)`, or read `{draft?}` if it may be absent"
     );
     let early = SequentialAgent::builder("all").sub_agents((reader(), writer("late")));
     assert!(
@@ -181,8 +192,9 @@ fn a_skippable_block_guarantees_no_writes() {
     );
     assert_eq!(
         tree(true).build().unwrap_err().to_string(),
-        "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs where its `before_agent` answers, nor \
-         agent `writer`, which writes it; help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` \
+        "key-maybe-missing: agent `reader` reads `draft`, but nothing in loop `work` runs when the \
+         block's `before_agent` answers in its place (this includes agent `writer`, which writes \
+         it); help: give it a first value, `.initial_state(\"draft\", VALUE)`, or read `{draft?}` \
          if it may be absent"
     );
 }
@@ -233,7 +245,8 @@ fn a_reused_agent_or_block_is_one_fault() {
         .build();
     assert_eq!(
         twice.unwrap_err().to_string(),
-        "agent-reused: `block` is the same block as one before it; help: build a second one, with a name of its own"
+        "agent-reused: `block` is the same block as one before it; help: build a second one, with \
+         a name of its own"
     );
     let llm = Arc::new(LlmAgent::builder("llm").build().unwrap());
     let error = SequentialAgent::builder("root")
@@ -280,8 +293,10 @@ fn agents_below_an_llm_agent_are_part_of_the_tree() {
     assert_eq!(
         error.to_string(),
         "\
-name-duplicate: `router`, a step in `router`, has the name of the tree itself; help: give one of them another name
-tool-undocumented: agent `router` has a tool `t` without a description; help: say when and how to call it: models see nothing else of it
+name-duplicate: `router`, a step in `router`, has the name of the tree itself; help: give one of \
+    them another name
+tool-undocumented: agent `router` has a tool `t` without a description; help: say when and how to \
+    call it: models see nothing else of it
 block-empty: block `empty` has no steps; help: remove it, or put an agent into it
 name-invalid: `not valid` is no name; help: use letters, digits and `_`, not beginning with a digit"
     );
@@ -321,7 +336,8 @@ fn a_single_agent_is_a_tree() {
     let error = Tree::of(says("not a name")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "name-invalid: `not a name` is no name; help: use letters, digits and `_`, not beginning with a digit"
+        "name-invalid: `not a name` is no name; help: use letters, digits and `_`, not beginning \
+         with a digit"
     );
     for name in ["user", "model"] {
         assert_eq!(
@@ -366,8 +382,8 @@ fn an_exit_by_name_outside_of_all_loops_is_one_fault() {
             .build()
             .unwrap_err()
             .to_string(),
-        "exit-outside-loop: agent `ends_outer` may end loop `outer`, but no loop of that name is around it; help: put it \
-         into a `LoopAgent` of that name"
+        "exit-outside-loop: agent `ends_outer` may end loop `outer`, but no loop of that name is \
+         around it; help: put it into a `LoopAgent` of that name"
     );
     assert!(
         LoopAgent::builder("outer")
@@ -401,9 +417,9 @@ fn duplicate_declarations_of_a_key_are_refused() {
     let said: Vec<String> = twice.check().iter().map(ToString::to_string).collect();
     assert_eq!(
         said.join("\n"),
-        "key-duplicate: `k` is declared twice: by `.initial_state` and by `.state_key`; help: remove one of them, or \
-         choose another name\nkey-duplicate: `s` is declared twice by `.state_key`; help: remove one of them, or choose \
-         another name"
+        "key-duplicate: `k` is declared twice: by `.initial_state` and by `.state_key`; help: \
+         remove one of them, or choose another name\nkey-duplicate: `s` is declared twice by \
+         `.state_key`; help: remove one of them, or choose another name"
     );
     assert!(twice.flow_checks(false).build().is_ok());
     assert!(
@@ -440,8 +456,8 @@ fn a_text_as_first_value_may_be_a_str() {
             .build()
             .unwrap_err()
             .to_string(),
-        "syntax: the initial value of state key `means` holds NaN at `[0]`, which JSON has no form for; help: use an \
-         `Option<f64>` that is `None` where there is no number"
+        "syntax: the initial value of state key `means` holds NaN at `[0]`, which JSON has no form \
+         for; help: use an `Option<f64>` that is `None` where there is no number"
     );
     assert_eq!(
         tree()
@@ -449,8 +465,8 @@ fn a_text_as_first_value_may_be_a_str() {
             .build()
             .unwrap_err()
             .to_string(),
-        "key-type: agent `reads` reads `text` as `String`, but `.initial_state` gives it as `u8`; help: read it as `u8`, \
-         or read another key"
+        "key-type: agent `reads` reads `text` as `String`, but `.initial_state` gives it as `u8`; \
+         help: read it as `u8`, or read another key"
     );
     assert_eq!(
         tree()
@@ -458,8 +474,8 @@ fn a_text_as_first_value_may_be_a_str() {
             .build()
             .unwrap_err()
             .to_string(),
-        "key-type: agent `reads` reads `text` as `String`, but `.state_key` declares it as `u8`; help: read it as `u8`, \
-         or read another key"
+        "key-type: agent `reads` reads `text` as `String`, but `.state_key` declares it as `u8`; \
+         help: read it as `u8`, or read another key"
     );
 }
 
@@ -518,8 +534,9 @@ fn a_key_is_a_name_that_prompts_can_read() {
     assert_eq!(checks(&desk.build().unwrap_err()), [("writer", "syntax")]);
     assert_eq!(
         writes("no key").build().unwrap_err().to_string(),
-        "name-invalid: agent `writer` writes `no key`, which is no key that a prompt can read; help: use letters, digits and \
-         `_`, not beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `no_key`"
+        "name-invalid: agent `writer` writes `no key`, which is no key that a prompt can read; \
+         help: use letters, digits and `_`, not beginning with a digit, perhaps after `user:`, \
+         `app:` or `temp:`, as in `no_key`"
     );
     let json = serde_json::json!({
         "name": "root", "agent_class": "SequentialAgent",

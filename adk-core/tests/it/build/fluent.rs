@@ -120,13 +120,23 @@ fn a_name_that_cannot_be_repaired_is_a_fault() {
         assert_eq!(
             faults(&error),
             format!(
-                "name-invalid: `{mended}` is no name; help: use letters, digits and `_`, not beginning with a digit"
+                "name-invalid: `{mended}` is no name; help: use letters, digits and `_`, not \
+                 beginning with a digit"
             )
         );
     }
-    assert_eq!(faults(&Builder::create("model").as_loop([says("a")], 0).build().unwrap_err()), "\
-name-reserved: `model` cannot be the name of a step: events of the user and of models carry it; help: choose another name
-loop-max: `max_iterations` of block `model` is 0; help: it is the largest number of rounds, 1 or more");
+    assert_eq!(
+        faults(
+            &Builder::create("model")
+                .as_loop([says("a")], 0)
+                .build()
+                .unwrap_err()
+        ),
+        "name-reserved: `model` cannot be the name of a step: events of the user and of models \
+         carry it; help: choose another name\n\
+         loop-max: `max_iterations` of block `model` is 0; help: it is the largest number of \
+         rounds, 1 or more"
+    );
 }
 
 #[test]
@@ -136,7 +146,8 @@ fn settings_that_a_block_lacks_are_refused() {
         .as_sequential([says("a")]);
     assert_eq!(
         faults(&app.build().unwrap_err()),
-        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; help: set it on one of them"
+        "field-unknown: `with_instruction` is for a single agent, and `app` is made of several; \
+         help: set it on one of them"
     );
     let error = Builder::create("app")
         .as_sequential([says("a")])

@@ -47,7 +47,8 @@ async fn all_settings_reach_the_model() {
         .unwrap();
     assert_eq!(outcome.get("grade").unwrap(), Some(Grade { score: 7 }));
     let asked = &model.requests()[0];
-    let said = "Grade tea, !\n\nYou are an agent. Your internal name is \"grader\". The description about you is \"Grades.\".";
+    let said = "Grade tea, !\n\nYou are an agent. Your internal name is \"grader\". The \
+        description about you is \"Grades.\".";
     assert!(
         asked.system_instruction.starts_with(said),
         "{}",
@@ -105,9 +106,10 @@ async fn an_answer_must_fit_a_runtime_schema() {
     assert_eq!(error.kind(), ErrorKind::OutputInvalid);
     assert_eq!(
         error.message(),
-        "the model's answer does not fit the type of `grade` in 3 attempts: `score`: expected an integer, got the \
-         string \"three\"; it was: {\"score\":\"three\"}; the schema is: {\"type\":\"object\",\"properties\":{\"score\":\
-         {\"type\":\"integer\"},\"at\":{\"type\":\"string\",\"format\":\"date\"}},\"required\":[\"score\"]}"
+        "the model's answer does not fit the type of `grade` in 3 attempts: `score`: expected an \
+         integer, got the string \"three\"; it was: {\"score\":\"three\"}; the schema is: \
+         {\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"},\
+         \"at\":{\"type\":\"string\",\"format\":\"date\"}},\"required\":[\"score\"]}"
     );
 }
 
@@ -140,7 +142,8 @@ fn contradictory_settings_are_refused() {
     // As in ADK, a schema without a key is sent to the model and its answer is not checked.
     assert_eq!(
         agent.build().unwrap_err().to_string(),
-        "syntax: `max_turns` of agent `a` is 0; help: use 1 or more, because a turn makes at least one model call"
+        "syntax: `max_turns` of agent `a` is 0; help: use 1 or more, because a turn makes at least \
+         one model call"
     );
     let router =
         LlmAgent::builder("router").sub_agents([LlmAgent::builder("b"), LlmAgent::builder("c")]);

@@ -41,7 +41,13 @@ fn the_schema_describes_the_arguments() {
             "type": "object",
             "properties": {
                 "city": {"type": "string", "description": "Name of the city."},
-                "days": {"type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255, "default": null},
+                "days": {
+                    "type": ["integer", "null"],
+                    "format": "uint8",
+                    "minimum": 0,
+                    "maximum": 255,
+                    "default": null,
+                },
             },
             "required": ["city"],
         })

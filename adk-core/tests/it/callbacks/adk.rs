@@ -81,7 +81,7 @@ async fn each_switch_works_on_its_own() {
         alone(RunConfig::new().require_keys(false), &key).await,
         ["a: a"]
     );
-    // No other switch does.
+    // The other settings of `RunConfig::adk()` have neither effect.
     let others = RunConfig::adk()
         .escalate_ends_all_loops(false)
         .require_keys(true);

@@ -147,7 +147,8 @@ async fn the_last_model_is_retried_and_its_error_lists_earlier_failures() {
     assert_eq!(error.kind(), ErrorKind::Model(ModelErrorKind::Unavailable));
     assert_eq!(
         error.to_string().split("; help").next().unwrap(),
-        "agent `a` (at w/a): busy (after 3 attempts) (it was asked after `first`: busy; `second`: no key)"
+        "agent `a` (at w/a): busy (after 3 attempts) (it was asked after `first`: busy; `second`: \
+         no key)"
     );
 }
 

@@ -87,6 +87,40 @@ agent!(
     .output(OutputKey::json::<Vec<u8>>("o"))
 );
 
+/// Scripts a turn of two rounds: calls of known and unknown tools, then an exit.
+fn model() -> ScriptedModel {
+    ScriptedModel::new()
+        .reply(
+            Answer::new()
+                .thought("hm")
+                .call("keep", json!({"n": 1}))
+                .call("keep", json!({"n": 2}))
+                .call_with_id("m", "nope", json!({}))
+                .usage(10, 2),
+        )
+        .reply(
+            Answer::new()
+                .text("```json\n[1]\n```")
+                .pieces(["```json", "[1]"]),
+        )
+        .call("exit_loop", json!({}))
+}
+
+/// Copies an event without the ids that differ in each execution.
+fn without_ids(event: &Event) -> Event {
+    let mut event = Event::clone(event);
+    (event.id, event.timestamp, event.invocation_id) = Default::default();
+    let run = |id: &str| id.split_once('-').map(|(_, rest)| rest.len()).is_some();
+    for part in &mut event.content.as_mut().unwrap().parts {
+        match part {
+            Part::FunctionCall(call) if run(&call.id) => Arc::make_mut(call).id.clear(),
+            Part::FunctionResponse(response) if run(&response.id) => response.id.clear(),
+            _ => {}
+        }
+    }
+    event
+}
+
 #[tokio::test]
 async fn a_resumed_run_repeats_no_recorded_call() {
     let calls = Arc::new(AtomicU32::new(0));
@@ -109,21 +143,7 @@ async fn a_resumed_run_repeats_no_recorded_call() {
             }));
         Tree::new("w", vec![repeat("l", Some(3), vec![run(agent)])])
     };
-    let model = ScriptedModel::new()
-        .reply(
-            Answer::new()
-                .thought("hm")
-                .call("keep", json!({"n": 1}))
-                .call("keep", json!({"n": 2}))
-                .call_with_id("m", "nope", json!({}))
-                .usage(10, 2),
-        )
-        .reply(
-            Answer::new()
-                .text("```json\n[1]\n```")
-                .pieces(["```json", "[1]"]),
-        )
-        .call("exit_loop", json!({}));
+    let model = model();
     let journal = Journal::default();
     let mut runs = Vec::new();
     for attempt in 0..2 {
@@ -152,21 +172,7 @@ async fn a_resumed_run_repeats_no_recorded_call() {
         let whole: Vec<_> = events
             .iter()
             .filter(|event| !event.partial)
-            .map(|event| {
-                let mut event = Event::clone(event);
-                (event.id, event.timestamp, event.invocation_id) = Default::default();
-                let run = |id: &str| id.split_once('-').map(|(_, rest)| rest.len()).is_some();
-                for part in &mut event.content.as_mut().unwrap().parts {
-                    match part {
-                        Part::FunctionCall(call) if run(&call.id) => Arc::make_mut(call).id.clear(),
-                        Part::FunctionResponse(response) if run(&response.id) => {
-                            response.id.clear()
-                        }
-                        _ => {}
-                    }
-                }
-                event
-            })
+            .map(|event| without_ids(event))
             .collect();
         assert_eq!(whole.len(), 5);
         runs.push(whole);

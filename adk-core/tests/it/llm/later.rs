@@ -60,8 +60,8 @@ async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     };
     assert_eq!(
         refused(vec![answer("c3")], ErrorKind::UnknownWait).await,
-        "agent `clerk` (at clerk): the message answers the call `c3` of `ask`, which the session does not contain; \
-         help: use an id from `long_running_tool_ids` of the event with the call"
+        "agent `clerk` (at clerk): the message answers the call `c3` of `ask`, which the session \
+         does not contain; help: use an id from `long_running_tool_ids` of the event with the call"
     );
     refused(vec![answer("c1"), answer("c3")], ErrorKind::UnknownWait).await;
     refused(vec![answer("c1"), answer("c1")], ErrorKind::Answered).await;
@@ -71,6 +71,7 @@ async fn answers_to_no_call_or_to_an_answered_call_are_refused() {
     run(vec![answer("c1")]).await.unwrap();
     assert_eq!(
         refused(vec![answer("c1")], ErrorKind::Answered).await,
-        "agent `clerk` (at clerk): the call `c1` of `ask` was answered before; help: the first answer counts"
+        "agent `clerk` (at clerk): the call `c1` of `ask` was answered before; help: the first \
+         answer counts"
     );
 }

@@ -97,7 +97,7 @@ impl Model for Hangs {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_call_in_flight_ends_with_its_run_or_its_branch() {
     for timeout in [None, Some(Duration::from_secs(3600))] {
         let model = Hangs::default();

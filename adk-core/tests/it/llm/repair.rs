@@ -112,8 +112,8 @@ async fn attempts_are_limited_and_the_error_has_text_schema_and_reason() {
     let (count, error) = attempts::<Clerk>().await;
     assert_eq!((count, error.kind()), (3, ErrorKind::OutputInvalid));
     let text = error.to_string();
-    let start = "agent `clerk` (at w/clerk): the model's answer does not fit the type of `order` in 3 attempts: \
-                 `items[1].count`: expected an integer";
+    let start = "agent `clerk` (at w/clerk): the model's answer does not fit the type of `order` \
+        in 3 attempts: `items[1].count`: expected an integer";
     assert!(text.starts_with(start), "{text}");
     assert!(
         text.contains(&format!("it was: {WRONG}; the schema is: {{")),

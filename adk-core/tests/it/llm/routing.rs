@@ -195,7 +195,8 @@ async fn the_global_instruction_of_an_agent_inside_a_block_is_ignored() {
         .unwrap();
     let text = instruction_sent(&ScriptedModel::new().text("ok"), Arc::new(block.clone())).await;
     assert!(text.starts_with("Own.\n\nYou are an agent."), "{text}");
-    // The root of this tree does, also for agents inside blocks below it.
+    // The root of this tree calls a model, so its global instruction applies, also to agents inside
+    // blocks below it.
     for (global, begins) in [
         ("", "Own.\n\nYou are"),
         ("For all.", "For all.\n\nOwn.\n\nYou are"),

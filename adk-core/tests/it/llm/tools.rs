@@ -132,9 +132,9 @@ async fn tool_errors_are_returned_to_the_model() {
             json!({"fails": {"error": "no such city"}}),
             json!({"panics": {"error": "the tool panicked: boom"}}),
             json!({"argument": {"error": "`city` is missing"}}),
-            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is available. The tools \
-                you can call are: fails, panics, argument. You could retry, but it is IMPORTANT that you only call a \
-                tool from that list."}}),
+            json!({"nope": {"error": "Invoking `nope()` failed as no tool with that name is \
+                available. The tools you can call are: fails, panics, argument. You could retry, \
+                but it is IMPORTANT that you only call a tool from that list."}}),
         ]
     );
     assert_eq!(
@@ -219,9 +219,10 @@ async fn exit_loop_ends_the_loop_without_a_summary_and_keeps_the_old_value() {
     let outcome = runner(&model).run(&tree, "go").await.unwrap();
     assert_eq!(outcome.get::<String>("o").unwrap().as_deref(), Some("v1"));
     assert_eq!((outcome.loops[0].rounds, model.requests().len()), (2, 2));
-    assert!(
-        matches!(&outcome.loops[0].reason, LoopEndReason::Escalated { by } if by.to_string() == "w/l#2/out")
-    );
+    let LoopEndReason::Escalated { by } = &outcome.loops[0].reason else {
+        panic!("{:?}", outcome.loops[0].reason);
+    };
+    assert_eq!(by.to_string(), "w/l#2/out");
     let last = outcome.session().events().next_back().unwrap();
     assert_eq!(
         (last.actions.escalate, last.actions.skip_summarization),
@@ -293,9 +294,9 @@ async fn a_skipped_summary_without_an_exit_leaves_the_key_unwritten() {
     assert_eq!(error.kind(), ErrorKind::KeyNotWritten);
     assert_eq!(
         error.to_string(),
-        "agent `out` (at w/out): it ended without having written its key `o`: its tool `f` set `skip_summarization`, which \
-         ends the turn before the model answers; help: do not set it for this agent, let the tool write the key, or take the \
-         key off the agent"
+        "agent `out` (at w/out): it ended without having written its key `o`: its tool `f` set \
+         `skip_summarization`, which ends the turn before the model answers; help: do not set it \
+         for this agent, let the tool write the key, or take the key off the agent"
     );
     // The error names the tool that skipped the summary, not its neighbour.
     let mut agent = llm::<Out>();
@@ -409,8 +410,9 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
     agent.add_tool(gives("search", json!(1)));
     assert_eq!(
         refused(run(agent)).await,
-        "agent `closed` (at w/closed): `add_tool` gave tool `search` to agent `closed`, but its declaration does not allow \
-         more tools; help: list it in `tools`, or write `tools: [..]` there"
+        "agent `closed` (at w/closed): `add_tool` gave tool `search` to agent `closed`, but its \
+         declaration does not allow more tools; help: list it in `tools`, or write `tools: [..]` \
+         there"
     );
     let mut agent = llm::<Open>();
     agent.add_tool(adk_core::tools::exit_loop::default());
@@ -451,7 +453,7 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
             .await
             .contains("the agent is used as a tool, which cannot wait")
     );
-    // Without a static bound, the agent may be added.
+    // A workflow without static bounds accepts an agent as an added tool.
     let mut agent = llm::<Open>();
     agent.add_tool(helper());
     events(&model, &Tree::new("w", vec![run(agent)])).await;
@@ -460,8 +462,13 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
 #[tokio::test]
 async fn a_tool_knows_its_call_and_place() {
     let whoami = tool("whoami", |args, cx| {
-        let place = json!({"agent": cx.agent_name(), "path": cx.path().to_string(), "round": cx.iteration(),
-            "id": cx.call_id(), "args": args});
+        let place = json!({
+            "agent": cx.agent_name(),
+            "path": cx.path().to_string(),
+            "round": cx.iteration(),
+            "id": cx.call_id(),
+            "args": args,
+        });
         Box::pin(async move { Ok(place) })
     });
     let model = ScriptedModel::new()
@@ -474,9 +481,15 @@ async fn a_tool_knows_its_call_and_place() {
     let events = events(&model, &tree).await;
     assert_eq!(
         responses(&events[1]),
-        [
-            json!({"whoami": {"agent": "a", "path": "w/l#1/a", "round": 0, "id": "m1", "args": {"a": 1}}})
-        ]
+        [json!({
+            "whoami": {
+                "agent": "a",
+                "path": "w/l#1/a",
+                "round": 0,
+                "id": "m1",
+                "args": {"a": 1},
+            },
+        })]
     );
 }
 
@@ -566,8 +579,8 @@ async fn a_tool_that_never_returns_is_an_error_for_the_model_or_for_the_run() {
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!(
         error.to_string(),
-        "agent `a` (at w/a): tool `hangs` gave no result in 20s, its `timeout`; help: give it a longer `timeout` or a \
-         `retry`, or look for what it waits for"
+        "agent `a` (at w/a): tool `hangs` gave no result in 20s, its `timeout`; help: give it a \
+         longer `timeout` or a `retry`, or look for what it waits for"
     );
 }
 

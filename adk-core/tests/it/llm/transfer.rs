@@ -160,7 +160,8 @@ async fn an_unknown_name_is_reported_to_the_model_with_the_known_ones() {
         .iter()
         .flat_map(|event| event.function_responses())
         .collect();
-    let text = "there is no agent `ghost` to hand over to; the agents to hand over to are: `billing`, `tech`";
+    let text = "there is no agent `ghost` to hand over to; the agents to hand over to are: \
+        `billing`, `tech`";
     assert_eq!(errors[0].response["error"], text);
     assert!(
         errors[1].response["error"]
@@ -195,8 +196,8 @@ async fn as_in_adk_an_unknown_name_fails_the_run_after_its_event() {
     assert_eq!(error.kind(), ErrorKind::Transfer);
     assert_eq!(
         error.to_string(),
-        "agent `triage` (at desk/triage): it cannot hand over to `ghost`, which is not one of its targets; help: \
-         name one of its targets: `billing`, `tech`"
+        "agent `triage` (at desk/triage): it cannot hand over to `ghost`, which is not one of its \
+         targets; help: name one of its targets: `billing`, `tech`"
     );
 }
 
@@ -304,7 +305,8 @@ async fn the_target_writes_the_key() {
     let events = events(&model.on("billing").text("Paid."), &tree()).await;
     assert_eq!(delta(events.last().unwrap()), json!({"answer": "Paid."}));
 
-    // A target without a key leaves the key alone; a target that declares it must write it.
+    // A target that declares no key does not write the key of the agent that handed over; a target
+    // that declares the key must write it.
     let model = ScriptedModel::new()
         .on("triage")
         .call("transfer_to_agent", to("tech"))

@@ -69,8 +69,8 @@ async fn a_missing_input_of_a_nested_workflow_is_named() {
     assert_eq!(error.kind(), ErrorKind::KeyMissing);
     assert_eq!(
         error.to_string(),
-        "agent `inner` (at w/inner): the workflow's input `plan` reads a key that nothing has written; \
-         help: write `plan` before it, or give the input a default"
+        "agent `inner` (at w/inner): the workflow's input `plan` reads a key that nothing has \
+         written; help: write `plan` before it, or give the input a default"
     );
 }
 

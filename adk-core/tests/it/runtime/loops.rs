@@ -162,8 +162,8 @@ async fn an_until_that_is_not_a_bool_is_reported() {
     assert_eq!(error.kind(), ErrorKind::KeyMissing);
     assert_eq!(
         error.to_string(),
-        "agent `l` (at w/l#1): `until = done` reads a key that nothing has written; help: let a step before it write \
-         `done`, or pass it as an input"
+        "agent `l` (at w/l#1): `until = done` reads a key that nothing has written; help: let a \
+         step before it write `done`, or pass it as an input"
     );
     let error = runner()
         .run(&tree().lets("done", "yes"), "go")
@@ -172,8 +172,8 @@ async fn an_until_that_is_not_a_bool_is_reported() {
     assert_eq!(error.kind(), ErrorKind::KeyType);
     assert_eq!(
         error.to_string(),
-        "agent `l` (at w/l#1): `until = done` needs a `bool`, but the key holds the string \"yes\"; help: write `done` as \
-         a `bool`"
+        "agent `l` (at w/l#1): `until = done` needs a `bool`, but the key holds the string \
+         \"yes\"; help: write `done` as a `bool`"
     );
 }
 

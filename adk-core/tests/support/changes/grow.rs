@@ -222,6 +222,33 @@ fn change(program: &mut Program, kinds: &[Change], random: &mut Random) {
     program.changes.push(made);
 }
 
+/// Applies a change of the whole program. Returns whether it has an effect, or `None` for a change
+/// of an agent.
+fn apply_to_program(version: &mut Version, kind: Change, random: &mut Random) -> Option<bool> {
+    match kind {
+        Change::Plugin => {
+            version.plugin = other(version.plugin, random);
+            Some(true)
+        }
+        Change::Question => {
+            version.question += 1;
+            Some(true)
+        }
+        Change::Concurrency => {
+            let then = std::mem::replace(&mut version.concurrency, concurrency(random));
+            Some(then != version.concurrency)
+        }
+        Change::BlockLimit => {
+            let Some(at) = below(version.limits.len(), random) else {
+                return Some(false);
+            };
+            let then = std::mem::replace(&mut version.limits[at], 1 + random.below(3) as u32);
+            Some(then != version.limits[at])
+        }
+        _ => None,
+    }
+}
+
 /// Applies a change somewhere. Returns false if it has no effect.
 fn apply(
     version: &mut Version,
@@ -229,27 +256,8 @@ fn apply(
     scripts: &[Vec<Vec<Call>>],
     random: &mut Random,
 ) -> bool {
-    match kind {
-        Change::Plugin => {
-            version.plugin = other(version.plugin, random);
-            return true;
-        }
-        Change::Question => {
-            version.question += 1;
-            return true;
-        }
-        Change::Concurrency => {
-            let then = std::mem::replace(&mut version.concurrency, concurrency(random));
-            return then != version.concurrency;
-        }
-        Change::BlockLimit => {
-            let Some(at) = below(version.limits.len(), random) else {
-                return false;
-            };
-            let then = std::mem::replace(&mut version.limits[at], 1 + random.below(3) as u32);
-            return then != version.limits[at];
-        }
-        _ => {}
+    if let Some(is_changed) = apply_to_program(version, kind, random) {
+        return is_changed;
     }
     let Some(at) = below(version.agents.len(), random) else {
         return false;

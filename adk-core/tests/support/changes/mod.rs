@@ -42,7 +42,7 @@ pub struct Plan {
     pub stops: usize,
 }
 
-/// A failing program and its smallest form.
+/// A failing program, with the history in which it fails and the reason.
 #[derive(Debug)]
 pub struct Failure {
     pub seed: u64,

@@ -3,8 +3,79 @@ use crate::{Content, FunctionCall, FunctionResponse};
 use adk_model::Thought;
 
 /// Two rows that google-adk 2.13.0 wrote (`DatabaseSessionService.append_event`).
-const USER: &str = r#"{"content": {"parts": [{"text": "hi \u00fc"}], "role": "user"}, "invocation_id": "e-1", "author": "user", "actions": {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}, "node_info": {"path": ""}, "id": "64ce02a7-2aa8-4410-88b8-b80d34f6a346", "timestamp": 1795295498.056889}"#;
-const MODEL: &str = r#"{"model_version": "g", "content": {"parts": [{"text": "t", "thought": true, "thought_signature": "__4B"}, {"function_call": {"id": "adk-1", "args": {"camelKey": {"aB": 1}, "n": null}, "name": "f"}}, {"inline_data": {"data": "__4B-w==", "display_name": "x", "mime_type": "image/png"}}, {"executable_code": {"code": "1+1", "language": "PYTHON"}}, {"file_data": {"file_uri": "gs://a", "mime_type": "x/y"}}, {"function_response": {"will_continue": false, "id": "adk-1", "name": "f", "response": {"result": null}}}], "role": "model"}, "grounding_metadata": {"web_search_queries": ["q"]}, "partial": false, "turn_complete": true, "finish_reason": "STOP", "error_code": "X", "error_message": "m", "custom_metadata": {"someKey": {"inNer": 1}}, "usage_metadata": {"candidates_token_count": 4, "prompt_token_count": 3, "total_token_count": 7}, "invocation_id": "e-1", "author": "critic", "actions": {"skip_summarization": true, "state_delta": {"user:n": "Bob", "draft": {"b": 1, "a": null}}, "artifact_delta": {"a.png": 2}, "transfer_to_agent": "z", "transfer_reason": "r", "escalate": false, "requested_auth_configs": {}, "requested_tool_confirmations": {}, "end_of_agent": true, "agent_state": {"times_looped": 1}, "route": "x"}, "node_info": {"path": "wf@1/critic@2"}, "long_running_tool_ids": ["adk-1"], "branch": "p.a", "id": "not a uuid", "timestamp": 1795295498.15431}"#;
+const USER: &str = r#"{
+    "content": {"parts": [{"text": "hi \u00fc"}], "role": "user"},
+    "invocation_id": "e-1",
+    "author": "user",
+    "actions": {
+        "state_delta": {},
+        "artifact_delta": {},
+        "requested_auth_configs": {},
+        "requested_tool_confirmations": {}
+    },
+    "node_info": {"path": ""},
+    "id": "64ce02a7-2aa8-4410-88b8-b80d34f6a346",
+    "timestamp": 1795295498.056889
+}"#;
+const MODEL: &str = r#"{
+    "model_version": "g",
+    "content": {
+        "parts": [
+            {"text": "t", "thought": true, "thought_signature": "__4B"},
+            {
+                "function_call": {
+                    "id": "adk-1",
+                    "args": {"camelKey": {"aB": 1}, "n": null},
+                    "name": "f"
+                }
+            },
+            {"inline_data": {"data": "__4B-w==", "display_name": "x", "mime_type": "image/png"}},
+            {"executable_code": {"code": "1+1", "language": "PYTHON"}},
+            {"file_data": {"file_uri": "gs://a", "mime_type": "x/y"}},
+            {
+                "function_response": {
+                    "will_continue": false,
+                    "id": "adk-1",
+                    "name": "f",
+                    "response": {"result": null}
+                }
+            }
+        ],
+        "role": "model"
+    },
+    "grounding_metadata": {"web_search_queries": ["q"]},
+    "partial": false,
+    "turn_complete": true,
+    "finish_reason": "STOP",
+    "error_code": "X",
+    "error_message": "m",
+    "custom_metadata": {"someKey": {"inNer": 1}},
+    "usage_metadata": {
+        "candidates_token_count": 4,
+        "prompt_token_count": 3,
+        "total_token_count": 7
+    },
+    "invocation_id": "e-1",
+    "author": "critic",
+    "actions": {
+        "skip_summarization": true,
+        "state_delta": {"user:n": "Bob", "draft": {"b": 1, "a": null}},
+        "artifact_delta": {"a.png": 2},
+        "transfer_to_agent": "z",
+        "transfer_reason": "r",
+        "escalate": false,
+        "requested_auth_configs": {},
+        "requested_tool_confirmations": {},
+        "end_of_agent": true,
+        "agent_state": {"times_looped": 1},
+        "route": "x"
+    },
+    "node_info": {"path": "wf@1/critic@2"},
+    "long_running_tool_ids": ["adk-1"],
+    "branch": "p.a",
+    "id": "not a uuid",
+    "timestamp": 1795295498.15431
+}"#;
 
 /// Asserts that `written` has all fields of `stored`, in any order.
 fn assert_within(stored: &Value, written: &Value, place: &str) {

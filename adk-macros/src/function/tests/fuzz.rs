@@ -9,9 +9,11 @@ use proc_macro2::TokenStream;
 const ITEMS: &[&str] = &[
     "/// Grades.
     #[agent]
-    pub async fn grade<'a>(cx: &mut Context, draft: &'a str, tags: &[String]) -> Result<(Option<f64>, Flow)> { x }",
+    pub async fn grade<'a>(cx: &mut Context, draft: &'a str, tags: &[String]) -> \
+        Result<(Option<f64>, Flow)> { x }",
     "/// Looks.
-    fn look(#[default(\"a\")] /** Word. */ word: String, many: Vec<u8>) -> impl Serialize { escalate }",
+    fn look(#[default(\"a\")] /** Word. */ word: String, many: Vec<u8>) -> impl Serialize { \
+        escalate }",
     "/// A unit.
     #[derive(Clone)]
     pub enum Unit<T> where T: Copy { /** One. */ One, Two(T), Three { a: u8 } }",
@@ -19,6 +21,9 @@ const ITEMS: &[&str] = &[
     impl<'a, T: Copy, const N: usize> Agent for Holder<'a, T, N> where T: Send {
         const META: AgentMeta<'static> = AgentMeta::custom(\"holder\").may_exit(N = 1);
         async fn run(&self, cx: &mut Context) -> Result<Flow> { const META: u8 = 1; x }
+    }",
+    "impl Agent for Held {
+        const META: AgentMeta<'static> = AgentMeta::custom(\"held\") where Held: Send;
     }",
 ];
 
@@ -28,9 +33,10 @@ const ARGS: &[&str] = &[
     "reads(a: Option<T>, b: &'a [u8]), writes(user:c: d::E<N>)",
 ];
 
-const POOL: &str = "self Self writes reads exits default -7 , & && ' 'a (a: b, =) () {} [] <> < > -> => : :: = ; ? ! # #[x] mut \
-    dyn fn async unsafe extern const impl for where struct enum union trait type \"s\" .. ... _ Option<T> Vec<_> impl Fn(u8) \
-    &mut ToolContext #[default(3)] #[serde(rename = \"a\")] r#fn pub crate super static str [str]";
+const POOL: &str = "self Self writes reads exits default -7 , & && ' 'a (a: b, =) () {} [] <> < > \
+    -> => : :: = ; ? ! # #[x] mut dyn fn async unsafe extern const impl for where struct enum \
+    union trait type \"s\" .. ... _ Option<T> Vec<_> impl Fn(u8) &mut ToolContext #[default(3)] \
+    #[serde(rename = \"a\")] r#fn pub crate super static str [str]";
 
 /// Expands each item with all three attributes. rustc expands only items that it could parse.
 #[test]

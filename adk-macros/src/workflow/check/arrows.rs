@@ -1,4 +1,4 @@
-//! `writer -> critic` where `critic` is the next step, although a key has to follow `->`.
+//! The mistake `writer -> critic`, where `critic` is the next step: a key has to follow `->`.
 
 use super::super::ast::{Node, Workflow};
 use super::super::names::{path_text, unraw};
@@ -21,7 +21,8 @@ pub(super) fn workflow(tree: &mut Workflow, report: &mut Diagnostics) {
         if let Some(key) = run.writes.iter().find(is_agent) {
             let (name, first) = (unraw(&key.name), path_text(&run.path));
             report.add(Check::Syntax, key.name.span(), format!(
-                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: write a `;` between two steps, as in `{first}; {name}`"
+                "`{name}` is an agent, and after `->` follows the key that `{first}` writes; help: \
+                 write a `;` between two steps, as in `{first}; {name}`"
             ));
             run.writes.clear();
         }

@@ -1,4 +1,4 @@
-//! `key-duplicate`.
+//! The check `key-duplicate`: keys that are declared twice.
 
 use super::super::ast::{BlockKind, DeclKind, Key, KeyDecl, Workflow};
 use super::super::names::unraw;
@@ -65,7 +65,8 @@ fn structs(tree: &Workflow, name: &Ident, report: &mut Diagnostics) {
         let key = output.key.text();
         if !seen.insert(key.clone()) {
             let text = format!(
-                "`{key}` is declared twice as an output; help: remove one of them, or choose another name"
+                "`{key}` is declared twice as an output; help: remove one of them, or choose \
+                 another name"
             );
             report.add(Check::KeyDuplicate, output.key.name.span(), text);
         }
@@ -85,7 +86,10 @@ fn one_field_each<'a>(
             Some(first) if *first != key => report.add(
                 Check::KeyDuplicate,
                 typed.key.name.span(),
-                format!("`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: choose another name for one of them"),
+                format!(
+                    "`{first}` and `{key}` are both the field `{field}` of `{holder}`; help: \
+                     choose another name for one of them"
+                ),
             ),
             Some(_) => {}
             None => drop(seen.insert(field, key)),

@@ -1,5 +1,5 @@
-//! `loop-max`: limits that name a key of the workflow. Const evaluation checks limits that are
-//! constants.
+//! The check `loop-max`, for limits that name a key of the workflow. Const evaluation checks limits
+//! that are constants.
 
 use super::super::ast::{Limit, LimitKind, Node, Workflow};
 use super::super::names::unraw;
@@ -38,7 +38,8 @@ fn check_limit(limit: &mut Limit, keys: &HashSet<String>, report: &mut Diagnosti
     {
         let fact = format!("`{name}` is fixed when the workflow is compiled, but this reads a key");
         let help = if is_loop {
-            "write the largest number that you want to allow, and lower it before a run with `set_max` on the field of the loop"
+            "write the largest number that you want to allow, and lower it before a run with \
+             `set_max` on the field of the loop"
         } else {
             "write a number"
         };

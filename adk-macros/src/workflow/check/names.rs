@@ -1,4 +1,4 @@
-//! `name-reserved`, `name-invalid`, `name-duplicate`, `agent-reused`.
+//! The checks `name-reserved`, `name-invalid`, `name-duplicate` and `agent-reused`.
 
 use super::super::ast::{Decl, DeclKind, Workflow};
 use super::super::names::{is_identifier, last_segment, path_text, unraw};
@@ -68,7 +68,8 @@ pub(super) fn agents(agents: &[Decl], report: &mut Diagnostics) {
             let name = literal.value();
             if !is_identifier(&name) {
                 let text = format!(
-                    "{name:?} is no name; help: use letters, digits and `_`, not beginning with a digit, as in `\"critic\"`"
+                    "{name:?} is no name; help: use letters, digits and `_`, not beginning with a \
+                     digit, as in `\"critic\"`"
                 );
                 report.add(Check::NameInvalid, literal.span(), text);
             } else {
@@ -87,7 +88,7 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     for step in plan.steps.iter().filter(|step| !step.named) {
         names.insert(step.name.clone(), NameOwner::Unnamed);
     }
-    // A target of transfers has no `as`, so the other step has to get a new name.
+    // A target of transfers cannot be renamed with `as`, so the other step has to get a new name.
     for target in &plan.targets {
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, NameOwner::Unnamed) => {
@@ -162,7 +163,8 @@ fn fields(plan: &Plan<'_>, report: &mut Diagnostics) {
                 let help = NameOwner::from_step(step).remedy(&field);
                 let fact = if *first == field {
                     format!(
-                        "step `{first}` is the field `{field}` already, which this step would be too"
+                        "step `{first}` is the field `{field}` already, which this step would be \
+                         too"
                     )
                 } else {
                     format!("step `{first}` was declared as `{field}`, which is its field")
@@ -185,7 +187,8 @@ fn is_own_step(tree: &Workflow, step: &Step<'_>, report: &mut Diagnostics) -> bo
     let is_itself = run.path.is_ident(name);
     if is_itself {
         let text = format!(
-            "`{name}` is this workflow itself, which cannot be a step of its own; help: to repeat steps, put them into `loop(max = 5) < ... >`"
+            "`{name}` is this workflow itself, which cannot be a step of its own; help: to repeat \
+             steps, put them into `loop(max = 5) < ... >`"
         );
         report.add(Check::AgentReused, step.span, text);
     }
@@ -205,7 +208,8 @@ fn has_invalid_name(step: &Step<'_>, report: &mut Diagnostics) -> bool {
             let path = path_text(&run.path);
             if step.field.is_none() {
                 let text = format!(
-                    "`{path}` gives the step the name `{}`, which is a keyword of Rust; help: name it with `as`",
+                    "`{path}` gives the step the name `{}`, which is a keyword of Rust; help: name \
+                     it with `as`",
                     step.name
                 );
                 report.add(Check::NameInvalid, step.span, text);
@@ -238,7 +242,8 @@ fn is_reused(step: &Step<'_>, seen: &mut HashSet<String>, report: &mut Diagnosti
         Check::AgentReused,
         step.span,
         format!(
-            "`{path}` is a step of this workflow already; help: a second instance needs a name of its own, as in `{path} as second_{}`",
+            "`{path}` is a step of this workflow already; help: a second instance needs a name of \
+             its own, as in `{path} as second_{}`",
             super::super::names::snake_case(&name)
         ),
     );

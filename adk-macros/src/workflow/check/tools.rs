@@ -29,7 +29,9 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
             if let Some((ident, is)) = supplied {
                 let (by, name) = (unraw(&decl.name), unraw(ident));
                 report.add(Check::Syntax, ident.span(), format!(
-                    "`{name}` {is} supplied by the caller, and the tools that `{by}` declares are made by the workflow; help: write `tools: [..]`, and let the caller add it, with `workflow.{by}.add_tool(AgentTool::new(...))`"
+                    "`{name}` {is} supplied by the caller, and the tools that `{by}` declares are \
+                     made by the workflow; help: write `tools: [..]`, and let the caller add it, \
+                     with `workflow.{by}.add_tool(AgentTool::new(...))`"
                 ));
             }
         }
@@ -139,11 +141,13 @@ fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut
             });
         let fact = if name == by {
             format!(
-                "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools, and repeat it in a loop, as in `loop(max = 5) < {by} >`"
+                "agent `{by}` is a tool of itself; help: remove `agent({by})` from its tools, and \
+                 repeat it in a loop, as in `loop(max = 5) < {by} >`"
             )
         } else {
             format!(
-                "`{name}` is a tool of agent `{by}`, and has `{by}` inside of it; help: remove one of the two"
+                "`{name}` is a tool of agent `{by}`, and has `{by}` inside of it; help: remove one \
+                 of the two"
             )
         };
         report.add(Check::AgentReused, span, fact);

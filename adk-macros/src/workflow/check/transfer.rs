@@ -49,7 +49,9 @@ pub(super) fn single_agents(agents: &[Decl], report: &mut Diagnostics) {
             let (name, target) = (unraw(&decl.name), path_text(path));
             let span = last_segment(path).map_or_else(Span::call_site, proc_macro2::Ident::span);
             let text = format!(
-                "`{target}` is not an agent of the same workflow, since `{name}` is outside a workflow; help: declare both in the workflow, as `agent {name} {{ ... }}` and `agent {target} {{ ... }}`"
+                "`{target}` is not an agent of the same workflow, since `{name}` is outside a \
+                 workflow; help: declare both in the workflow, as `agent {name} {{ ... }}` and \
+                 `agent {target} {{ ... }}`"
             );
             report.add(Check::TransferTarget, span, text);
         }
@@ -107,7 +109,8 @@ impl Targets {
         let Some(name) = path.get_ident().map(unraw) else {
             let name = last_segment(path).map(unraw).unwrap_or_default();
             return Err(format!(
-                "`{text}` is a path, and a target is an agent of this workflow; help: declare it here, as `agent {name} {{ ... }}`, and write `{name}`"
+                "`{text}` is a path, and a target is an agent of this workflow; help: declare it \
+                 here, as `agent {name} {{ ... }}`, and write `{name}`"
             ));
         };
         let Some(&number) = self.numbers.get(&name) else {
@@ -121,7 +124,8 @@ impl Targets {
                 None => format!("declare it, as in `agent {name} {{ ... }}`"),
             };
             return Err(format!(
-                "agent `{by}` may transfer to `{name}`, which this workflow does not declare; help: {help}"
+                "agent `{by}` may transfer to `{name}`, which this workflow does not declare; \
+                 help: {help}"
             ));
         };
         if number == owner {
@@ -137,7 +141,8 @@ impl Targets {
             }
             Some(first) => {
                 return Err(format!(
-                    "`{name}` is a target of agent `{}` already, and an agent has one parent; help: declare a second agent for `{by}`",
+                    "`{name}` is a target of agent `{}` already, and an agent has one parent; \
+                     help: declare a second agent for `{by}`",
                     self.name(*first)
                 ));
             }
@@ -145,12 +150,14 @@ impl Targets {
         }
         if self.steps.contains(&number) {
             return Err(format!(
-                "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove the step, or declare a second agent for one of the two"
+                "`{name}` is a target of agent `{by}` and a step of this workflow; help: remove \
+                 the step, or declare a second agent for one of the two"
             ));
         }
         if self.is_ancestor(number, owner) {
             return Err(format!(
-                "agent `{by}` transfers to `{name}`, from which it is reached itself; help: remove `{name}` from its targets: an agent may hand back to its parent anyway"
+                "agent `{by}` transfers to `{name}`, from which it is reached itself; help: remove \
+                 `{name}` from its targets: an agent may hand back to its parent anyway"
             ));
         }
         Ok(number)

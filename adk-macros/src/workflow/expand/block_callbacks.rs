@@ -7,8 +7,8 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprClosure, Stmt};
 
-/// Returns whether a callback may answer instead of its block: the type of a function decides, and
-/// the tokens of a closure.
+/// Returns an expression for whether a callback may answer instead of its block. For a function its
+/// type decides, for a closure its tokens.
 pub(super) fn may_skip(all: &[Callback]) -> Option<TokenStream> {
     let before = all
         .iter()

@@ -10,15 +10,16 @@ use quote::{ToTokens, quote};
 use syn::Pat;
 
 impl Expansion<'_> {
-    /// Returns the type of a block's key, as its first writer declares it.
+    /// Returns the text of the type of a block's key, as the first writer of the key declares it.
     fn key(&self, at: usize) -> String {
         let holder = self.holder_of(&format!("__block({at}, 0)"));
         format!(
-            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ __block({at}, 2) }}>"
+            "__typed::KeyOf<{holder}, {{ __block({at}, 0) }}, {{ __block({at}, 1) }}, {{ \
+             __block({at}, 2) }}>"
         )
     }
 
-    /// Returns the type of a block's key as a type.
+    /// Returns the type of a block's key as tokens.
     pub(super) fn key_itself(&self, at: usize) -> TokenStream {
         code!("<{} as __typed::KnownType>::Type", self.key(at))
     }
@@ -54,7 +55,9 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            (ty, quote!(__typed::Is<<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value>))
+            let value =
+                quote!(<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value);
+            (ty, quote!(__typed::Is<#value>))
         });
         let writes = self
             .tree
@@ -85,7 +88,8 @@ fn takes_some(pattern: &Pat) -> bool {
     }
 }
 
-/// Implements `Typed` for an LLM agent. Prompts accept any value, so the agent reads no types.
+/// Implements `Typed` for an LLM agent. The list of read types is empty, because a prompt accepts a
+/// key of any type.
 pub(super) fn agent_types(name: &Ident, output: Option<&KeyDecl>) -> TokenStream {
     let writes = output
         .iter()

@@ -21,7 +21,7 @@ struct Parts {
     parameters: Vec<(usize, TokenStream)>,
     /// The checks of agents that are known only at run time.
     agree: TokenStream,
-    /// The toolsets, in the form that agents share.
+    /// The toolsets, as the shared values that several agents use.
     toolsets: TokenStream,
 }
 
@@ -63,7 +63,8 @@ impl Expansion<'_> {
             #new
             impl ::core::fmt::Debug for #name {
                 fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    let mut __shown = ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
+                    let mut __shown =
+                        ::core::fmt::Formatter::debug_struct(__f, ::core::stringify!(#name));
                     ::core::fmt::DebugStruct::finish_non_exhaustive(&mut __shown)
                 }
             }
@@ -78,8 +79,8 @@ impl Expansion<'_> {
                 let parameter = without_span(field);
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
-                // The quantifier makes the bound one that may fail; without it, rustc requires it
-                // to hold here.
+                // With `for<...>` the bound may fail, and the workflow then has no `Default`.
+                // Without it, rustc would require here that the bound holds.
                 parts
                     .bounds
                     .extend(quote!(for<'__any> #ty: ::core::default::Default,));
@@ -93,9 +94,10 @@ impl Expansion<'_> {
                 parts.parameters.push((number, quote!(#parameter: #ty)));
                 parts.given.extend(quote!(#field: #parameter,));
                 let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
-                parts.agree.extend(
-                    quote!(__wire::check_supplied(&Self::SPEC, &#meta, <#alias as #held>::meta(&#parameter))?;),
-                );
+                let described = quote!(<#alias as #held>::meta(&#parameter));
+                parts
+                    .agree
+                    .extend(quote!(__wire::check_supplied(&Self::SPEC, &#meta, #described)?;));
             }
             _ => {
                 let value = match kind {

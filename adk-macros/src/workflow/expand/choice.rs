@@ -24,7 +24,11 @@ impl Expansion<'_> {
         });
         let first = arms.next()?;
         Some(quote! {
-            fn select(&self, __step: usize, __value: &__adk::serde_json::Value) -> __adk::Result<usize> {
+            fn select(
+                &self,
+                __step: usize,
+                __value: &__adk::serde_json::Value,
+            ) -> __adk::Result<usize> {
                 match __step {
                     #first
                     #(#arms)*

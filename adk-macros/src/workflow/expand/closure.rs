@@ -24,7 +24,8 @@ pub(super) fn closure_callback(
     let callback = closure(&mut value)?;
     let ends = edge_spans(&callback);
     if !is_direct && callback.capture.is_none() {
-        // The block around the closure ends before the closure is called.
+        // The closure must own what it captures: the block around it ends before the closure is
+        // called.
         callback.capture = Some(Token![move](ends.0));
     }
     rewrite_body(callback, hook, is_direct, ends);
@@ -58,7 +59,8 @@ fn rewrite_body(closure: &mut ExprClosure, hook: &Ident, is_direct: bool, ends: 
         return;
     }
     if let (None, Some(end)) = (&returns, future(body)) {
-        // The closure has nothing but its parameters to capture.
+        // With `move` the block owns the parameters of the closure, which it may outlive. A direct
+        // closure has nothing else to capture.
         if let (true, Expr::Async(inside)) = (is_direct, &mut *end) {
             inside
                 .capture
@@ -161,7 +163,10 @@ fn may_return_early(body: TokenStream) -> bool {
     tokens.iter().enumerate().any(|(i, token)| match token {
         TokenTree::Ident(word) if word == "return" => true,
         TokenTree::Ident(word) => {
-            let is_macro = matches!(tokens.get(i + 1..i + 3), Some([TokenTree::Punct(mark), TokenTree::Group(_)]) if mark.as_char() == '!');
+            let is_macro = match tokens.get(i + 1..i + 3) {
+                Some([TokenTree::Punct(mark), TokenTree::Group(_)]) => mark.as_char() == '!',
+                _ => false,
+            };
             is_macro && !KNOWN.iter().any(|known| word == known)
         }
         TokenTree::Punct(mark) => mark.as_char() == '?',
@@ -195,7 +200,14 @@ fn future(body: &mut Expr) -> Option<&mut Expr> {
 
 /// Returns whether the call is `Box::pin(async { ... })`.
 fn is_box(call: &syn::ExprCall) -> bool {
-    let pins = matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "pin"));
+    let pins = match &*call.func {
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "pin"),
+        _ => false,
+    };
     pins && call.args.len() == 1 && matches!(call.args.first(), Some(Expr::Async(_)))
 }
 

@@ -117,27 +117,29 @@ impl Expansion<'_> {
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
-            const #meta: __adk::AgentMeta<'static> = __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
-                .defined(#id)
-                .description(#description)
-                .reads(&[#(#reads),*])
-                .writes(&[#(#writes),*]);
+            const #meta: __adk::AgentMeta<'static> =
+                __adk::AgentMeta::new(__adk::AgentKind::Custom, #text)
+                    .defined(#id)
+                    .description(#description)
+                    .reads(&[#(#reads),*])
+                    .writes(&[#(#writes),*]);
         }
     }
 }
 
-/// Returns whether a read of the type may find no value: an `Option` behaves as for a parameter.
+/// Returns whether a read with the type `ty` may find no value: for an `Option`, as for a
+/// parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
     quote!(__adk::TypeFacts::<#ty>::OPTIONAL)
 }
 
-/// Returns the type of the key that a read of `ty` reads.
+/// Returns the type of the key for a read with the type `ty`: the type inside an `Option`.
 pub(super) fn option_type(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
 }
 
-/// Returns the type for `Typed::Reads`.
+/// Returns the entry of `Typed::Reads` for a read with the type `ty`.
 pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
     let optional = optional(ty);
     quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
@@ -197,10 +199,7 @@ impl Declaration<'_> {
         let answer = self.output.filter(|_| fields.callbacks.is_empty());
         let answer = answer.map(|typed| typed.key.text()).unwrap_or_default();
         let (tool_items, tool_metas, tools) = tools(&name, &answer, number, fields, agents);
-        let limits = call_limits(fields);
-        let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
-        let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
-        let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
+        let more = more_facts(fields, targets);
         let [parent, peers] = fields.disallow_transfer;
         let disallow = (parent || peers).then(|| quote!(.disallow_transfer(#parent, #peers)));
         let head = code!("impl __adk::llm::Declares<{number}> for {owner}");
@@ -224,10 +223,7 @@ impl Declaration<'_> {
                     #output,
                 )
                 #tool_metas
-                #more_tools
-                #callbacks
-                #limits
-                #transfer
+                #more
                 #make
                 #tools
                 #(.max_turns(#turns))*
@@ -310,6 +306,15 @@ impl Declaration<'_> {
             turns
         }
     }
+}
+
+/// Returns the methods that describe what the agent may do besides its calls of the model.
+fn more_facts(fields: &Fields, targets: &[TokenStream]) -> TokenStream {
+    let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
+    let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
+    let limits = call_limits(fields);
+    let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
+    quote!(#more_tools #callbacks #limits #transfer)
 }
 
 /// Returns the settings of a model call that const evaluation can read: texts and numbers.

@@ -252,13 +252,14 @@ impl EditorNames {
         }
     }
 
-    /// Adds a key: the first mention of a written key defines it, later mentions refer to it.
+    /// Adds a written key: its first mention defines the key, later mentions refer to that
+    /// definition.
     fn key(&mut self, typed: &KeyDecl) {
         let (docs, name, ty) = (&typed.attrs, &typed.key.name, &typed.ty);
         self.define(name, quote!(#(#docs)* #name: #ty,));
     }
 
-    /// Adds a key whose type another definition determines.
+    /// Adds a key that a step writes and whose type another definition determines.
     fn inferred_key(&mut self, name: &Ident) {
         self.define(name, quote!(#name: Inferred,));
     }

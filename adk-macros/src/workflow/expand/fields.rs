@@ -16,8 +16,8 @@ pub(super) enum OwnAgent {
     Supplied,
 }
 
-/// Returns the tools that the workflow creates, each with the alias of its type, and with the type
-/// of a declared agent.
+/// Returns the tools that the workflow creates. Each has the alias of its type, and the type of its
+/// agent if the workflow declares that agent.
 fn created_tools<'a>(
     number: usize,
     fields: &'a Fields,
@@ -81,7 +81,9 @@ pub(super) fn tools(
         let (meta, make) = if *is_agent {
             (
                 quote!(__adk::ToolMeta::of_agent(__wire::ItemFacts::<#alias>::AGENT_META_REF)),
-                quote!(<#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()),
+                quote!(
+                    <#alias as __adk::AgentTooling<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()
+                ),
             )
         } else {
             (
@@ -109,7 +111,8 @@ pub(super) fn tools(
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
-        quote!(__wire::with_file_tools::<{ #own #(+ __wire::count_tools(#files))* }>(&[#(#described),*], &[#(#files),*]))
+        let count = quote!({ #own #(+ __wire::count_tools(#files))* });
+        quote!(__wire::with_file_tools::<#count>(&[#(#described),*], &[#(#files),*]))
     };
     let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
@@ -200,14 +203,14 @@ pub(super) fn settings(
     })
 }
 
-/// Returns a value of exactly that type, in the field of a struct: there rustc reports only the
-/// value, not the generated code that requires the type.
+/// Returns a value that must have exactly that type, as the field of a struct: for a wrong type
+/// rustc then reports only the value, and not the generated code that requires the type.
 pub(super) fn exact_value(ty: &TokenStream, value: &Expr) -> TokenStream {
     quote!(__wire::Exactly::<#ty> { value: #value }.value)
 }
 
-/// Adds callbacks to settings or to a block. `to` is a reference, so that no trait implemented for
-/// all types takes precedence.
+/// Adds callbacks to settings or to a block. `to` is a reference, so that a method of the type wins
+/// over a trait that is implemented for all types.
 pub(super) fn callbacks(to: TokenStream, all: &[Callback]) -> TokenStream {
     let add = all.iter().map(|Callback { hook, value }| {
         let name = hook.to_string();

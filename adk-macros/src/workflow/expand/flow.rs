@@ -1,8 +1,8 @@
 //! The facts of a workflow, the types to compare, and the consts that raise errors.
 //!
-//! Every source of a type has a number: 0 means no source, steps have their index plus 1, the
-//! declared keys follow, and the outputs are last. `adk_spec::check` selects the two types of each
-//! comparison by these numbers.
+//! Every source of a type has a number, by which `adk_spec::check` selects the two types of each
+//! comparison. A source is a step, a declared key or an output: 0 means no source, steps have their
+//! index plus 1, the declared keys follow, and the outputs are last.
 
 use super::super::ast::{DeclKind, KeyDecl, Workflow};
 use super::super::plan::{Plan, Step, StepKind};
@@ -18,7 +18,7 @@ pub(super) const KEY: usize = 1;
 const OUTPUT: usize = 2;
 const RENAMINGS: usize = 3;
 
-/// Numbers per holder type.
+/// How many source numbers each [holder type](Expansion::holders) has.
 pub(super) const NUMBERS: usize = 256;
 
 impl Expansion<'_> {
@@ -168,7 +168,10 @@ impl Expansion<'_> {
     /// Returns the size of the table of block keys: the number of steps, or 0 without blocks that
     /// have a key.
     fn block_count(&self) -> usize {
-        let has_key = |step: &Step<'_>| matches!(step.kind, StepKind::Block(block) if block.kind.key().is_some());
+        let has_key = |step: &Step<'_>| match step.kind {
+            StepKind::Block(block) => block.kind.key().is_some(),
+            _ => false,
+        };
         if self.plan.steps.iter().any(has_key) {
             self.plan.steps.len()
         } else {
@@ -176,9 +179,9 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the number of comparisons for types without a number. Each costs rustc a million
-    /// instructions, whether it is needed or not. In a large workflow few steps have such a type,
-    /// and plain types have a number.
+    /// Returns how many comparisons of types without an identifying number the expansion provides.
+    /// Each comparison costs rustc a million instructions, whether it is needed or not, so the
+    /// count is an estimate: in a large workflow few steps have such a type.
     fn pair_count(&self) -> usize {
         let steps = self
             .plan
@@ -196,7 +199,7 @@ impl Expansion<'_> {
             .unwrap_or(2 + declared + steps.min(16) + steps / 16)
     }
 
-    /// Returns whether an agent may read or write a type without a number.
+    /// Returns whether an agent may read or write a type without an identifying number.
     fn may_need_a_pair(&self, step: &Step<'_>) -> bool {
         let needs = |typed: &KeyDecl| !is_plain(&typed.ty);
         match self.decl(step) {
@@ -208,7 +211,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns inputs, `let` and `state`, in the order of their numbers.
+    /// Returns inputs, `let` and `state`, in the order of their source numbers.
     fn declared_keys(&self) -> impl Iterator<Item = &KeyDecl> {
         let inputs = self.tree.inputs.iter().map(|input| &input.typed);
         inputs
@@ -221,7 +224,7 @@ impl Expansion<'_> {
         raise(span, quote!(__raise), quote!(#at, #part))
     }
 
-    /// Implements the number of a step with the types that the step reads and writes.
+    /// Implements `TypeSource` for a step, with the types that the step reads and writes.
     fn step_types(&self, i: usize, step: &Step<'_>) -> TokenStream {
         let at = i + 1;
         let written = |output: &Option<Box<KeyDecl>>| {
@@ -255,7 +258,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Implements the number of a step whose own type declares its keys.
+    /// Implements `TypeSource` for a step whose own type declares its keys.
     fn own_types(&self, i: usize) -> TokenStream {
         let (at, holder) = (i + 1, self.holder(i + 1));
         code!(
@@ -281,19 +284,20 @@ impl Expansion<'_> {
             .collect()
     }
 
-    /// Implements the number of an `each`, which writes the element.
+    /// Implements `TypeSource` for an `each`, whose only written type is that of an element.
     fn element(&self, i: usize) -> TokenStream {
         let (alias, list) = (numbered_ident("List", i), self.key_itself(i));
         let item_alias = numbered_ident("Item", i);
         let at = self.number_impl(i + 1, quote!(__typed::DeclaredTypes<(), (#item_alias, ())>));
         quote! {
             type #alias = #list;
-            type #item_alias = <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
+            type #item_alias =
+                <#alias as __typed::Element<{ __typed::KeyFacts::<#alias>::LIST }>>::Key;
             #at
         }
     }
 
-    /// Implements a number with the types of its source.
+    /// Implements `TypeSource` for a source number, with the types of the source.
     fn number_impl(&self, number: usize, agent: TokenStream) -> TokenStream {
         let (holder, number) = (
             Ident::new(&self.holder(number), Span::call_site()),
@@ -302,8 +306,8 @@ impl Expansion<'_> {
         quote!(impl __typed::TypeSource<#number> for #holder { type Agent = #agent; })
     }
 
-    /// Returns the holder types, on which the numbers are implemented. rustc searches all impls of
-    /// a type for each lookup, so each holder has few numbers.
+    /// Defines the holder types, which implement `TypeSource`. rustc searches all impls of a type
+    /// for each lookup, so each holder has at most [`NUMBERS`] of them.
     fn holders(&self) -> TokenStream {
         if !self.is_large {
             return quote!(
@@ -319,7 +323,7 @@ impl Expansion<'_> {
         code!("struct __Keys; {}", each.collect::<String>())
     }
 
-    /// Returns the holder of a number.
+    /// Returns the holder type of a source number.
     fn holder(&self, number: usize) -> String {
         if !self.is_large {
             "__Keys".to_owned()
@@ -328,7 +332,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Returns the holder of a number that const evaluation computes.
+    /// Returns the holder type of a source number that const evaluation computes.
     pub(super) fn holder_of(&self, number: &str) -> String {
         if !self.is_large {
             "__Keys".to_owned()
@@ -338,12 +342,12 @@ impl Expansion<'_> {
     }
 }
 
-/// Returns whether the numbers need several holders.
+/// Returns whether the source numbers need several holder types.
 pub(super) fn is_large(tree: &Workflow, plan: &Plan<'_>) -> bool {
     numbers(tree, plan) > NUMBERS
 }
 
-/// Returns the count of numbers.
+/// Returns how many source numbers there are.
 fn numbers(tree: &Workflow, plan: &Plan<'_>) -> usize {
     let declared = tree.inputs.len() + tree.lets().count() + tree.items.states.len();
     1 + plan.steps.len() + declared + tree.outputs.len()

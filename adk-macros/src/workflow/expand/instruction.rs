@@ -29,8 +29,9 @@ impl<'a> Prompt<'a> {
             // The keys that a closure reads are unknown.
             Expr::Closure(_) => quote!(const #constant: &str = "";),
             _ if by_type => {
-                // rustc reports a value that is neither a text nor a function under this token. For
-                // editors, the token would be one more target.
+                // The method name has the span of the instruction, so that rustc reports there a
+                // value that is neither a text nor a function. Editors get the name without that
+                // span, because it would be one more target.
                 let prompt = proc_macro2::Ident::new("__prompt", written.span());
                 quote! {
                     #[cfg(not(rust_analyzer))]
@@ -50,7 +51,7 @@ impl<'a> Prompt<'a> {
         })
     }
 
-    /// Returns the call that sets the function, if the instruction may be one.
+    /// Returns the call that sets the instruction's function, if the instruction may be a function.
     pub(super) fn make(&self, make: TokenStream) -> Option<TokenStream> {
         let written = self.written;
         match written {

@@ -159,13 +159,20 @@ impl Expansion<'_> {
                 type Input = #bracketed;
                 type Output = #output_ty;
                 #[allow(unused_variables)]
-                fn begin(&self, __input: #input_ty, __keys: &mut __adk::workflow::Keys) -> __adk::Result<()> {
+                fn begin(
+                    &self,
+                    __input: #input_ty,
+                    __keys: &mut __adk::workflow::Keys,
+                ) -> __adk::Result<()> {
                     #(#begin)*
                     __adk::workflow::StepTable::lets(self, __keys)
                 }
                 #form
                 #[allow(unused_variables)]
-                fn finish(&self, __values: &__adk::workflow::Values<'_>) -> __adk::Result<#output_ty> {
+                fn finish(
+                    &self,
+                    __values: &__adk::workflow::Values<'_>,
+                ) -> __adk::Result<#output_ty> {
                     #finish
                 }
             }
@@ -242,36 +249,16 @@ impl Expansion<'_> {
                 None => quote!(#field: #bound),
             }
         });
-        let default = required.is_empty().then(
-            || quote!(impl ::core::default::Default for #name { fn default() -> Self { Self::new() } }),
-        );
-        // The only required value converts into the input struct.
-        let from = match (required.as_slice(), inputs.as_slice()) {
-            ([one], _) => Some((*one, false)),
-            ([], [one]) => Some((&one.typed, true)),
-            _ => None,
-        };
-        let from = from.map(|(typed, whole)| {
-            let (field, ty) = (typed.field_use(), &typed.ty);
-            let made = if whole {
-                quote!(Self { #field: __value })
-            } else {
-                quote!(Self::new(__value))
-            };
-            let text = is_string(ty).then(|| {
-                quote! {
-                    impl ::core::convert::From<&str> for #name {
-                        fn from(__value: &str) -> Self { Self::from(<#ty>::from(__value)) }
+        let default = required.is_empty().then(|| {
+            quote! {
+                impl ::core::default::Default for #name {
+                    fn default() -> Self {
+                        Self::new()
                     }
                 }
-            });
-            quote! {
-                impl ::core::convert::From<#ty> for #name {
-                    fn from(__value: #ty) -> Self { #made }
-                }
-                #text
             }
         });
+        let from = conversions(&name, &required, &inputs);
         let defaults = inputs.iter().filter_map(|Input { typed, default }| {
             let (default, ty, value) = (
                 default_of(typed),
@@ -297,6 +284,36 @@ impl Expansion<'_> {
             #derives
         }
     }
+}
+
+/// Implements `From` for the only required value, or for the only value, of the input struct.
+fn conversions(name: &Ident, required: &[&KeyDecl], inputs: &[&Input]) -> Option<TokenStream> {
+    // The only required value converts into the input struct.
+    let from = match (required, inputs) {
+        ([one], _) => Some((*one, false)),
+        ([], [one]) => Some((&one.typed, true)),
+        _ => None,
+    };
+    let (typed, whole) = from?;
+    let (field, ty) = (typed.field_use(), &typed.ty);
+    let made = if whole {
+        quote!(Self { #field: __value })
+    } else {
+        quote!(Self::new(__value))
+    };
+    let text = is_string(ty).then(|| {
+        quote! {
+            impl ::core::convert::From<&str> for #name {
+                fn from(__value: &str) -> Self { Self::from(<#ty>::from(__value)) }
+            }
+        }
+    });
+    Some(quote! {
+        impl ::core::convert::From<#ty> for #name {
+            fn from(__value: #ty) -> Self { #made }
+        }
+        #text
+    })
 }
 
 pub(super) fn default_of(input: &KeyDecl) -> Ident {

@@ -25,7 +25,8 @@ impl Expansion<'_> {
         let bounds: Vec<_> = steps.chain(tools.flatten()).map(bound).collect();
         let says = needs_impl(name, &bounds);
         quote! {
-            impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {}
+            impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name
+            where #(#bounds)* {}
             #says
         }
     }
@@ -36,13 +37,17 @@ pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
     let bounds: Vec<_> = tools.into_iter().map(bound).collect();
     let says = needs_impl(name, &bounds);
     let needs = says.is_some().then(|| {
-        quote!(impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name where #(#bounds)* {})
+        quote! {
+            impl<__R: ?::core::marker::Sized> __adk::resources::Needs<__R> for #name
+            where #(#bounds)* {}
+        }
     });
     quote!(#needs #says)
 }
 
 fn bound(ty: Ident) -> TokenStream {
-    quote!(<#ty as __adk::resources::NeedsOf<{ __wire::ItemFacts::<#ty>::NEEDS }>>::Type: __adk::resources::Needs<__R>,)
+    let needs = quote!(__adk::resources::NeedsOf<{ __wire::ItemFacts::<#ty>::NEEDS }>);
+    quote!(<#ty as #needs>::Type: __adk::resources::Needs<__R>,)
 }
 
 /// An agent without needs requires no impl.

@@ -115,7 +115,8 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
 fn impls(name: &proc_macro2::Ident) -> TokenStream {
     code!(
         "impl __adk::GeneratedAgent for {name} {{
-            const META: &'static __adk::AgentMeta<'static> = <{name} as __adk::llm::Declares<0>>::META;
+            const META: &'static __adk::AgentMeta<'static> =
+                <{name} as __adk::llm::Declares<0>>::META;
             fn behavior(&self) -> __adk::Behavior<'_> {{
                 __adk::Behavior::Agent(__adk::llm::Declared::as_dyn(&self.agent))
             }}

@@ -21,7 +21,10 @@ impl Expansion<'_> {
             let is_kind = || {
                 code!(
                     "type __Kind_{i} = __typed::TypeKind<{{
-                        __typed::kind(__wire::ItemFacts::<__Agent_{i}>::AGENT, __typed::KeyFacts::<__Agent_{i}>::TYPED)
+                        __typed::kind(
+                            __wire::ItemFacts::<__Agent_{i}>::AGENT,
+                            __typed::KeyFacts::<__Agent_{i}>::TYPED,
+                        )
                     }}>;"
                 )
             };
@@ -72,7 +75,7 @@ impl Expansion<'_> {
     }
 
     /// Returns the path of a step that no other code mentions with a bound. rustc checks that it is
-    /// an agent where the walk runs it, since each check of a type costs time.
+    /// an agent in the code that runs the step, since each further check of a type costs time.
     pub(super) fn path_checked_at_run<'s>(&self, step: &'s Step<'_>) -> Option<&'s syn::Path> {
         match step.kind {
             StepKind::Path(run) if step.field_use().is_some() && self.refused.is_none() => {
@@ -137,7 +140,8 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
-        // The rejected part may be the part that limits the workflow.
+        // A rejected workflow is not checked against its bounds: the rejected part may be the one
+        // that keeps the workflow within them.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {
@@ -145,13 +149,14 @@ impl Expansion<'_> {
             static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
                 /// The description of the whole workflow, as data.
-                pub const SPEC: __adk::Spec<'static> = __adk::Spec::new(#label, #description, &__STEPS)
-                    .inputs(&[#(#inputs),*])
-                    .lets(&[#(#lets),*])
-                    .states(&[#(#states),*])
-                    .outputs(&[#(#outputs),*])
-                    #unplaced
-                    #limits;
+                pub const SPEC: __adk::Spec<'static> =
+                    __adk::Spec::new(#label, #description, &__STEPS)
+                        .inputs(&[#(#inputs),*])
+                        .lets(&[#(#lets),*])
+                        .states(&[#(#states),*])
+                        .outputs(&[#(#outputs),*])
+                        #unplaced
+                        #limits;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;
@@ -164,7 +169,10 @@ impl Expansion<'_> {
 
     fn step(&self, i: usize, step: &Step<'_>, items: &mut TokenStream) -> TokenStream {
         let (name, end) = (&step.name, index(step.end));
-        let of_kind = |kind: TokenStream| quote!(__adk::spec::Step::new(#name, __adk::spec::StepKind::#kind, #end));
+        let of_kind = |kind: TokenStream| {
+            let kind = quote!(__adk::spec::StepKind::#kind);
+            quote!(__adk::spec::Step::new(#name, #kind, #end))
+        };
         let of_agent = |instance: bool| {
             let meta = self.meta_text(i, step);
             code!("__adk::spec::Step::agent({name:?}, {meta}, {instance}, {end})")
@@ -186,7 +194,8 @@ impl Expansion<'_> {
                     .skip
                     .then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
                 let budget = block.budget.iter();
-                quote!(#made #description #skippable #own_code #skip #(.budget(__adk::spec::Budget::of(#budget)))*)
+                let budget = quote!(#(.budget(__adk::spec::Budget::of(#budget)))*);
+                quote!(#made #description #skippable #own_code #skip #budget)
             }
             StepKind::Branch => of_kind(quote!(Branch)),
             StepKind::Arm(arm) => {

@@ -93,10 +93,8 @@ impl Expansion<'_> {
         for (i, step) in self.plan.steps.iter().enumerate() {
             if let StepKind::Await(_) = step.kind {
                 let at = index(i);
-                arms.push((
-                    i,
-                    quote!(#at => ::core::option::Option::Some(__wire::Awaited::<#name, #at>::AGENT),),
-                ));
+                let agent = quote!(__wire::Awaited::<#name, #at>::AGENT);
+                arms.push((i, quote!(#at => ::core::option::Option::Some(#agent),)));
             }
             let Some(field) = step.field_use().filter(|_| step.is_agent()) else {
                 continue;
@@ -105,7 +103,10 @@ impl Expansion<'_> {
             arms.push((i, quote!(#at => #agent,)));
         }
         let none = none();
-        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| quote!(match __step { #(#arms)* _ => #none });
+        let steps = |arms: &mut dyn Iterator<Item = &TokenStream>| {
+            let arms = quote!(#(#arms)* _ => #none);
+            quote!(match __step { #arms })
+        };
         if !self.is_large {
             return steps(&mut arms.iter().map(|(_, arm)| arm));
         }
@@ -136,7 +137,7 @@ impl Expansion<'_> {
         match_function(&head, &quote!(__name), arms.collect(), &none())
     }
 
-    /// Returns the agent in a field, in the form that the walk runs.
+    /// Returns the agent in a field, in the form that the runtime runs.
     fn value(&self, i: usize, step: &Step<'_>, field: &Ident) -> TokenStream {
         let alias = numbered_ident("Agent", i);
         match self.decl(step) {
@@ -144,7 +145,8 @@ impl Expansion<'_> {
                 quote!(::core::option::Option::Some((&self.#field).as_dyn()))
             }
             Some(DeclKind::Described { .. }) => {
-                quote!(<#alias as __wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>>::agent(&self.#field))
+                let held = quote!(__wire::SuppliedAgent<{ __wire::ItemFacts::<#alias>::DYN }>);
+                quote!(<#alias as #held>::agent(&self.#field))
             }
             _ => match self.path_checked_at_run(step) {
                 Some(path) => quote!(<(#path) as __wire::IsAgent>::as_dyn(&self.#field)),
@@ -166,10 +168,14 @@ impl Expansion<'_> {
 
     fn callbacks(&self) -> Option<TokenStream> {
         let arms = self.block_fields().map(|(at, _, field)| {
-            quote!(#at => ::core::option::Option::Some(__wire::BlockField::callbacks(&self.#field)),)
+            let callbacks = quote!(__wire::BlockField::callbacks(&self.#field));
+            quote!(#at => ::core::option::Option::Some(#callbacks),)
         });
         let head = quote! {
-            fn callbacks(&self, __step: usize) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
+            fn callbacks(
+                &self,
+                __step: usize,
+            ) -> ::core::option::Option<&__adk::callback::AgentCallbacks>
         };
         match_function(&head, &quote!(__step), arms.collect(), &none())
     }
@@ -252,7 +258,8 @@ fn fallible_function(head: &TokenStream, all: Vec<TokenStream>) -> Option<TokenS
         .then(|| quote!(#head -> __adk::Result<()> { #(#all)* ::core::result::Result::Ok(()) }))
 }
 
-/// Returns the body of a function for the value of a key. A `&str` is accepted for a `String`.
+/// Returns the body of a function that returns the value of a key. A `&str` is accepted for a
+/// `String`.
 pub(super) fn value_body(typed: &KeyDecl, value: &Expr) -> TokenStream {
     let ty = &typed.ty;
     if !is_string(ty) {

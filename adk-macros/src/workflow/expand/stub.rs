@@ -1,5 +1,5 @@
-//! A workflow that a check of the macros rejected: its names, and the checks of const evaluation if
-//! its flow is known.
+//! The expansion of a workflow that a check of the macros rejected: its names, and the checks of
+//! const evaluation if its flow is known.
 //!
 //! The description holds the errors, so that rustc reports no errors in workflows that run this
 //! one. Editors get the names that they need to complete half-typed code.

@@ -9,7 +9,10 @@ use crate::diag::Diagnostic;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, PathArguments, Token, Type, TypeParamBound, Visibility, token};
+use syn::{
+    Attribute, GenericArgument, Ident, PathArguments, Token, Type, TypeParamBound, Visibility,
+    token,
+};
 
 /// Parses the input of `llm::agent!`.
 pub(super) fn agents(input: ParseStream<'_>, sink: &mut Sink) -> Vec<Decl> {
@@ -92,10 +95,12 @@ impl DeclKind {
                 input,
                 match (&reads, &output) {
                     (Some(_), _) => {
-                        "`as` and the type of the agent: an agent with `( )` is one that the caller supplies"
+                        "`as` and the type of the agent: an agent with `( )` is one that the \
+                         caller supplies"
                     }
                     (None, None) => {
-                        "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the caller supplies"
+                        "`-> KEY: TYPE`, the fields in `{ }`, or `: TYPE` for an agent that the \
+                         caller supplies"
                     }
                     (None, Some(_)) => "the fields of the agent in `{ }`",
                 },
@@ -124,11 +129,14 @@ impl DeclKind {
         {
             let type_text = type_text(&ty);
             return Err(expected_error(input, "`;`").help(format!(
-                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and an agent whose type does not declare its keys as `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
+                "write an agent with fields as `agent {name} -> KEY: {type_text} {{ ... }}`, and \
+                 an agent whose type does not declare its keys as \
+                 `agent {name}(READS: TYPE) -> KEY: TYPE as {type_text};`"
             )));
         }
         let dynamic = format!(
-            "write the type itself; for an agent that is known only at run time write `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
+            "write the type itself; for an agent that is known only at run time write \
+             `agent {name}(READS: TYPE) -> KEY: TYPE as Arc<dyn DynAgent>;`"
         );
         check_type(&ty, &dynamic)?;
         end(input, sink)?;
@@ -154,15 +162,36 @@ fn output(input: ParseStream<'_>, sink: &mut Sink) -> Result<Box<KeyDecl>> {
     Ok(Box::new(KeyDecl::parse(input, sink)?))
 }
 
+/// Returns whether a generic argument is a `dyn Agent`.
+fn is_dyn_agent(argument: &GenericArgument) -> bool {
+    let GenericArgument::Type(Type::TraitObject(object)) = argument else {
+        return false;
+    };
+    object.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => {
+            let last = bound.path.segments.last();
+            last.is_some_and(|last| last.ident == "Agent")
+        }
+        _ => false,
+    })
+}
+
 /// Rejects a type that is certainly not an agent.
 fn check_type(ty: &Type, help: &str) -> Result<()> {
-    let is_dyn_agent = |bound: &TypeParamBound| matches!(bound, TypeParamBound::Trait(of) if of.path.segments.last().is_some_and(|last| last.ident == "Agent"));
     let is_open = match ty {
-        Type::Slice(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Infer(_) | Type::Reference(_) => true,
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
-            PathArguments::AngleBracketed(list) => list.args.iter().any(|one| matches!(one, syn::GenericArgument::Type(Type::TraitObject(of)) if of.bounds.iter().any(is_dyn_agent))),
-            _ => last.ident == "str",
-        }),
+        Type::Slice(_)
+        | Type::TraitObject(_)
+        | Type::ImplTrait(_)
+        | Type::Infer(_)
+        | Type::Reference(_) => true,
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| match &last.arguments {
+                PathArguments::AngleBracketed(list) => list.args.iter().any(is_dyn_agent),
+                _ => last.ident == "str",
+            }),
         _ => false,
     };
     if !is_open {

@@ -92,7 +92,7 @@ fn explain(input: ParseStream<'_>, error: Diagnostic) -> Diagnostic {
 struct AwaitArguments {
     by: Option<Answerer>,
     timeout: Option<super::super::ast::Timeout>,
-    /// The value, with the word before it.
+    /// The default value, and the word `default` before it.
     default: Option<(Ident, Expr)>,
     seen: Vec<String>,
 }

@@ -112,64 +112,8 @@ impl Block {
             arguments.text = code(inside.cursor().token_stream());
             arguments.parse(&word, &inside, input, sink)?;
         }
-        if let (None, Some(Callback { hook, .. })) = (&name, arguments.callbacks.first()) {
-            let fact = format!("`{hook}` belongs to a block with a name");
-            let help = format!("name it, as in `refinement: {word}(...) < ... >`");
-            sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
-        }
-        let BlockArguments {
-            text,
-            max,
-            until,
-            max_concurrency,
-            first,
-            callbacks,
-            cut,
-            skip,
-            budget,
-            ..
-        } = arguments;
-        if let (Some(word), None) = (&cut, &max) {
-            let fact = "`over` applies to elements beyond `max`, but `max` is missing";
-            sink.push_beside(
-                Diagnostic::syntax(word.span(), fact).help("write `each(max = 20, over = cut)`"),
-            );
-        }
-        let kind = match word.as_str() {
-            "loop" => BlockKind::Loop { max, until },
-            "parallel" => BlockKind::Parallel {
-                first,
-                max_concurrency,
-            },
-            "try" => {
-                let BlockArguments {
-                    attempts,
-                    timeout,
-                    delay,
-                    all,
-                    ..
-                } = arguments;
-                BlockKind::Try(Box::new(Try {
-                    attempts,
-                    timeout,
-                    delay,
-                    all,
-                    otherwise: None,
-                }))
-            }
-            "match" => BlockKind::Match(match_::subject(input)?),
-            "each" => {
-                let (item, list) = element(input)?;
-                BlockKind::Each {
-                    item,
-                    list,
-                    max,
-                    cut: cut.is_some(),
-                    max_concurrency,
-                }
-            }
-            _ => BlockKind::Sequence,
-        };
+        arguments.report_misplaced(&word, name.as_ref(), sink);
+        let kind = arguments.take_kind(&word, input)?;
         if !input.peek(token::Brace) {
             return Err(no_steps(input, &kind));
         }
@@ -178,11 +122,11 @@ impl Block {
             name,
             kind,
             span,
-            arguments: text,
-            skip,
-            budget,
+            arguments: arguments.text,
+            skip: arguments.skip,
+            budget: arguments.budget,
             nodes: Vec::new(),
-            callbacks,
+            callbacks: arguments.callbacks,
         }))
     }
 }
@@ -237,8 +181,14 @@ fn element(input: ParseStream<'_>) -> Result<(Ident, Key)> {
     expect::token::<Token![in]>(input, &format!("`in` and the key of the list, {example}"))?;
     let start = input.span();
     let no_key = || {
-        Diagnostic::syntax(start, "`each` takes a key that holds a list, and no expression")
-            .help(format!("let an agent write the key, {example}; arguments follow the word, as in `each(max_concurrency = 4) item in items`"))
+        Diagnostic::syntax(
+            start,
+            "`each` takes a key that holds a list, and no expression",
+        )
+        .help(format!(
+            "let an agent write the key, {example}; arguments follow the word, as in \
+             `each(max_concurrency = 4) item in items`"
+        ))
     };
     if input.peek(Lit)
         || input.peek(token::Bracket)
@@ -305,6 +255,55 @@ impl BlockArguments {
         Ok(())
     }
 
+    /// Reports callbacks of a block without a name, and `over` without `max`.
+    fn report_misplaced(&self, word: &str, name: Option<&Ident>, sink: &mut Sink) {
+        if let (None, Some(Callback { hook, .. })) = (name, self.callbacks.first()) {
+            let fact = format!("`{hook}` belongs to a block with a name");
+            let help = format!("name it, as in `refinement: {word}(...) < ... >`");
+            sink.push_beside(Diagnostic::new(Check::FieldUnknown, hook.span(), fact).help(help));
+        }
+        if let (Some(word), None) = (&self.cut, &self.max) {
+            let fact = "`over` applies to elements beyond `max`, but `max` is missing";
+            let help = "write `each(max = 20, over = cut)`";
+            sink.push_beside(Diagnostic::syntax(word.span(), fact).help(help));
+        }
+    }
+
+    /// Parses the rest of the head by the word of the block, and moves the arguments of that kind
+    /// into it.
+    fn take_kind(&mut self, word: &str, input: ParseStream<'_>) -> Result<BlockKind> {
+        let max_concurrency = self.max_concurrency.take();
+        Ok(match word {
+            "loop" => BlockKind::Loop {
+                max: self.max.take(),
+                until: self.until.take(),
+            },
+            "parallel" => BlockKind::Parallel {
+                first: self.first,
+                max_concurrency,
+            },
+            "try" => BlockKind::Try(Box::new(Try {
+                attempts: self.attempts.take(),
+                timeout: self.timeout.take(),
+                delay: self.delay.take(),
+                all: self.all,
+                otherwise: None,
+            })),
+            "match" => BlockKind::Match(match_::subject(input)?),
+            "each" => {
+                let (item, list) = element(input)?;
+                BlockKind::Each {
+                    item,
+                    list,
+                    max: self.max.take(),
+                    cut: self.cut.is_some(),
+                    max_concurrency,
+                }
+            }
+            _ => BlockKind::Sequence,
+        })
+    }
+
     fn argument(&mut self, block: &str, list: ParseStream<'_>, sink: &mut Sink) -> Result<()> {
         let owner = format!("`{block}`");
         let known = &[known_arguments(block), &ALWAYS].concat();
@@ -350,13 +349,14 @@ impl BlockArguments {
             "budget" => {
                 self.budget = Some(budget(
                     list,
-                    "what the block may use, as in `\"0.50 USD\"`",
+                    "the budget of the block, as in `\"0.50 USD\"`",
                 )?)
             }
             "first" => self.first = true,
             "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
-                let help = "remove `on` to retry only after errors that may pass, such as a model that is overloaded";
+                let help = "remove `on` to retry only after errors that may pass, such as a model \
+                    that is overloaded";
                 only_word(list, "all", "`all`, as in `on = all`")
                     .map_err(|error| error.help(help))?;
                 self.all = true;

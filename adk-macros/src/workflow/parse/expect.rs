@@ -220,7 +220,8 @@ pub(super) fn docs(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Attrib
             .iter()
             .any(|name| other.path().is_ident(name));
         let help = if is_condition {
-            "write the attribute before the macro call, and one call for each case: the macro cannot evaluate it"
+            "write the attribute before the macro call, and one call for each case: the macro \
+             cannot evaluate it"
         } else {
             "write the attribute before the name of the workflow, where it holds for all of it"
         };
@@ -341,7 +342,9 @@ impl KeyDecl {
             if text.starts_with(char::is_uppercase) {
                 let fact = format!("`{text}` looks like a type, and a key is before its type");
                 let help = match text.as_str() {
-                    "Result" => "write `KEY: TYPE` with the type of the value, as in `draft: String`; an error ends the run".to_owned(),
+                    "Result" => "write `KEY: TYPE` with the type of the value, as in \
+                        `draft: String`; an error ends the run"
+                        .to_owned(),
                     _ => format!("write `KEY: {text}`, as in `draft: {text}`"),
                 };
                 return Err(Diagnostic::syntax(key.name.span(), fact).help(help));
@@ -406,8 +409,10 @@ pub(super) fn path(input: ParseStream<'_>, sink: &mut Sink, kind: MentionKind) -
 fn after_colons(input: ParseStream<'_>) -> Diagnostic {
     let error = expected_error(input, "a name after `::`");
     if input.peek(Token![<]) || input.peek(token::Brace) {
-        return error
-            .help("a path has no generic arguments: give the type a name, as in `type Mine = Theirs<...>;`");
+        return error.help(
+            "a path has no generic arguments: give the type a name, as in \
+             `type Mine = Theirs<...>;`",
+        );
     }
     error
 }

@@ -121,44 +121,12 @@ impl Fields {
                     parent
                 }) = flag.value;
             }
-            "tools" => {
-                let (tools, more) = (&mut self.tools, &mut self.more_tools);
-                bracket_list(input, &name, sink, |list, sink| {
-                    if *more {
-                        return Err(Diagnostic::syntax(
-                            list.span(),
-                            "nothing follows the `..` of `tools`",
-                        )
-                        .help("put it last, as in `tools: [find, ..]`"));
-                    }
-                    if list.parse::<Option<Token![..]>>()?.is_some() {
-                        *more = true;
-                        return Ok(());
-                    }
-                    tools.push(Tool::parse(list, sink)?);
-                    Ok(())
-                })?;
-            }
-            "transfer" => {
-                let targets = &mut self.transfer;
-                bracket_list(input, &name, sink, |list, sink| {
-                    targets.push(target(
-                        list,
-                        sink,
-                        "a target: the name of an agent of this workflow",
-                    )?);
-                    Ok(())
-                })?;
-            }
-            "stop" | "fallback" => {
-                let (texts, what) = match name.as_str() {
-                    "stop" => (&mut self.stop, "a text in quotes"),
-                    _ => (&mut self.fallback, "the name of a model in quotes"),
-                };
-                bracket_list(input, &name, sink, |list, sink| {
-                    texts.push(expect::expr(list, sink, what)?);
-                    Ok(())
-                })?;
+            "tools" => self.parse_tools(input, &name, sink)?,
+            "transfer" => self.parse_targets(input, &name, sink)?,
+            "stop" => parse_texts(input, &name, "a text in quotes", sink, &mut self.stop)?,
+            "fallback" => {
+                let what = "the name of a model in quotes";
+                parse_texts(input, &name, what, sink, &mut self.fallback)?;
             }
             "instruction" => self.instruction = Some(instruction(input, sink, &what)?),
             "global_instruction" => {
@@ -197,6 +165,48 @@ impl Fields {
         }
         Ok(())
     }
+
+    /// Parses the list of tools. A `..` at its end allows tools that the program adds.
+    fn parse_tools(&mut self, input: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<()> {
+        let (tools, more) = (&mut self.tools, &mut self.more_tools);
+        bracket_list(input, name, sink, |list, sink| {
+            if *more {
+                return Err(
+                    Diagnostic::syntax(list.span(), "nothing follows the `..` of `tools`")
+                        .help("put it last, as in `tools: [find, ..]`"),
+                );
+            }
+            if list.parse::<Option<Token![..]>>()?.is_some() {
+                *more = true;
+                return Ok(());
+            }
+            tools.push(Tool::parse(list, sink)?);
+            Ok(())
+        })
+    }
+
+    /// Parses the list of transfer targets.
+    fn parse_targets(&mut self, input: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<()> {
+        let what = "a target: the name of an agent of this workflow";
+        bracket_list(input, name, sink, |list, sink| {
+            self.transfer.push(target(list, sink, what)?);
+            Ok(())
+        })
+    }
+}
+
+/// Parses a list of texts.
+fn parse_texts(
+    input: ParseStream<'_>,
+    name: &str,
+    what: &str,
+    sink: &mut Sink,
+    texts: &mut Vec<Expr>,
+) -> Result<()> {
+    bracket_list(input, name, sink, |list, sink| {
+        texts.push(expect::expr(list, sink, what)?);
+        Ok(())
+    })
 }
 
 /// Parses the parts of a list in `[ ]`.
@@ -321,8 +331,8 @@ fn compact(input: ParseStream<'_>, sink: &mut Sink) -> Result<TokenStream> {
     Ok(quote!(.compact(__adk::llm::Compaction::new()#calls)))
 }
 
-/// Converts a literal such as `"30s"`, or any expression. `zero` is the reason against a timeout of
-/// zero.
+/// Converts a literal such as `"30s"`, or any expression. `zero` completes the message "a timeout
+/// of zero ...".
 pub(super) fn timeout(expr: Expr, zero: &str) -> Result<Timeout> {
     let Expr::Lit(literal) = &expr else {
         return Ok(Timeout::Value(expr));
@@ -355,11 +365,14 @@ pub(super) fn budget(input: ParseStream<'_>, what: &str) -> Result<LitStr> {
     let text: LitStr = expect::token(input, what)?;
     match adk_spec::Budget::read(&text.value()) {
         Some(_) => Ok(text),
-        None => Err(Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
-            .help(
-                "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, `\"20_000 tokens\"`",
-            )
-            .with_known_flow()),
+        None => Err(
+            Diagnostic::syntax(text.span(), format!("{:?} is no budget", text.value()))
+                .help(
+                    "write an amount and a currency, `\"0.50 USD\"`, or a number of tokens, \
+                     `\"20_000 tokens\"`",
+                )
+                .with_known_flow(),
+        ),
     }
 }
 
@@ -398,7 +411,9 @@ fn instruction(input: ParseStream<'_>, sink: &mut Sink, what: &str) -> Result<Ex
     let fact =
         "an instruction is known when the workflow is compiled, and this makes a text at run time";
     Err(Diagnostic::from(syn::Error::new_spanned(maker, fact)).help(
-        "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: `{topic}` in it is filled in from the key `topic`; or write a function that makes it, `|cx: ReadonlyContext| format!(...)`",
+        "write one text, as a literal or a `const`, or both in `concat!(RULES, \"...\")`: \
+         `{topic}` in it is filled in from the key `topic`; or write a function that makes it, \
+         `|cx: ReadonlyContext| format!(...)`",
     ))
 }
 

@@ -253,7 +253,8 @@ impl Workflow {
             Some(number) => self.type_pairs = Some(number),
             None => {
                 let fact = format!(
-                    "expected how many pairs of types are compared, as in `#[type_pairs(64)]`, up to {MOST_PAIRS}"
+                    "expected how many pairs of types are compared, as in `#[type_pairs(64)]`, up \
+                     to {MOST_PAIRS}"
                 );
                 sink.push(syn::Error::new_spanned(&attr.meta, fact));
             }

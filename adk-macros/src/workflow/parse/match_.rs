@@ -13,7 +13,8 @@ const EXAMPLE: &str = "as in `Severity::High => page`";
 /// The error about a `match` on an expression.
 pub(super) const NO_KEY: (&str, &str) = (
     "`match` looks at a key, and at no expression",
-    "let an agent write the key, as in `match severity < ... >`, and compare in the arms, as in `n if n > 10 => step`",
+    "let an agent write the key, as in `match severity < ... >`, and compare in the arms, as in \
+     `n if n > 10 => step`",
 );
 
 /// Parses the key of a `match`.

@@ -133,7 +133,7 @@ impl Break {
             return Ok(Self { span, target: None });
         }
         let target = expect::name(input, "the name of a loop, as in `break outer`")?;
-        // Errors belong to the name, if the `break` has one.
+        // An error about a `break` points at its name, or at the word `break` without a name.
         Ok(Self {
             span: target.span(),
             target: Some(target),
@@ -209,11 +209,13 @@ fn not_a_step(word: &Ident, remedy: Option<&str>, near: Option<&str>) -> Diagnos
         (None, Some(near)) => format!("did you mean `{near}`?"),
         (None, None) if is_type(word) => {
             format!(
-                "write the keys of an instance in `( )`, as in `{word}(draft = essay)`; for a value of a type declare `agent NAME: TYPE;` and run that"
+                "write the keys of an instance in `( )`, as in `{word}(draft = essay)`; for a \
+                 value of a type declare `agent NAME: TYPE;` and run that"
             )
         }
         (None, None) => {
-            "begin a block with `sequence`, `parallel`, `loop`, `match`, `each` or `try`; write a `;` between two steps"
+            "begin a block with `sequence`, `parallel`, `loop`, `match`, `each` or `try`; write a \
+             `;` between two steps"
                 .to_owned()
         }
     };

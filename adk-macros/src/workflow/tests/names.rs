@@ -4,12 +4,14 @@
 use super::messages::errors;
 
 /// Strict and reserved keywords.
-const KEYWORDS: &str = "abstract async await become box break const continue crate do dyn else enum extern false final \
-    fn for if impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait \
-    true try type typeof unsafe unsized use virtual where while yield _";
+const KEYWORDS: &str = "abstract async await become box break const continue crate do dyn else \
+    enum extern false final fn for if impl in let loop macro match mod move mut override priv pub \
+    ref return self Self static struct super trait true try type typeof unsafe unsized use virtual \
+    where while yield _";
 
 /// Words of `workflow!` that are not keywords of Rust.
-const WORDS: &str = "agent state sequence parallel each max until max_concurrency timeout default bounds app temp user model";
+const WORDS: &str = "agent state sequence parallel each max until max_concurrency timeout default \
+    bounds app temp user model";
 
 /// Places of the name of an agent, an instance or a block.
 const NAMES: &[&str] = &[

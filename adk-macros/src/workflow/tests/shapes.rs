@@ -1,6 +1,6 @@
 //! Syntax trees of valid input.
 
-use super::super::ast::{Arm, BlockKind, DeclKind, Node, Timeout, Workflow};
+use super::super::ast::{Arm, Await, Block, BlockKind, DeclKind, Node, Run, Timeout, Workflow};
 use super::super::names::{path_text, snake_case, type_text};
 use super::super::{parse, plan};
 use crate::answerer::Answerer;
@@ -24,30 +24,7 @@ fn nodes(all: &[Node]) -> String {
 
 fn node(node: &Node) -> String {
     match node {
-        Node::Run(run) => {
-            let alias = run
-                .alias
-                .as_ref()
-                .map(|alias| format!("{alias}="))
-                .unwrap_or_default();
-            let reads: Vec<_> = run
-                .reads
-                .iter()
-                .map(|(from, to)| format!("{}={}", from.text(), to.text()))
-                .collect();
-            let reads = if reads.is_empty() {
-                String::new()
-            } else {
-                format!("({})", reads.join(", "))
-            };
-            let writes: Vec<_> = run.writes.iter().map(|key| key.text()).collect();
-            let writes = if writes.is_empty() {
-                String::new()
-            } else {
-                format!("->{}", writes.join("+"))
-            };
-            format!("{alias}{}{reads}{writes}", path_text(&run.path))
-        }
+        Node::Run(run) => run_text(run),
         Node::Break(one) => {
             format!(
                 "break {}",
@@ -57,75 +34,104 @@ fn node(node: &Node) -> String {
                     .unwrap_or_default()
             )
         }
-        Node::Await(wait) => {
-            let name = wait
-                .name
-                .as_ref()
-                .map(|name| format!("{name}="))
-                .unwrap_or_default();
-            let timeout = match &wait.timeout {
-                Some(Timeout::Millis(millis)) => format!("{millis}ms"),
-                Some(Timeout::Value(value)) => quote::quote!(#value).to_string(),
-                None => String::new(),
-            };
-            let by = match &wait.by {
-                Some(Answerer::Role(role)) => format!("{}|", role.value()),
-                Some(Answerer::Other) => "other|".to_owned(),
-                None => String::new(),
-            };
-            let default = wait
-                .default
-                .as_ref()
-                .map(|value| quote::quote!(#value).to_string());
-            let (key, ty) = (wait.typed.key.text(), type_text(&wait.typed.ty));
-            format!(
-                "{name}await({by}{timeout}|{})[{key}: {ty}]",
-                default.unwrap_or_default()
-            )
-        }
-        Node::Block(block) => {
-            let mut head = block
-                .name
-                .as_ref()
-                .map(|name| format!("{name}:"))
-                .unwrap_or_default();
-            head.push_str(block.kind.word());
-            if let BlockKind::Loop { max, until } = &block.kind {
-                let max = max
-                    .as_ref()
-                    .map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
-                let until = until.as_ref().map(|key| key.text());
-                let _ = write!(
-                    head,
-                    "({}|{})",
-                    max.unwrap_or_default(),
-                    until.unwrap_or_default()
-                );
-            }
-            if let BlockKind::Each {
-                item,
-                list,
-                max_concurrency,
-                ..
-            } = &block.kind
-            {
-                let most = max_concurrency
-                    .as_ref()
-                    .and_then(|most| most.literal)
-                    .unwrap_or_default();
-                let _ = write!(head, "({item}|{}|{most})", list.text());
-            }
-            if let BlockKind::Match(choice) = &block.kind {
-                let arm = |arm: &Arm| {
-                    let step = arm.node.as_ref().map_or_else(|| "()".into(), self::node);
-                    format!("{} => {step}", arm.text())
-                };
-                let arms: Vec<_> = choice.arms.iter().map(arm).collect();
-                return format!("{head}({})[{}]", choice.key.text(), arms.join(", "));
-            }
-            format!("{head}[{}]", nodes(&block.nodes))
-        }
+        Node::Await(wait) => await_text(wait),
+        Node::Block(block) => block_text(block),
     }
+}
+
+fn run_text(run: &Run) -> String {
+    let alias = run
+        .alias
+        .as_ref()
+        .map(|alias| format!("{alias}="))
+        .unwrap_or_default();
+    let reads: Vec<_> = run
+        .reads
+        .iter()
+        .map(|(from, to)| format!("{}={}", from.text(), to.text()))
+        .collect();
+    let reads = if reads.is_empty() {
+        String::new()
+    } else {
+        format!("({})", reads.join(", "))
+    };
+    let writes: Vec<_> = run.writes.iter().map(|key| key.text()).collect();
+    let writes = if writes.is_empty() {
+        String::new()
+    } else {
+        format!("->{}", writes.join("+"))
+    };
+    format!("{alias}{}{reads}{writes}", path_text(&run.path))
+}
+
+fn await_text(wait: &Await) -> String {
+    let name = wait
+        .name
+        .as_ref()
+        .map(|name| format!("{name}="))
+        .unwrap_or_default();
+    let timeout = match &wait.timeout {
+        Some(Timeout::Millis(millis)) => format!("{millis}ms"),
+        Some(Timeout::Value(value)) => quote::quote!(#value).to_string(),
+        None => String::new(),
+    };
+    let by = match &wait.by {
+        Some(Answerer::Role(role)) => format!("{}|", role.value()),
+        Some(Answerer::Other) => "other|".to_owned(),
+        None => String::new(),
+    };
+    let default = wait
+        .default
+        .as_ref()
+        .map(|value| quote::quote!(#value).to_string());
+    let (key, ty) = (wait.typed.key.text(), type_text(&wait.typed.ty));
+    format!(
+        "{name}await({by}{timeout}|{})[{key}: {ty}]",
+        default.unwrap_or_default()
+    )
+}
+
+fn block_text(block: &Block) -> String {
+    let mut head = block
+        .name
+        .as_ref()
+        .map(|name| format!("{name}:"))
+        .unwrap_or_default();
+    head.push_str(block.kind.word());
+    if let BlockKind::Loop { max, until } = &block.kind {
+        let max = max
+            .as_ref()
+            .map(|max| max.literal.map_or("?".into(), |max| max.to_string()));
+        let until = until.as_ref().map(|key| key.text());
+        let _ = write!(
+            head,
+            "({}|{})",
+            max.unwrap_or_default(),
+            until.unwrap_or_default()
+        );
+    }
+    if let BlockKind::Each {
+        item,
+        list,
+        max_concurrency,
+        ..
+    } = &block.kind
+    {
+        let most = max_concurrency
+            .as_ref()
+            .and_then(|most| most.literal)
+            .unwrap_or_default();
+        let _ = write!(head, "({item}|{}|{most})", list.text());
+    }
+    if let BlockKind::Match(choice) = &block.kind {
+        let arm = |arm: &Arm| {
+            let step = arm.node.as_ref().map_or_else(|| "()".into(), self::node);
+            format!("{} => {step}", arm.text())
+        };
+        let arms: Vec<_> = choice.arms.iter().map(arm).collect();
+        return format!("{head}({})[{}]", choice.key.text(), arms.join(", "));
+    }
+    format!("{head}[{}]", nodes(&block.nodes))
 }
 
 #[test]
@@ -204,15 +210,19 @@ fn arms_have_the_patterns_of_rust() {
     // `>` in patterns and guards closes no block.
     assert_eq!(
         body(
-            "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break, _ => c > d"
+            "match user:n < n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => \
+             break, _ => c > d"
         ),
-        "match(user:n)[n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break , _ => c], d"
+        "match(user:n)[n if n > 3 && n >> 1 > 2 => a, 1..=3 | 9 => b, x if f::<A, B>(x) => break , \
+         _ => c], d"
     );
     assert_eq!(
         body(
-            "triage: match a < Some(b) => match b < true => x::y as z -> w, _ => () >, None => each c in d < e >> f"
+            "triage: match a < Some(b) => match b < true => x::y as z -> w, _ => () >, None => \
+             each c in d < e >> f"
         ),
-        "triage:match(a)[Some(b) => match(b)[true => z=x::y->w, _ => ()], None => each(c|d|0)[e]], f"
+        "triage:match(a)[Some(b) => match(b)[true => z=x::y->w, _ => ()], None => each(c|d|0)[e]], \
+         f"
     );
     assert_eq!(
         body("match a < x if (|y| y > x)(3) => b, \"s\" => inner: loop(max = 2) < c > >"),
@@ -224,13 +234,15 @@ fn arms_have_the_patterns_of_rust() {
 fn lists_and_instances() {
     assert_eq!(
         body(
-            "each item in items < worker > each(max_concurrency = 4) x in user:xs { a; b } all: each y in ys < c >"
+            "each item in items < worker > each(max_concurrency = 4) x in user:xs { a; b } all: \
+             each y in ys < c >"
         ),
         "each(item|items|0)[worker], each(x|user:xs|4)[a, b], all:each(y|ys|0)[c]"
     );
     assert_eq!(
         body(
-            "a(draft = essay, user:tone = tone,) as b -> c; x::y(k = app:k); z -> (p, user:q); each as w; each"
+            "a(draft = essay, user:tone = tone,) as b -> c; x::y(k = app:k); z -> (p, user:q); \
+             each as w; each"
         ),
         "b=a(draft=essay, user:tone=tone)->c, x::y(k=app:k), z->p+user:q, w=each, each"
     );
@@ -252,7 +264,8 @@ fn bounds() {
 #[test]
 fn heads() {
     let (tree, errors) = read(
-        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, app:d: Option<D>,) { a }",
+        "/// Docs.\n pub(crate) W(a: Vec<Vec<u8>>, user:b: u8 = 1 + 2, user: T) -> (c: String, \
+         app:d: Option<D>,) { a }",
     );
     assert_eq!(errors, Vec::<String>::new());
     let inputs: Vec<_> = tree
@@ -283,7 +296,12 @@ fn items() {
         r#"W() {
             let user:x: Map<String, u8> = Map::<String, u8>::new();
             state app:limit: u32;
-            agent a -> user:plan: Plan { timeout: "1.5s", tools: [x, y::z,], stop: ["a"], include_contents: none }
+            agent a -> user:plan: Plan {
+                timeout: "1.5s",
+                tools: [x, y::z,],
+                stop: ["a"],
+                include_contents: none,
+            }
             agent b { timeout: Duration::ZERO, }
             agent c: crate::C;
             agent d(x: String, y: u8) -> z: f64 as Arc<dyn DynAgent>;

@@ -114,7 +114,7 @@ async fn no_call_starts_while_the_provider_is_paused() {
     assert_eq!(start.elapsed(), Duration::from_secs(20));
 }
 
-/// Compares the start times with a count of all minutes.
+/// Starts random calls, and counts for each call how many start in the 60 seconds from it on.
 #[tokio::test(start_paused = true)]
 async fn any_mix_of_calls_keeps_the_limits_and_takes_turns() {
     let mut seed = std::env::var("ADK_SEED")
@@ -146,7 +146,7 @@ async fn any_mix_of_calls_keeps_the_limits_and_takes_turns() {
                 "{minute} calls in a minute of {most}: {log:?}"
             );
         }
-        // The first calls start before all calls are queued, so they take no turns.
+        // The first calls start before all calls are queued, so no order is asserted for them.
         let mut made: HashMap<u128, usize> = HashMap::new();
         let (first, later) = log.split_at(3);
         let wanted = |number: u128| {

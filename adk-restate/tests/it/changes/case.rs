@@ -33,10 +33,10 @@ pub struct Case<'a> {
     history: Vec<(usize, Came)>,
     /// Version of this worker; `None` before the first.
     version: Option<usize>,
-    /// Versions with which the run continued, the newest last.
+    /// Versions that have continued the run, the newest last.
     took: Vec<usize>,
-    /// Whether a version was refused. The versions with which the run continued are then deployed
-    /// again.
+    /// Whether a version was refused. From then on, the versions that have continued the run are
+    /// deployed again, until it ends.
     puts_back: bool,
     answers_left: usize,
     /// Numbers of calls, events and journal entries before this worker.
@@ -50,10 +50,10 @@ pub struct Case<'a> {
     pub is_judged: bool,
 }
 
-/// Outcome of a version.
+/// The effect of a version on the run.
 #[derive(Clone, Debug, PartialEq)]
 enum Came {
-    /// The run was not executed.
+    /// The version did nothing, because the run needed no work.
     Nothing,
     WentOn,
     Refused(String),
@@ -114,8 +114,8 @@ impl<'a> Case<'a> {
             None => 0,
             Some(version) if self.puts_back && self.refused.is_none() => version,
             Some(_) if self.puts_back => {
-                // If one version executed some branches and another version refused them, each
-                // branch needs its own.
+                // One version may have executed some branches, and a refused version other
+                // branches. Each branch then needs its own version, so try the versions in turn.
                 let last = self.took.pop().expect("the first is there");
                 self.took.insert(0, last);
                 last
@@ -192,7 +192,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Reports whether nothing of the run moves.
+    /// Reports whether the run does not move any more on this worker.
     pub fn is_still(&self) -> bool {
         self.has_ended
             || self.refused.is_some()
@@ -200,7 +200,7 @@ impl<'a> Case<'a> {
             || self.play.stage().has_stopped()
     }
 
-    /// Evaluates the worker after its stop. `is_cut` is set if the run still moved.
+    /// Evaluates what the worker did, after its stop.
     pub async fn end_of_worker(
         &mut self,
         (left, recorded): (&[Open], &HashSet<String>),
@@ -258,7 +258,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Informs the stage of the calls that have a record, and of those that have an answer.
+    /// Informs the test's stage which calls have a record, and which tool calls have an answer.
     async fn record(&self, recorded: &HashSet<String>) {
         let stage = self.play.stage();
         let mut summaries = BTreeMap::<String, Vec<(u32, String)>>::new();
@@ -377,7 +377,7 @@ fn is_refusal(why: &str) -> bool {
     why.contains("mismatch") || why.contains("journal")
 }
 
-/// Reports whether parts of a program are invocations of their own.
+/// Reports whether some parts of a program, such as parallel branches, are separate invocations.
 fn has_branches(nodes: &[Node]) -> bool {
     nodes.iter().any(|node| match node {
         Node::Each(..) | Node::Parallel(..) => true,

@@ -1,5 +1,5 @@
-//! [`Journal`]: Restate's view of the programs of a worker, with unfinished invocations and
-//! recorded calls.
+//! [`Journal`]: what Restate shows of the programs on a worker: unfinished invocations and recorded
+//! calls.
 
 use crate::support::Server;
 use adk_core::engine::is_failure;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 pub struct Journal<'a> {
     server: &'a Server,
-    /// Services of the programs, as an SQL condition.
+    /// SQL condition that selects the services of the programs.
     services: String,
     since: SystemTime,
 }
@@ -46,7 +46,8 @@ impl<'a> Journal<'a> {
     /// Lists the unfinished invocations.
     pub async fn open(&self) -> Vec<Open> {
         let sql = format!(
-            "SELECT i.target_service_name, i.target_handler_name, i.status, i.journal_commands_size, i.last_start_at, i.last_failure
+            "SELECT i.target_service_name, i.target_handler_name, i.status, i.journal_commands_size,
+                i.last_start_at, i.last_failure
             FROM sys_invocation i WHERE i.status <> 'completed' AND ({})",
             self.services
         );
@@ -70,8 +71,9 @@ impl<'a> Journal<'a> {
         let is_stopped = matches!(&*text("status"), "backing-off" | "paused");
         let began = row["last_start_at"].as_str().map(time);
         let is_here = began.is_some_and(|began| began >= self.since);
-        // A stop of the worker drops its tasks in any order, so an attempt may lose its store
-        // before it is dropped. A kill would not report that.
+        // A stop drops the tasks of the worker in any order. An attempt may find its store closed
+        // before it is dropped itself, and reports that. A real kill would not, so the failure is
+        // ignored.
         let is_of_stop = text("last_failure").contains("the store is closed");
         Open {
             service: text("target_service_name"),
@@ -85,7 +87,8 @@ impl<'a> Journal<'a> {
     /// Lists the calls whose results are recorded, as `w/agent:model@0`.
     pub async fn recorded(&self) -> HashSet<String> {
         let sql = format!(
-            "SELECT j.id, j.name, j.entry_json FROM sys_journal j JOIN sys_invocation i ON i.id = j.id
+            "SELECT j.id, j.name, j.entry_json FROM sys_journal j
+            JOIN sys_invocation i ON i.id = j.id
             WHERE j.entry_type IN ('Command: Run', 'Notification: Run') AND ({})",
             self.services
         );

@@ -52,7 +52,7 @@ fn an_endless_loop_is_reported_once() {
             .collect::<Vec<_>>()
     };
     assert_eq!(checks(vec![run(llm("a"))]), ["loop-endless"]);
-    // No exit leaves a workflow.
+    // An exit inside a nested workflow does not end a loop around the workflow.
     let inner = workflow("inner", [repeat("m", 2, [run(llm("a").may_exit(true))])]);
     assert_eq!(checks(vec![run(inner)]), ["loop-endless"]);
     assert_eq!(
@@ -74,7 +74,7 @@ fn an_endless_loop_is_reported_once() {
             .transfer(leak([target])))]),
         ["bounds-exceeded"]
     );
-    // Another cause is reported separately.
+    // An unbounded agent in an endless loop is an error of its own.
     assert_eq!(
         checks(vec![run(tools("a"))]),
         ["loop-endless", "bounds-exceeded"]
@@ -92,14 +92,16 @@ fn the_largest_part_is_named() {
     };
     assert_eq!(
         bounds_message((Some(30), None), [refinement()]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: loop `refinement` makes up \
-         to 45 of them, 9 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(model_calls = 45)]`"
+        "bounds-exceeded: the worst case of this workflow is 45 model calls, and it allows 30: \
+         loop `refinement` makes up to 45 of them, 9 in each of 5 rounds; help: lower its `max` to \
+         3, or write `#[bounds(model_calls = 45)]`"
     );
-    // No `max` is low enough.
+    // The agent outside of the loop needs a call too, so no `max` is low enough.
     assert_eq!(
         bounds_message((Some(8), None), [run(llm("a")), refinement()]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop `refinement` makes up \
-         to 45 of them, 9 in each of 5 rounds; help: lower its `max`, or write `#[bounds(model_calls = 46)]`"
+        "bounds-exceeded: the worst case of this workflow is 46 model calls, and it allows 8: loop \
+         `refinement` makes up to 45 of them, 9 in each of 5 rounds; help: lower its `max`, or \
+         write `#[bounds(model_calls = 46)]`"
     );
     let drafting = workflow(
         "drafting",
@@ -107,20 +109,27 @@ fn the_largest_part_is_named() {
     );
     assert_eq!(
         bounds_message((Some(7), None), [repeat("once", 1, [run(drafting)])]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 8 model calls, and it allows 7: agent `writer` in `drafting` \
-         makes up to 7 of them; help: lower its `max_turns` to 6, or write `#[bounds(model_calls = 8)]`"
+        "bounds-exceeded: the worst case of this workflow is 8 model calls, and it allows 7: agent \
+         `writer` in `drafting` makes up to 7 of them; help: lower its `max_turns` to 6, or write \
+         `#[bounds(model_calls = 8)]`"
     );
     assert_eq!(
         bounds_message((Some(1), None), [run(llm("a")), run(llm("b"))]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1, one for each agent that asks a \
-         model; help: place fewer agents that ask a model, or write `#[bounds(model_calls = 2)]`"
+        "bounds-exceeded: the worst case of this workflow is 2 model calls, and it allows 1, one \
+         for each agent that asks a model; help: place fewer agents that ask a model, or write \
+         `#[bounds(model_calls = 2)]`"
     );
+}
+
+#[test]
+fn a_part_without_limits_of_its_own_is_named() {
     // A workflow or a block in which no step has a `max` or `max_turns`.
     let reviewing = workflow("reviewing", ["a", "b", "c"].map(|name| run(llm(name))));
     assert_eq!(
         bounds_message((Some(3), None), [run(llm("d")), run(reviewing)]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: workflow `reviewing` makes up \
-         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: \
+         workflow `reviewing` makes up to 3 of them; help: place fewer agents that ask a model in \
+         it, or write `#[bounds(model_calls = 4)]`"
     );
     let three = ["b", "c", "d"]
         .into_iter()
@@ -136,8 +145,9 @@ fn the_largest_part_is_named() {
             )]
         )
         .unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: block `match_1` makes up \
-         to 3 of them; help: place fewer agents that ask a model in it, or write `#[bounds(model_calls = 4)]`"
+        "bounds-exceeded: the worst case of this workflow is 4 model calls, and it allows 3: block \
+         `match_1` makes up to 3 of them; help: place fewer agents that ask a model in it, or \
+         write `#[bounds(model_calls = 4)]`"
     );
     assert_eq!(
         bounds_message(
@@ -145,17 +155,23 @@ fn the_largest_part_is_named() {
             [parallel("many", [run(turns("a", 2)), run(llm("b"))])]
         )
         .unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent `a` makes up to 2 of \
-         them; help: lower its `max_turns` to 1, or write `#[bounds(model_calls = 3)]`"
+        "bounds-exceeded: the worst case of this workflow is 3 model calls, and it allows 2: agent \
+         `a` makes up to 2 of them; help: lower its `max_turns` to 1, or write \
+         `#[bounds(model_calls = 3)]`"
     );
+}
+
+#[test]
+fn a_repeated_part_is_named() {
     // The count saturates.
     let deep = (0..5).fold(run(llm("a")), |inside, i| {
         repeat(["a", "b", "c", "d", "e"][i], 1_000_000, [inside])
     });
     assert_eq!(
         bounds_message((Some(30), None), [deep]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model calls, and it allows 30: \
-         loop `e` makes more than can be counted; help: lower its `max` and those of the loops in it"
+        "bounds-exceeded: the worst case of this workflow is more than 18446744073709551614 model \
+         calls, and it allows 30: loop `e` makes more than can be counted; help: lower its `max` \
+         and those of the loops in it"
     );
     let (max, over) = (Some(5), Over::Fail);
     let five = StepKind::Each {
@@ -171,8 +187,9 @@ fn the_largest_part_is_named() {
             [block("research", five, [run(llm("a")), run(llm("b"))])]
         )
         .unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 10 model calls, and it allows 9: block `research` makes up to \
-         10 of them, 2 for each of 5 elements; help: lower its `max` to 4, or write `#[bounds(model_calls = 10)]`"
+        "bounds-exceeded: the worst case of this workflow is 10 model calls, and it allows 9: \
+         block `research` makes up to 10 of them, 2 for each of 5 elements; help: lower its `max` \
+         to 4, or write `#[bounds(model_calls = 10)]`"
     );
     // A loop outside of the worst arm is not named.
     let three =
@@ -193,8 +210,9 @@ fn rounds_are_limited_as_well() {
     let both = repeat("outer", 5, [repeat("inner", 5, [run(llm("a"))])]);
     assert_eq!(
         bounds_message((Some(25), Some(20)), [both.clone()]).unwrap(),
-        "bounds-exceeded: the worst case of this workflow is 30 rounds of its loops, and it allows 20: loop `outer` makes \
-         up to 30 of them, 6 in each of 5 rounds; help: lower its `max` to 3, or write `#[bounds(rounds = 30)]`"
+        "bounds-exceeded: the worst case of this workflow is 30 rounds of its loops, and it allows \
+         20: loop `outer` makes up to 30 of them, 6 in each of 5 rounds; help: lower its `max` to \
+         3, or write `#[bounds(rounds = 30)]`"
     );
     // Only one message is reported, because both limits usually have the same cause.
     assert!(
@@ -208,8 +226,8 @@ fn rounds_are_limited_as_well() {
             [repeat("l", None, [run(tools("a")), leave(None)])]
         )
         .unwrap(),
-        "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 1 round of its loops: loop `l` has no \
-         `max`; help: give the loop a `max`, as in `loop(max = 5)`"
+        "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 1 round of \
+         its loops: loop `l` has no `max`; help: give the loop a `max`, as in `loop(max = 5)`"
     );
     let message = bounds_message(
         (None, Some(1)),
@@ -218,7 +236,8 @@ fn rounds_are_limited_as_well() {
     .unwrap();
     assert!(
         message.ends_with(
-            "it allows 1, one for each loop; help: place fewer loops, or write `#[bounds(rounds = 2)]`"
+            "it allows 1, one for each loop; help: place fewer loops, or write \
+             `#[bounds(rounds = 2)]`"
         ),
         "{message}"
     );
@@ -228,7 +247,8 @@ fn rounds_are_limited_as_well() {
 fn the_unbounded_step_is_named() {
     let unbounded = |all: Vec<Steps>| {
         let message = bounds_message((Some(30), None), all).unwrap();
-        let start = "bounds-exceeded: the worst case of this workflow is unbounded, and it allows 30 model calls: ";
+        let start = "bounds-exceeded: the worst case of this workflow is unbounded, and it allows \
+            30 model calls: ";
         message
             .strip_prefix(start)
             .unwrap_or_else(|| panic!("{message}"))
@@ -240,23 +260,25 @@ fn the_unbounded_step_is_named() {
             None,
             [run(tools("critic")), leave(None)]
         )]),
-        "agent `critic` has tools and no `max_turns`, and loop `polish` has no `max`; help: give the agent a `max_turns`, \
-         as in `max_turns: 3`, and give the loop a `max`, as in `loop(max = 5)`"
+        "agent `critic` has tools and no `max_turns`, and loop `polish` has no `max`; help: give \
+         the agent a `max_turns`, as in `max_turns: 3`, and give the loop a `max`, as in \
+         `loop(max = 5)`"
     );
     let typed = llm("judge").writes(const { &[KeySpec::new("score", "f64")] });
     assert_eq!(
         unbounded(vec![run(workflow("judging", [run(typed)]))]),
-        "agent `judge` in `judging` answers with a type that is not `String` and has no `max_turns`; help: give the agent a \
-         `max_turns`, as in `max_turns: 3`"
+        "agent `judge` in `judging` answers with a type that is not `String` and has no \
+         `max_turns`; help: give the agent a `max_turns`, as in `max_turns: 3`"
     );
     assert_eq!(
         unbounded(vec![each("each_1", [run(llm("a"))])]),
-        "block `each_1` runs once per element of a list and has no `max`; help: give the `each` a `max`, as in \
-         `each(max = 20)`"
+        "block `each_1` runs once per element of a list and has no `max`; help: give the `each` a \
+         `max`, as in `each(max = 20)`"
     );
     assert_eq!(
         unbounded(vec![run(AgentMeta::custom("grader"))]),
-        "agent `grader` does not state how often it calls a model; help: set it in its `META`, as in `.max_turns(Some(3))`"
+        "agent `grader` does not state how often it calls a model; help: set it in its `META`, as \
+         in `.max_turns(Some(3))`"
     );
     let many = ["a", "b", "c", "d", "e"].map(|name| run(tools(name)));
     let message = unbounded(many.to_vec());
@@ -271,7 +293,8 @@ fn the_unbounded_step_is_named() {
             repeat("wait", None, [run(function("f"))]),
             run(llm("a").transfer(leak([leak(llm("b"))])))
         ]),
-        "agent `a` may transfer and has no `max_turns`; help: give the agent a `max_turns`, as in `max_turns: 3`"
+        "agent `a` may transfer and has no `max_turns`; help: give the agent a `max_turns`, as in \
+         `max_turns: 3`"
     );
 }
 

@@ -1,7 +1,7 @@
 //! The messages of the flow's diagnostics: the fact, the names, and the remedy.
 //!
-//! The writers of a key are searched here and not in the walk, so that a workflow without errors
-//! does not pay for the search.
+//! The writers of a key are searched here, when a message needs them. The walk does not search
+//! them, so that a workflow without errors does not pay for the search.
 
 mod causes;
 mod exits;
@@ -80,13 +80,13 @@ const fn push_step(m: &mut Message, spec: &Spec<'_>, at: usize) {
     m.all(&[step.name, "`"]);
 }
 
-/// Adds a step and a predicate.
+/// Adds a step and what the message says of it, such as ` writes it on some paths only`.
 const fn push_clause(m: &mut Message, spec: &Spec<'_>, at: usize, what: &[&str]) {
     push_step(m, spec, at);
     m.all(what);
 }
 
-/// Returns whether the agent of a step, or anything inside it, may write a key.
+/// Returns whether the agent of a step, or anything that belongs to the agent, may write a key.
 const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
         return false;
@@ -100,7 +100,8 @@ const fn writes(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     false
 }
 
-/// Returns how the agent of a step writes a key: for certain, if one of its writes is certain.
+/// Returns how the agent of a step writes a key. A certain write takes precedence over a possible
+/// write.
 const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> {
     let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
         return None;
@@ -122,7 +123,7 @@ const fn write_of<'a>(spec: &Spec<'a>, at: usize, key: &str) -> Option<Act<'a>> 
     found
 }
 
-/// Returns whether the agent of a step has always written a key when it ends.
+/// Returns whether the agent of a step always writes a key before it ends.
 const fn writes_surely(spec: &Spec<'_>, at: usize, key: &str) -> bool {
     matches!(write_of(spec, at, key), Some(Act::Write { sure: true, .. }))
 }
@@ -235,7 +236,7 @@ const fn are_in_siblings(spec: &Spec<'_>, a: usize, b: usize) -> bool {
     found.is_some()
 }
 
-/// Returns the `each` whose elements own a key at a place.
+/// Returns the innermost `each` around a step whose elements have a key of this name of their own.
 const fn element(spec: &Spec<'_>, at: usize, key: &str) -> Option<usize> {
     if has_prefix(key) {
         return None;
@@ -268,8 +269,8 @@ enum EnclosingKind {
     Skippable,
 }
 
-/// Returns the innermost block of a kind that holds the first step and not the second. The halves
-/// of a `try` count as two blocks.
+/// Returns the innermost block of a kind that holds the step `at` and not the step `not`. The
+/// attempts and the `else` of a `try` count as two blocks.
 const fn innermost(spec: &Spec<'_>, at: usize, not: usize, block: EnclosingKind) -> Option<usize> {
     rfind!(i below at => {
         let step = &spec.steps[i];
@@ -293,7 +294,9 @@ const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
     rfind!(i below if a < b { a } else { b } => {
         let again = match spec.steps[i].kind {
             StepKind::Loop { .. } => true,
-            StepKind::Try(Attempts { most: 2.., .. }) => !in_else(spec, i, a) && !in_else(spec, i, b),
+            StepKind::Try(Attempts { most: 2.., .. }) => {
+                !in_else(spec, i, a) && !in_else(spec, i, b)
+            }
             _ => false,
         };
         again && holds(spec, i, a) && holds(spec, i, b)
@@ -302,7 +305,9 @@ const fn common_loop(spec: &Spec<'_>, a: usize, b: usize) -> Option<usize> {
 
 const fn in_else(spec: &Spec<'_>, block: usize, at: usize) -> bool {
     let found = find!(i in block, at => {
-        matches!(spec.steps[i].kind, StepKind::Else) && holds(spec, i, at) && parent(spec, i) == block
+        matches!(spec.steps[i].kind, StepKind::Else)
+            && holds(spec, i, at)
+            && parent(spec, i) == block
     });
     found.is_some()
 }

@@ -17,7 +17,7 @@ pub(in crate::check) enum StepPart {
 }
 
 impl StepPart {
-    /// Returns the number of the part in the macro's order.
+    /// Returns the number of the part, in the order in which the macro numbers the parts of a step.
     pub(super) const fn number(self) -> usize {
         match self {
             Self::Name => 0,
@@ -29,7 +29,7 @@ impl StepPart {
     }
 }
 
-/// An error of a key at a step. Outputs are numbered after the steps.
+/// An error of a key or an exit at a step. Outputs are numbered after the steps.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct FlowDiagnostic<'a> {
     pub(super) at: usize,
@@ -66,9 +66,11 @@ pub(super) enum DiagnosticKind<'a> {
     },
     /// All elements of an `each` write a key of the session.
     EachRace,
-    /// A nested workflow keeps a key in the session that has the name of a key around it.
+    /// A nested workflow declares a session key (`state`) that has the name of a key of this
+    /// workflow.
     OwnState,
-    /// An output has the name of a session key that the nested workflow also uses.
+    /// An instance renames an output to a session key that the nested workflow also uses. The name
+    /// is that of the output in the nested workflow.
     SameInside(&'a str),
     /// A key is written both inside and outside of an `each`.
     Mixed,
@@ -77,7 +79,7 @@ pub(super) enum DiagnosticKind<'a> {
         ty: &'a str,
         writer: keys::Writer<'a>,
     },
-    /// A key is written as another type than before.
+    /// A key is written as another type than its first writer writes.
     WrittenAs {
         ty: &'a str,
         writer: keys::Writer<'a>,
@@ -86,11 +88,12 @@ pub(super) enum DiagnosticKind<'a> {
     UnknownType {
         ty: &'a str,
         reads: bool,
-        /// The room for pairs of types, and the needed room, when the room is the reason.
+        /// The capacity of the list of pairs of types, and the needed capacity, if the list was
+        /// full.
         full: Option<[usize; 2]>,
         writer: keys::Writer<'a>,
     },
-    /// A prompt names a part of a key.
+    /// A prompt names a part of a key, such as `{review.notes}`.
     PartOfKey,
     /// A renaming of a key that the agent does not read.
     NoSuchRead,
@@ -119,8 +122,8 @@ impl DiagnosticKind<'_> {
         )
     }
 
-    /// Returns whether the error is about the type of a key. It is reported at each step with a
-    /// different type.
+    /// Returns whether the error is about the type of a key. Such an error is reported at each step
+    /// with a different type, and not once per key.
     pub(super) const fn is_of_types(&self) -> bool {
         matches!(
             self,
@@ -135,7 +138,8 @@ pub(super) enum Reader<'a> {
         source: &'a str,
         target: Option<&'a str>,
     },
-    /// The transfer target that has the parameter; `None` for the agent itself.
+    /// A parameter. The name is the transfer target that has the parameter; `None` for the step's
+    /// own agent.
     Parameter(Option<&'a str>),
     Until,
     Match,

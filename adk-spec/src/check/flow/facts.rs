@@ -12,19 +12,19 @@ use crate::spec::Spec;
 /// The largest number of diagnostics that const evaluation reports at once.
 const MOST: usize = 64;
 
-/// The result of a walk. Large tables are not part of it, because rustc traverses every constant
-/// once more.
+/// The result of a walk. The large tables are in [`WalkTables`], because this result becomes a
+/// constant, and rustc traverses every constant once more.
 #[derive(Debug)]
 pub(in crate::check) struct FlowFacts<'a, const PAIRS: usize, const BLOCKS: usize> {
     diagnostics: [FlowDiagnostic<'a>; MOST],
     found: usize,
-    /// There are diagnostics that a stub may have caused. They are not reported.
+    /// Whether a stub may have caused the diagnostics. Then they are not reported.
     doubtful: bool,
     pairs: [Pair; PAIRS],
     blocks: [[usize; 3]; BLOCKS],
 }
 
-/// The tables at the end of a walk, which messages about blocks need.
+/// The tables that a walk has filled. Messages about blocks need them.
 pub(in crate::check) struct WalkTables<'a, const ROWS: usize, const KEYS: usize> {
     rows: [TypeRow; ROWS],
     keys: [Key<'a>; KEYS],
@@ -83,8 +83,8 @@ pub(in crate::check) const fn check_flow<
     (flow, tables)
 }
 
-/// Adds the message about a block whose key cannot steer it. Few workflows need this message, so
-/// the walk is repeated for it.
+/// Adds the message about a block whose key has a type that cannot steer the block. Few workflows
+/// need this message, so the walk is repeated for it.
 pub(in crate::check) const fn describe_block<
     'a,
     const ROWS: usize,
@@ -110,7 +110,7 @@ impl<'a, const PAIRS: usize, const BLOCKS: usize> FlowFacts<'a, PAIRS, BLOCKS> {
         self.found == 0 && !self.doubtful
     }
 
-    /// Adds the diagnostics of a place to a message.
+    /// Adds the diagnostics at a part of a step to a message.
     pub(in crate::check) const fn describe(
         &self,
         m: &mut Message,

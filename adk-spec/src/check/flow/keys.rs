@@ -17,13 +17,13 @@ use crate::text::same;
 /// Marks an absent step or key.
 pub(super) const NONE: usize = usize::MAX;
 
-/// A pseudo key for every key, listed or not. It is certain only after a point that
-/// no run passes.
+/// A pseudo key for all keys, including keys that no step writes. It is certain only where no run
+/// arrives, such as after a `break`: there, every key counts as written.
 pub(super) const EVERY: usize = 0;
-/// A pseudo key that is certain only after a point that no run passes.
+/// A pseudo key that is certain only where no run arrives, such as after a `break`.
 pub(super) const NEVER: usize = 1;
 
-/// The key that an `else` reads.
+/// The key `error`, which the `else` of a `try` may read.
 const ERROR: KeySpec<'static> = key::<String>(
     ERROR_KEY,
     0,
@@ -39,8 +39,8 @@ const ERROR: KeySpec<'static> = key::<String>(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EachScope {
     at: usize,
-    /// The key of the item, which heads the list of the block's other keys. In an `else`, the key
-    /// of the error.
+    /// The key of the item. It is the head of the linked list of all keys that belong to the
+    /// `each`. In an `else`, the key of the error.
     item: usize,
     is_else: bool,
 }
@@ -53,7 +53,8 @@ impl EachScope {
     };
 }
 
-/// Returns the number of the type that has `depth` lists around a type.
+/// Returns the number of the type `Vec<...<T>>` with `depth` lists, from the number of the type
+/// `T`.
 const fn lists_of(number: u64, depth: usize) -> u64 {
     match depth {
         0 => number,
@@ -99,12 +100,13 @@ impl<'t, 'a> Keys<'t, 'a> {
         self.len
     }
 
-    /// Returns whether elements run concurrently at this place.
+    /// Returns whether the current step runs once per element of an `each`, concurrently.
     pub(super) const fn in_each(&self) -> bool {
         self.elements > 0
     }
 
-    /// Returns whether all keys at this place belong to the workflow.
+    /// Returns whether all keys at the current step belong to the workflow, and not to an `each` or
+    /// `else`.
     pub(super) const fn is_plain(&self) -> bool {
         self.deep == 0
     }
@@ -175,8 +177,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Returns the key with a hash, or its free slot in the table. Keys of the session have the
-    /// hash of their name.
+    /// Returns the index of the key with a hash, or else its free slot in the table. The hash of a
+    /// session key is the hash of its name.
     pub(super) const fn lookup(&self, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & self.mask;
         loop {
@@ -188,7 +190,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Returns the key that a name refers to here; `None` if no step writes that key.
+    /// Returns the key that a name refers to at the current step; `None` if no step writes that
+    /// key.
     pub(super) const fn resolve(&self, name: &KeyName<'_>) -> Option<usize> {
         let mut deep = self.deep;
         loop {
@@ -202,7 +205,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Returns the key of the scope at a depth. Adds the key if it is new.
+    /// Returns the key that belongs to the scope at a depth. Adds the key if it is new.
     const fn key(&mut self, deep: usize, name: &KeyName<'a>) -> usize {
         let hash = name.hash ^ self.scope(deep);
         match self.lookup(hash) {
@@ -239,8 +242,9 @@ impl<'t, 'a> Keys<'t, 'a> {
         (self.all[key].typed, self.all[key].plain, self.all[key].own) = (true, true, true);
     }
 
-    /// Adds the first write of a key whose type has a number, outside of every `each`. Returns
-    /// [`EVERY`] for any other write. Most writes take this fast path.
+    /// Adds the first write of a key, if the write is outside of every `each` and its type has a
+    /// numeric id. Returns [`EVERY`] for any other write, which the slow path handles. Most writes
+    /// take this fast path.
     pub(super) const fn first_write(
         &mut self,
         spec: &KeySpec<'a>,
@@ -270,8 +274,8 @@ impl<'t, 'a> Keys<'t, 'a> {
 
     /// Adds a write. Returns whether the key is written both inside and outside of an `each`.
     ///
-    /// A key without a prefix belongs to the innermost `each`. `session` marks a key of the
-    /// session.
+    /// A key without a prefix belongs to the innermost `each`, unless `session` is true: then it is
+    /// a key of the session.
     pub(super) const fn write(
         &mut self,
         name: &KeyName<'a>,
@@ -306,7 +310,7 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Returns the key that a write of a name writes here.
+    /// Returns the key that a write to a name at the current step writes.
     pub(super) const fn written_key(&self, name: &KeyName<'_>, session: bool) -> usize {
         match self.lookup(name.hash ^ self.scope(self.own_depth(name, session))) {
             Ok(key) => key,
@@ -322,8 +326,8 @@ impl<'t, 'a> Keys<'t, 'a> {
         }
     }
 
-    /// Returns the depth of the nearest scope, from `deep` outwards, that owns a written key. An
-    /// `else` owns only its error.
+    /// Returns the depth of the scope that owns a written key: the nearest scope from `deep`
+    /// outwards that is an `each`. An `else` owns only the key of its error.
     const fn owner(&self, mut deep: usize, name: &KeyName<'_>) -> usize {
         while deep > 0 && self.eaches[deep - 1].is_else && !same(ERROR_KEY, name.text()) {
             deep -= 1;

@@ -13,7 +13,8 @@ use crate::number::is_secret;
 use crate::spec::{AgentMeta, KeySpec, Module, Renames, has_prefix};
 use crate::text::same;
 
-/// Returns whether a workflow that belongs to an agent writes, or reads, a key of the session.
+/// Returns whether anything inside a step writes (`writes`) or reads (`!writes`) a key of the
+/// session.
 pub(super) const fn touches<'a>(
     meta: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
@@ -33,7 +34,7 @@ pub(super) const fn touches<'a>(
 const ANY: KeySpec<'static> = KeySpec::new("", "").any(true);
 
 impl<'a> Walk<'_, 'a> {
-    /// Adds a session key that is written inside a step.
+    /// Adds a session key that a workflow inside a step writes.
     pub(super) const fn register_session(
         &mut self,
         at: usize,
@@ -55,7 +56,7 @@ impl<'a> Walk<'_, 'a> {
             .write(&KeyName::new(effect.key), writer, false, true);
     }
 
-    /// Checks a read or write inside a step.
+    /// Checks a read or write of a session key by a workflow inside a step.
     pub(super) const fn session(
         &mut self,
         at: usize,
@@ -101,8 +102,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Checks that a session key of a nested workflow is not also a key of this workflow: without a
-    /// `state`, a key of this workflow is its own wherever this workflow is nested.
+    /// Checks that a session key of a nested workflow is not also a key of this workflow. Without a
+    /// `state` declaration here, the two are different keys of the same name.
     const fn check_kept_key(&mut self, at: usize, name: &'a str) {
         if let Some(key) = self.keys.resolve(&KeyName::new(name))
             && self.keys.all[key].own
@@ -121,7 +122,7 @@ impl<'a> Walk<'_, 'a> {
         module: Option<Module<'a>>,
     ) {
         if let Ok(key) = self.keys.lookup(hash(name)) {
-            // The read matters only if other steps run concurrently.
+            // Without concurrent steps, a read cannot race.
             if !self.is_alone() {
                 self.read_key(at, StepPart::Name, name, key, Reader::Inside);
             }
@@ -129,9 +130,10 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Checks outputs with the name of a session key that the workflow also uses under its own
-    /// name. Inside, both are one key then: two steps that run at the same time may meet in it,
-    /// and an input that is also the output replaces its value when the workflow begins.
+    /// Checks an output that is renamed to a key that the nested workflow also uses as a key of the
+    /// session. Inside the nested workflow, the output and that key are then one key: two
+    /// concurrent steps may access it, and an input of the output's name replaces its value when
+    /// the workflow begins.
     pub(super) const fn same_inside(
         &mut self,
         at: usize,

@@ -24,19 +24,19 @@ use crate::number::{UNKNOWN, is_none, list_of, of_name, option_of};
 use crate::spec::{KeySpec, Module, StepKind};
 use crate::type_names::{differ, is_no_list};
 
-/// The largest number of lists around a type that are compared by traits.
+/// The largest number of lists around a type for which traits can compare the type.
 const LISTS: usize = 8;
 /// The number of keys per step that are recorded for the comparison by `TypeId` at run time.
 const KEPT: usize = 16;
 
-/// The keys whose types must agree with those of a step, as indices into the key table; 0 for no
-/// key.
+/// The keys whose types must agree with the types at a step, as indices into the table of keys; 0
+/// for no key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TypeRow {
     reads: [u32; KEPT],
     writes: [u32; KEPT],
-    /// The key of the step's first write, if the step is the key's first writer and so decides its
-    /// type. In an `each`, the key of the list.
+    /// The key of the step's first write, if the step is the first writer of the key and thus
+    /// decides its type. For an `each`, the key of the list that it iterates over.
     pub(super) own: u32,
 }
 
@@ -51,8 +51,8 @@ impl TypeRow {
 /// The key spec of a read by `until`.
 const FLAG: KeySpec<'static> = key::<bool>("", 0, false, "bool", false, false, of_name("bool"), 0);
 
-/// Returns whether a claimed type fits the type of the key's writer; `None` if their numbers do not
-/// decide.
+/// Returns whether a claimed type fits the type of the key's writer; `None` if the type numbers do
+/// not decide.
 const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     let (own, mut written) = (claim.number, writer.spec.number);
     if own == UNKNOWN || written == UNKNOWN || is_none(own) && is_none(written) {
@@ -65,22 +65,25 @@ const fn agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> Option<bool> {
     Some(own == written || claim.perhaps && !is_none(own) && written == option_of(own))
 }
 
-/// Returns whether two types that are compared neither by number nor by traits differ for certain.
+/// Returns whether two types certainly differ. They are types that are compared neither by number
+/// nor by traits.
 const fn cannot_agree(claim: &KeySpec<'_>, writer: &Writer<'_>) -> bool {
     let plain = writer.depth == 0 && !claim.perhaps;
     differ(claim.ty, writer.spec.ty, writer.depth) || plain && claim.differs_in_layout(&writer.spec)
 }
 
 impl<'a> Walk<'_, 'a> {
-    /// Returns whether the type of a write is known.
+    /// Returns whether the type of a write is known, so that the writer may decide the type of the
+    /// key.
     ///
     /// The types of writes by tools and transfer targets cannot be looked up, so any other writer
-    /// takes precedence.
+    /// decides.
     pub(super) const fn is_typed(&self, writer: &Writer<'a>) -> bool {
         writer.slot != NOWHERE && (writer.spec.number != UNKNOWN || self.has_place(writer))
     }
 
-    /// Returns whether the type of a write can be looked up.
+    /// Returns whether the type of a write can be looked up: by traits in const evaluation, by
+    /// `TypeId` at run time.
     const fn has_place(&self, writer: &Writer<'a>) -> bool {
         match &self.requests {
             Some(_) => writer.slot != NOWHERE && writer.spec.place > 0 && writer.depth <= LISTS,
@@ -158,7 +161,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Checks the type of the key of `until`, `match` or `each`: a `bool`, any type, a list.
+    /// Checks the type of the key that steers a block: `until` needs a `bool`, `each` needs a list,
+    /// and `match` accepts any type.
     pub(super) const fn check_steering_type(&mut self, at: usize, key: u32) {
         let Key {
             name,
@@ -217,7 +221,7 @@ impl<'a> Walk<'_, 'a> {
         else {
             return;
         };
-        // Most keys have one writer.
+        // The step is the writer that decides the type. Most keys have one writer.
         if writer.at == at && writer.slot == slot && slot != NOWHERE {
             return;
         }
@@ -262,7 +266,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Reports types that cannot be compared. A lack of room for pairs is reported only once.
+    /// Reports types that cannot be compared. That the list of pairs is full is reported only once.
     const fn report_unknown_type(
         &mut self,
         at: usize,

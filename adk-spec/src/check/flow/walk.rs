@@ -16,7 +16,7 @@ use crate::text::same;
 pub(super) use blocks::{Block, sets};
 use blocks::{BlockKind, SURE};
 
-/// Room for a walk, as measured by [`super::sizes`].
+/// The tables that a walk fills, with the sizes from [`super::sizes`].
 pub(super) struct WalkRoom<'t, 'a> {
     pub(super) keys: &'t mut [Key<'a>],
     pub(super) slots: &'t mut [usize],
@@ -107,8 +107,8 @@ impl<'a> Walk<'_, 'a> {
 
     const fn register_agent(&mut self, meta: &'a AgentMeta<'a>, at: usize) {
         let renames = &self.spec.steps[at].renames;
-        // The agent's own writes come first: writes of its transfer targets and tools have to agree
-        // with them.
+        // The agent's own writes come first, because they decide the types that the writes of its
+        // transfer targets and tools must have.
         let (plain, mut writes, mut slot) = (matches!(renames.writes, []), meta.writes, 0);
         while let [spec, rest @ ..] = writes {
             let own = if plain {
@@ -186,7 +186,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Reports an error of a key. Each key has at most one such diagnostic.
+    /// Reports an error of a key, unless the key already has one.
     pub(super) const fn report(
         &mut self,
         at: usize,
@@ -214,7 +214,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Adds a diagnostic. Diagnostics without room are dropped.
+    /// Adds a diagnostic. If the table of diagnostics is full, the diagnostic is dropped.
     const fn push(&mut self, diagnostic: FlowDiagnostic<'a>) {
         if self.found < self.diagnostics.len() {
             self.diagnostics[self.found] = diagnostic;
@@ -246,13 +246,13 @@ impl<'a> Walk<'_, 'a> {
                 self.open(at, BlockKind::Each);
                 let item = self.keys.enter(at, item);
                 self.sets.add(SURE, item);
-                // The list whose elements these are.
+                // Records the list that the `each` iterates over.
                 self.rows[at].own = read;
                 if is_secret(self.keys.all[read as usize].number) {
                     self.keys.keep_secret(item);
                 }
                 if read == 0 {
-                    // The type of the elements is unknown.
+                    // No step writes the list, so the type of its elements is unknown.
                     self.keys.forget_type(item);
                 }
             }

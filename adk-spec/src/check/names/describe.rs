@@ -28,7 +28,10 @@ pub(in crate::check) const fn describe_into(
         NameDiagnostic::Reserved => {
             m.begin(Check::NameReserved);
             m.all(&["`", step.name]);
-            m.push("` cannot be the name of a step: events of the user and of models carry it; help: choose another name");
+            m.push(
+                "` cannot be the name of a step: events of the user and of models carry it; help: \
+                 choose another name",
+            );
         }
         NameDiagnostic::Reused(clash) => {
             m.begin(Check::AgentReused);
@@ -130,7 +133,8 @@ pub(in crate::check) fn describe_workflow_name(spec: &Spec<'_>) -> Option<Messag
         return None;
     }
     if is_reserved(name) {
-        let fact = "` cannot be the name of a workflow: events of the user and of models carry it; help: choose another name";
+        let fact = "` cannot be the name of a workflow: events of the user and of models carry it; \
+            help: choose another name";
         return Some(Message::of(Check::NameReserved, &["`", name, fact]));
     }
     describe_step_name(&Step::new(name, StepKind::Sequence, 0))

@@ -212,7 +212,7 @@ fn a_sequence_adds_in_order() {
         ),
         ["key-missing a"]
     );
-    // Each key gets one message, also if one step has several.
+    // Each missing key gets one message, also if one step reads several missing keys.
     assert_eq!(
         checks(vec![f("a", "p q", ""), f("b", "p q r", "")], ""),
         ["key-missing a", "key-missing a", "key-missing b"]
@@ -432,7 +432,8 @@ fn elements_have_keys_of_their_own() {
         ),
         ["key-race b"]
     );
-    // Each round has its own elements.
+    // In each round of a loop, an `each` starts with new elements, so a key of an element from an
+    // earlier round does not exist.
     let alone = || each("item", "list", vec![f("a", "note", "note")]);
     assert_eq!(
         checks(vec![lp(Some(3), vec![alone()])], ""),
@@ -446,7 +447,7 @@ fn elements_have_keys_of_their_own() {
         vec![lp(Some(3), vec![f("a", "note", "note")])],
     );
     assert_eq!(checks(vec![rounds], ""), ["key-maybe-missing a"]);
-    // A break leaves no lists.
+    // An `each` that a `break` leaves commits no lists.
     let broken = each("item", "list", vec![f("a", "", "note"), x("b", "", "")]);
     assert_eq!(
         checks(vec![lp(None, vec![broken])], "note=Vec<String>"),
@@ -484,7 +485,7 @@ fn a_function_has_written_when_it_ends_a_loop() {
         ),
         ["output-missing"]
     );
-    // The rule also holds under another name, and for an exit to a loop with a name.
+    // The rule also holds for a renamed output, and for an exit to a loop with a name.
     let leave = AgentMeta::new(AgentKind::Function, "a")
         .writes(keys("v"))
         .exits(&["outer"]);
@@ -602,7 +603,7 @@ fn instances_with_other_keys() {
     let two = |writes| Tree::Agent("two", two, Renames::new(&[], writes));
     assert_eq!(checks(vec![two(&["y", "x"])], "x y"), NOTHING);
     assert_eq!(checks(vec![two(&["z", "z"])], ""), ["field-unknown two"]);
-    // The agent still ends its loop.
+    // A wrong renaming does not hide that the agent ends its loop.
     let stop = AgentMeta::new(AgentKind::Function, "stop").may_exit(true);
     let stop = Tree::Agent("stop", stop, Renames::new(&[], &["x"]));
     assert_eq!(
@@ -623,7 +624,8 @@ fn a_renaming_says_that_its_key_is_there() {
         NOTHING
     );
     assert_eq!(checks(vec![look("user:mood")], ""), NOTHING);
-    // A later step writes the key.
+    // The key may come from a later step: an optional read only requires that some step writes the
+    // key.
     assert_eq!(checks(vec![look("mood"), f("a", "", "mood")], ""), NOTHING);
     // A stub may write any key.
     assert_eq!(
@@ -679,7 +681,7 @@ fn tools_and_transfer_write_perhaps() {
         ["key-maybe-missing b"]
     );
     assert_eq!(checks(vec![a(), f("b", "note?", "")], ""), NOTHING);
-    // The reads of a tool have to exist, with the renamings of the instance.
+    // Keys that a tool reads must exist, under the names that the instance gives them.
     const READS: &[ToolMeta<'static>] =
         &[ToolMeta::new("note", "").reads(&[KeySpec::new("text", "String")])];
     let reads = AgentMeta::new(AgentKind::Llm, "a").tools(READS);
@@ -714,7 +716,7 @@ fn tools_and_transfer_write_perhaps() {
         checks(vec![desk("other")], "answer"),
         ["key-missing desk", "output-missing"]
     );
-    // A transfer target belongs to the instance, as agents that are tools do.
+    // Transfer targets, and agents that are tools, are renamed with the instance.
     let target = |key| leak(AgentMeta::new(AgentKind::Llm, "target").writes(keys(key)));
     let renamed = |configure: &dyn Fn(AgentMeta<'static>) -> AgentMeta<'static>| {
         let meta = configure(AgentMeta::new(AgentKind::Llm, "desk").writes(keys("answer")));
@@ -733,7 +735,7 @@ fn tools_and_transfer_write_perhaps() {
         checks(vec![f("b", "", "answer=u8"), calls("answer")], ""),
         NOTHING
     );
-    // A target ends the loops that it may end by name.
+    // A transfer target may end a loop by name for the agent that transfers to it.
     let target = AgentMeta::new(AgentKind::Function, "target").exits(&["outer"]);
     let desk = || {
         Tree::Agent(
@@ -897,7 +899,7 @@ fn a_key_that_a_workflow_inside_keeps_in_the_session() {
         };
         assert_eq!(checks(vec![other()]), ["key-duplicate keeps"]);
         assert_eq!(checks(vec![with(other(), &[], &["x"])]), NOTHING);
-        // The workflow may also be nested deeper.
+        // The workflow with the `state` may also be nested deeper.
         assert_eq!(
             checks(vec![nested("outer", vec![other()], |meta| meta)]),
             NOTHING
@@ -937,7 +939,8 @@ fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
         checks(vec![each("i", "list", vec![lets()])], ""),
         ["key-race nested"]
     );
-    // An input with a prefix is read under its own name, unless it is renamed.
+    // A nested workflow reads an input with a prefix under its own name, unless the input is
+    // renamed.
     let input = |key| nested("nested", vec![f("a", "", "")], |meta| meta.reads(keys(key)));
     let reader = || f("b", "user:x?", "");
     let first = || f("first", "", "user:x");
@@ -954,7 +957,7 @@ fn a_nested_workflow_sets_keys_of_the_session_at_its_start() {
         checks(vec![par(vec![renamed, reader()])], ""),
         ["key-race b"]
     );
-    // For a workflow inside `outer`, the output of `outer` is the renamed key too.
+    // The renaming of the output of `outer` also applies to a workflow inside `outer`.
     let outer = nested("outer", vec![first(), input("user:x")], |meta| {
         meta.writes(keys("user:x"))
     });
@@ -975,7 +978,7 @@ fn an_output_with_another_name() {
         checks(vec![par(vec![gives(""), f("b", "", "user:x")])], ""),
         ["key-race b"]
     );
-    // A renamed output is the key `y`, inside the workflow too.
+    // An output that is renamed to `y` is the key `y`, inside the workflow too.
     let renamed = || with(gives(""), &[], &["y"]);
     assert_eq!(
         checks(vec![par(vec![renamed(), f("b", "", "user:x")])], "y"),
@@ -985,7 +988,7 @@ fn an_output_with_another_name() {
         checks(vec![par(vec![renamed(), f("b", "", "y")])], ""),
         ["key-race b"]
     );
-    // The new name may not be a session key that the workflow uses concurrently.
+    // The new name of an output may not be a session key that the workflow accesses concurrently.
     let both = |body| {
         nested("nested", vec![body], |meta| {
             meta.writes(keys("out")).states(keys("plan"))
@@ -1025,7 +1028,7 @@ fn an_output_that_is_an_input_may_not_replace_another_input() {
         ["key-race nested"]
     );
     assert_eq!(placed(nested("out", f("a", "out", "out"))), NOTHING);
-    // An input that has another name holds its value until the output is written.
+    // An input under another name than the output keeps its value until the output is written.
     assert_eq!(placed(nested("user:x", f("a", "user:x", "out"))), NOTHING);
 }
 

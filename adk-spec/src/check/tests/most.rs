@@ -89,7 +89,8 @@ fn a_fault_that_is_longer_than_a_message_is_cut_off() {
     );
 }
 
-/// Returns the room for `deep` nested `each` blocks around an agent that writes a key.
+/// Returns the size of the table of keys for `deep` nested `each` blocks around an agent that
+/// writes a key.
 fn room_of_eaches(deep: usize) -> usize {
     let note = [KeySpec::new("note", "String")];
     let writer = AgentMeta::custom("writer").writes(&note);

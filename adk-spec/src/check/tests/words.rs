@@ -31,21 +31,24 @@ fn the_first_round_of_a_loop() {
             )],
             ""
         ),
-        "agent `a` reads `x`, but function `b` writes it later in the same loop, so it is not there in the first round; \
-         help: give it a first value, `let x: f64 = ...;`, or read `{x?}` if it may be absent"
+        "agent `a` reads `x`, but function `b` writes it later in the same loop, so it is not \
+         there in the first round; help: give it a first value, `let x: f64 = ...;`, or read \
+         `{x?}` if it may be absent"
     );
     assert_eq!(
         message(vec![lp(Some(2), vec![f("a", "x", "x")])], ""),
-        "function `a` reads `x`, but nothing else writes that key, so it is not there in the first round; \
-         help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
+        "function `a` reads `x`, but nothing else writes that key, so it is not there in the first \
+         round; help: give it a first value, `let x: String = ...;`, or take an `Option` if it may \
+         be absent"
     );
     let arms = pick("topic", vec![f("a", "x", ""), f("b", "", "x")]);
     assert_eq!(
         message(vec![lp(Some(2), vec![arms])], ""),
-        "function `a` reads `x`, but function `b` writes it in another arm of the same loop, so it is not there in the \
-         first round; help: give it a first value, `let x: String = ...;`, or take an `Option` if it may be absent"
+        "function `a` reads `x`, but function `b` writes it in another arm of the same loop, so it \
+         is not there in the first round; help: give it a first value, `let x: String = ...;`, or \
+         take an `Option` if it may be absent"
     );
-    // In an `each`, a first value outside would be another key.
+    // In an `each`, a `let` outside would be another key, so it is no remedy.
     assert_eq!(
         message(
             vec![each(
@@ -55,8 +58,9 @@ fn the_first_round_of_a_loop() {
             )],
             ""
         ),
-        "function `a` reads `x`, but function `b` writes it later in the same loop, so it is not there in the first \
-         round; help: write it before on every path, or take an `Option` if it may be absent"
+        "function `a` reads `x`, but function `b` writes it later in the same loop, so it is not \
+         there in the first round; help: write it before on every path, or take an `Option` if it \
+         may be absent"
     );
 }
 
@@ -68,13 +72,15 @@ fn a_list_comes_only_from_its_each() {
             vec![lp(Some(2), vec![gathering()]), f("b", "x=Vec<String>", "")],
             ""
         ),
-        "function `b` reads `x`, but loop `again` may end inside of `each one in list`, which then leaves no lists; help: \
-         end the loop after `each one in list`, or take an `Option` if it may be absent"
+        "function `b` reads `x`, but loop `again` may end inside of `each one in list`, which then \
+         leaves no lists; help: end the loop after `each one in list`, or take an `Option` if it \
+         may be absent"
     );
     assert_eq!(
         message(vec![lp(Some(2), vec![gathering()])], "x=Vec<String>"),
-        "output `x` is not written on every path to the end: loop `again` may end inside of `each one in list`, which \
-         then leaves no lists; help: end the loop after `each one in list`"
+        "output `x` is not written on every path to the end: loop `again` may end inside of \
+         `each one in list`, which then leaves no lists; help: end the loop after \
+         `each one in list`"
     );
     assert_eq!(
         message(
@@ -84,8 +90,8 @@ fn a_list_comes_only_from_its_each() {
             ],
             ""
         ),
-        "function `b` reads `x` as `String`, but function `a` writes it in an `each`, so that it is a `Vec<String>`; \
-         help: read it as `Vec<String>`, or read another key"
+        "function `b` reads `x` as `String`, but function `a` writes it in an `each`, so that it \
+         is a `Vec<String>`; help: read it as `Vec<String>`, or read another key"
     );
 }
 
@@ -93,9 +99,10 @@ fn a_list_comes_only_from_its_each() {
 fn an_element_is_one_of_the_keys() {
     assert_eq!(
         message(vec![each("one", "list", vec![f("a", "item", "")])], ""),
-        "function `a` reads `item`, but nothing before it writes that key; help: declare it as an input, `item: TYPE`, or \
-         as a `let`, let it read another key by `(item = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; \
-         keys written before it: `topic`, `list`, `one`"
+        "function `a` reads `item`, but nothing before it writes that key; help: declare it as an \
+         input, `item: TYPE`, or as a `let`, let it read another key by `(item = KEY)` after its \
+         name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it \
+         may be absent; keys written before it: `topic`, `list`, `one`"
     );
     assert_eq!(
         message(
@@ -106,10 +113,10 @@ fn an_element_is_one_of_the_keys() {
             )],
             ""
         ),
-        "function `b` reads `numbr`, but nothing before it writes that key; help: did you mean `number`? keys written \
-         before it: `topic`, `list`, `number`, `x`"
+        "function `b` reads `numbr`, but nothing before it writes that key; help: did you mean \
+         `number`? keys written before it: `topic`, `list`, `number`, `x`"
     );
-    // The element does not exist after its block.
+    // The item of an `each` does not exist after the block, so it is not suggested.
     assert_eq!(
         message(
             vec![
@@ -118,9 +125,10 @@ fn an_element_is_one_of_the_keys() {
             ],
             ""
         ),
-        "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an input, \
-         `numbr: TYPE`, or as a `let`, let it read another key by `(numbr = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; keys written before it: `topic`, \
-         `list`, `x`"
+        "function `b` reads `numbr`, but nothing before it writes that key; help: declare it as an \
+         input, `numbr: TYPE`, or as a `let`, let it read another key by `(numbr = KEY)` after its \
+         name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it \
+         may be absent; keys written before it: `topic`, `list`, `x`"
     );
 }
 
@@ -136,7 +144,8 @@ fn a_renaming_that_is_spelled_wrong() {
     let faults = diagnostics(vec![Tree::Agent(name, meta, RENAMES)], "");
     assert_eq!(
         faults[1].message,
-        "field-unknown: function `a` reads no key `tne` that could be renamed; help: did you mean `tone`?"
+        "field-unknown: function `a` reads no key `tne` that could be renamed; help: did you mean \
+         `tone`?"
     );
 }
 
@@ -145,16 +154,16 @@ fn an_agent_that_need_not_write() {
     let option = |key: &'static str| f("a", "", key);
     assert_eq!(
         message(vec![option("x?")], "x"),
-        "output `x` is not written on every path to the end: function `a` returns an `Option`, and `None` does not \
-         write it; help: give it a first value, `let x: String = ...;`"
+        "output `x` is not written on every path to the end: function `a` returns an `Option`, and \
+         `None` does not write it; help: give it a first value, `let x: String = ...;`"
     );
     const TOOLS: &[ToolMeta<'static>] =
         &[ToolMeta::new("save", "").writes(&[KeySpec::new("x", "u8")])];
     let caller = AgentMeta::new(AgentKind::Llm, "a").tools(TOOLS);
     assert_eq!(
         message(vec![placed(caller), f("b", "x=u8", "")], ""),
-        "function `b` reads `x`, but agent `a` writes it only if it calls its tool `save`; help: give it a first \
-         value, `let x: u8 = ...;`, or take an `Option` if it may be absent"
+        "function `b` reads `x`, but agent `a` writes it only if it calls its tool `save`; help: \
+         give it a first value, `let x: u8 = ...;`, or take an `Option` if it may be absent"
     );
     const X: &[KeySpec<'static>] = &[KeySpec::new("x", "String")];
     const NOTHING: AgentMeta<'static> = AgentMeta::new(AgentKind::Llm, "t");
@@ -163,8 +172,8 @@ fn an_agent_that_need_not_write() {
         .transfer(&[&NOTHING]);
     assert_eq!(
         message(vec![placed(router)], "x"),
-        "output `x` is not written on every path to the end: agent `a` may transfer to agent `t`, which does not write \
-         it; help: give it a first value, `let x: String = ...;`"
+        "output `x` is not written on every path to the end: agent `a` may transfer to agent `t`, \
+         which does not write it; help: give it a first value, `let x: String = ...;`"
     );
 }
 
@@ -173,16 +182,18 @@ fn arms_and_order() {
     let arms = || pick("topic", vec![f("a", "", "x"), f("b", "", "")]);
     assert_eq!(
         message(vec![arms(), f("c", "x", "")], ""),
-        "function `c` reads `x`, but arm `_` of `match topic` does not write it; help: write it in every arm, or take an `Option` if it may be absent"
+        "function `c` reads `x`, but arm `_` of `match topic` does not write it; help: write it in \
+         every arm, or take an `Option` if it may be absent"
     );
     assert_eq!(
         message(vec![arms()], "x"),
-        "output `x` is not written on every path to the end: arm `_` of `match topic` does not write it; help: write it in every arm, or give it a first value, `let x: String = ...;`"
+        "output `x` is not written on every path to the end: arm `_` of `match topic` does not \
+         write it; help: write it in every arm, or give it a first value, `let x: String = ...;`"
     );
     assert_eq!(
         message(vec![pick("x", vec![]), f("a", "", "x")], ""),
-        "`match x` reads `x`, but nothing before it writes that key; help: it is written later, by function `a`: run \
-         that before `match x`"
+        "`match x` reads `x`, but nothing before it writes that key; help: it is written later, by \
+         function `a`: run that before `match x`"
     );
 }
 
@@ -190,7 +201,10 @@ fn arms_and_order() {
 fn what_it_writes_itself_is_not_meant() {
     assert_eq!(
         message(vec![f("a", "draf", "draft")], ""),
-        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an input, `draf: TYPE`, or as a `let`, let it read another key by `(draf = KEY)` after its name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it may be absent; keys written before it: `topic`, `list`"
+        "function `a` reads `draf`, but nothing before it writes that key; help: declare it as an \
+         input, `draf: TYPE`, or as a `let`, let it read another key by `(draf = KEY)` after its \
+         name, mark the parameter `#[resource]` if the program gives it, or take an `Option` if it \
+         may be absent; keys written before it: `topic`, `list`"
     );
     assert!(
         message(vec![f("b", "", "draft"), f("a", "draf", "draft")], "")
@@ -207,8 +221,8 @@ fn an_arm_that_ends_a_loop() {
     let arms = || pick("topic", vec![Tree::Break(None), f("b", "", "x")]);
     assert_eq!(
         message(vec![lp(None, vec![arms()]), f("c", "x", "")], ""),
-        "function `c` reads `x`, but arm `_` of `match topic` does not write it; help: write it in every \
-         arm, or take an `Option` if it may be absent"
+        "function `c` reads `x`, but arm `_` of `match topic` does not write it; help: write it in \
+         every arm, or take an `Option` if it may be absent"
     );
 }
 
@@ -246,15 +260,16 @@ fn an_exit_by_a_tool_or_a_transfer_target() {
 fn races_and_types() {
     assert_eq!(
         message(vec![par(vec![f("a", "", "x"), f("b", "", "x")])], ""),
-        "function `b` writes `x`, which function `a` writes at the same time; help: let each branch write a key of its \
-         own, as in `-> second_x`, and join them after the parallel block"
+        "function `b` writes `x`, which function `a` writes at the same time; help: let each \
+         branch write a key of its own, as in `-> second_x`, and join them after the parallel block"
     );
     const X: &[KeySpec<'static>] = &[KeySpec::new("x", "bool")];
     let wait = AgentMeta::new(AgentKind::Await, "x").writes(X);
     assert_eq!(
         message(vec![par(vec![f("a", "", "x=bool"), placed(wait)])], ""),
-        "await `x` writes `x`, which function `a` writes at the same time; help: let each branch write a key of its \
-         own, as in `await second_x: TYPE`, and join them after the parallel block"
+        "await `x` writes `x`, which function `a` writes at the same time; help: let each branch \
+         write a key of its own, as in `await second_x: TYPE`, and join them after the parallel \
+         block"
     );
     assert_eq!(
         message(
@@ -264,13 +279,13 @@ fn races_and_types() {
             ],
             ""
         ),
-        "function `b` reads `topic` as `f64`, but the input is declared as `String`; help: read it as `String`, or read \
-         another key"
+        "function `b` reads `topic` as `f64`, but the input is declared as `String`; help: read it \
+         as `String`, or read another key"
     );
     assert_eq!(
         message(vec![each("one", "topic", vec![f("b", "one", "")])], ""),
-        "`each one in topic` needs a list, such as a `Vec`, but the input is declared as `String`; help: name a key that holds \
-         a list"
+        "`each one in topic` needs a list, such as a `Vec`, but the input is declared as `String`; \
+         help: name a key that holds a list"
     );
 }
 
@@ -288,7 +303,8 @@ fn a_part_of_a_key_in_a_prompt() {
             ],
             ""
         ),
-        "agent `b` says `{x.notes}`, which would be sent as text, since a placeholder names a whole key; help: write `{x}`, or let a \
-         function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{x.notes}` if the braces are text"
+        "agent `b` says `{x.notes}`, which would be sent as text, since a placeholder names a \
+         whole key; help: write `{x}`, or let a function with `#[agent(writes = KEY)]` write that \
+         part and name its key, or write `\\\\{x.notes}` if the braces are text"
     );
 }

@@ -1,4 +1,4 @@
-//! The scanner, compared with a reference implementation of the rule that tries every place.
+//! The scanner, compared with a reference implementation of its rule that tries every position.
 
 use super::*;
 
@@ -39,7 +39,8 @@ fn keys_and_artifacts_are_read() {
 fn other_braces_are_text() {
     for prompt in [
         r#"Reply as {"title": "...", "n": 1}"#,
-        "{} {?} {1x} {a-b} {a.b} {foo:bar} {user:a-b} {app:} {user:a:b} {_} {name ?} {a??} {artifact.} {artifact.?}",
+        "{} {?} {1x} {a-b} {a.b} {foo:bar} {user:a-b} {app:} {user:a:b} {_} {name ?} {a??} \
+         {artifact.} {artifact.?}",
         r"${name} \{name} \{{name}} ${{name}}",
         "{",
         "}",

@@ -6,10 +6,14 @@ use super::label;
 use crate::spec::Spec;
 use std::fmt::Write;
 
-const SETTINGS: &str = r##"    graph [fontname="Helvetica", fontsize=11, labeljust=l, style=rounded, color="#9aa0a6", ranksep=0.4]
-    node [fontname="Helvetica", fontsize=11, shape=box, style=filled, margin="0.15,0.08", height=0.4]
+const SETTINGS: &str = concat!(
+    r##"    graph [fontname="Helvetica", fontsize=11, labeljust=l, style=rounded, "##,
+    r##"color="#9aa0a6", ranksep=0.4]
+    node [fontname="Helvetica", fontsize=11, shape=box, style=filled, "##,
+    r##"margin="0.15,0.08", height=0.4]
     edge [fontname="Helvetica", fontsize=10, color="#5f6368", arrowsize=0.7]
-"##;
+"##
+);
 
 const DARK: &str = r##"    graph [bgcolor="#0f172a", fontcolor="#e8eaed"]
     edge [fontcolor="#e8eaed", color="#9aa0a6"]
@@ -161,7 +165,10 @@ fn shape(
         }
         Shape::Bar => r##"fillcolor="#5f6368", color="#5f6368", height=0.06, width=0.9, margin=0"##,
         Shape::Dot => {
-            r##"shape=circle, fillcolor="#5f6368", color="#5f6368", height=0.12, width=0.12, margin=0"##
+            concat!(
+                r##"shape=circle, fillcolor="#5f6368", color="#5f6368", "##,
+                "height=0.12, width=0.12, margin=0"
+            )
         }
     };
     let tooltip = if description.is_empty() {

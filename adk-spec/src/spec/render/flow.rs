@@ -4,7 +4,7 @@ use super::graph::{Arrow, ArrowKind, DrawPart, FrameKind, Graph, Id, Point, Shap
 use super::label;
 use crate::spec::{Node, NodeKind, Spec};
 
-/// An arrow without a target: it leads to the next box.
+/// An arrow whose target is not drawn yet. It leads to the next box.
 #[derive(Clone, Debug)]
 struct Loose {
     from: Id,
@@ -16,11 +16,13 @@ struct Loose {
 #[derive(Default)]
 struct OpenNode {
     at: usize,
-    /// The ends of branches and arms.
+    /// The arrows from the ends of finished branches and arms.
     ends: Vec<Loose>,
-    /// The ends of an agent and of its transfer targets: the next step may follow each of them.
+    /// The arrows from the ends of an agent and of its transfer targets. Each of them leads to the
+    /// next step.
     takers: Vec<Loose>,
-    /// The number of loops around a workflow, which its exits do not reach.
+    /// The number of open loops around a workflow. Exits inside the workflow do not end these
+    /// loops.
     loops: usize,
 }
 
@@ -36,7 +38,7 @@ struct Draw<'n, 'a> {
     graph: Graph,
     loose: Vec<Loose>,
     loops: Vec<OpenLoop>,
-    /// The first loop that an exit may reach.
+    /// The index of the outermost open loop that an exit may end.
     reach: usize,
 }
 
@@ -177,7 +179,7 @@ impl Draw<'_, '_> {
             NodeKind::Try => self.loose.append(&mut open.ends),
             NodeKind::Parallel if !is_empty => {
                 self.loose = open.ends;
-                // All branches may have left the loop around, so that none ends here.
+                // If all branches have left the loop around the block, no arrow arrives at its end.
                 if !self.loose.is_empty() {
                     self.point(Id('j', at), Shape::Bar, Vec::new(), "");
                 }
@@ -252,8 +254,8 @@ impl Draw<'_, '_> {
         });
     }
 
-    /// Leads to the end of the innermost loop, or of the loop with a name. A check reports an exit
-    /// that no loop takes.
+    /// Adds an arrow to the end of the innermost loop, or of the loop with a name. An exit without
+    /// such a loop is drawn without an arrow, because a check reports it.
     fn exit(&mut self, target: Option<&str>, from: Id, label: &str) {
         let nodes = self.nodes;
         let own = |at: usize| nodes[at].name.rsplit("::").next();
@@ -270,7 +272,8 @@ impl Draw<'_, '_> {
         }
     }
 
-    /// Ends a round: leads back to the first step, or to the next step.
+    /// Ends a round of a loop: an arrow leads back to the first step, and another one to the step
+    /// after the loop.
     fn round(&mut self, at: usize) {
         let Some(OpenLoop { head, exits, .. }) = self.loops.pop() else {
             return;

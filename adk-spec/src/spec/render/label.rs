@@ -24,7 +24,10 @@ pub(super) fn to_line(text: &str) -> String {
 /// a valid character.
 fn is_hidden(char: char) -> bool {
     char.is_control()
-        || matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(
+            char,
+            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
         || (u32::from(char) & 0xfffe) == 0xfffe
 }
 

@@ -7,7 +7,10 @@ use crate::spec::Spec;
 use std::fmt::Write;
 
 /// Settings that leave room for the title of a frame, and for long names on one line.
-const SETTINGS: &str = r#"%%{init: {"flowchart": {"wrappingWidth": 600, "subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#;
+const SETTINGS: &str = concat!(
+    r#"%%{init: {"flowchart": {"wrappingWidth": 600, "#,
+    r#""subGraphTitleMargin": {"top": 4, "bottom": 14}}}}%%"#
+);
 
 /// Colours that are readable on white and on black.
 const CLASSES: &[(&str, &str)] = &[
@@ -48,7 +51,7 @@ impl Spec<'_> {
         let graph = graph(self);
         let mut out = format!("{SETTINGS}\nflowchart TB\n");
         let (mut depth, mut members) = (1, Vec::new());
-        // Writing to a string cannot fail.
+        // Writing to a string cannot fail, so the results are ignored.
         for part in &graph.parts {
             let _ = match part {
                 DrawPart::Open { id, frame, label } => {

@@ -30,8 +30,8 @@ impl fmt::Display for Spec<'_> {
         if let Some(outputs) = label::outputs(self) {
             write!(f, " -> {}", label::to_line(&outputs))?;
         }
-        // `left` is the text before a node, and `until` holds the length of it that belongs to each
-        // enclosing node.
+        // `left` is the text at the start of a line, such as `│  ├─ `. `until` holds, for each
+        // enclosing node, the length of `left` that belongs to it.
         let (mut left, mut until) = (String::new(), vec![0]);
         let mut drawn_with_arm = None;
         for (at, node) in nodes.iter().enumerate().skip(1) {

@@ -36,7 +36,7 @@ pub(super) fn agent_reads<'a>(
 fn add<'a>(reads: &mut Cow<'a, [KeySpec<'a>]>, key: KeySpec<'a>) {
     match reads.iter().position(|read| read.name == key.name) {
         None => reads.to_mut().push(key),
-        // The key has to exist if either read requires it.
+        // Two reads of one key: the key must exist if either read requires it.
         Some(at) if reads[at].optional && !key.optional => reads.to_mut()[at].optional = false,
         Some(_) => {}
     }

@@ -5,50 +5,50 @@ use adk::{agent, data, tool, workflow};
 use std::primitive::{bool, str, u8, usize};
 use std::string::String as Text;
 
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Some;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct None;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Ok;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Err;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Vec;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Option;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Result;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct String;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 #[derive(Debug)]
 pub struct Box;
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait Default {}
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait Send {}
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait Sync {}
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait From {}
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait Into {}
-/// Not the one of the prelude.
+/// Hides the item of this name in the prelude.
 pub trait Iterator {}
-/// Not that crate.
+/// Hides the crate of this name.
 pub mod core {}
-/// Not that crate.
+/// Hides the crate of this name.
 pub mod serde {}
-/// Not that crate.
+/// Hides the crate of this name.
 pub mod schemars {}
 
 use adk::Flow;

@@ -60,7 +60,8 @@ async fn a_result_that_json_cannot_hold_is_an_error() {
         .0
         .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Failed);
-    let text = "the result holds inf, which JSON has no form for; help: keep it as text, or use an `Option<f64>`";
+    let text = "the result holds inf, which JSON has no form for; help: keep it as text, or use an \
+        `Option<f64>`";
     assert_eq!(error.to_string(), text);
     let tool = ratio::default();
     let schema = &adk::DynTool::declaration_dyn(&tool).parameters;

@@ -74,7 +74,7 @@ fn a_predicate_takes_the_arguments_as_the_tool_does() {
     const {
         assert!(
             pay::META.confirm && say::META.confirm && forget::META.confirm && !read::META.confirm
-        )
+        );
     };
     let pay = pay::default();
     let plain = json!({"amount": 50, "to": "Ann", "tags": ["a"]});

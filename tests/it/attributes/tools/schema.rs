@@ -1,7 +1,7 @@
 //! The schemas of arguments that models receive.
 
 use super::{args, everything, schema, weather};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn the_schema_of_plain_arguments() {
@@ -9,7 +9,12 @@ fn the_schema_of_plain_arguments() {
         "type": "object",
         "properties": {
             "city": { "type": "string", "description": "The city,\nin words." },
-            "days": { "type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255 },
+            "days": {
+                "type": ["integer", "null"],
+                "format": "uint8",
+                "minimum": 0,
+                "maximum": 255,
+            },
             "unit": {
                 "description": "A unit.",
                 "oneOf": [
@@ -41,31 +46,66 @@ fn the_schema_of_plain_arguments() {
 fn the_schema_of_all_kinds_of_types() {
     let schema = schema(&everything::default());
     assert!(!schema.to_string().contains("$ref"), "{schema}");
-    let place = json!({
+    let expected = expected_properties();
+    for (name, expected) in args(&expected) {
+        assert_eq!(schema["properties"][&name], expected, "{name}");
+    }
+    let optional = ["other", "note"];
+    let required: Vec<_> = args(&expected).into_iter().map(|(name, _)| name).collect();
+    let required: Vec<_> = required
+        .iter()
+        .filter(|name| !optional.contains(&name.as_str()))
+        .collect();
+    assert_eq!(schema["required"], json!(required));
+}
+
+/// The schema of `Place`, in two properties.
+fn place_schema() -> Value {
+    json!({
         "type": "object",
         "description": "The position.",
         "properties": {
-            "lat": { "type": "number", "format": "double", "description": "Degrees north,\nas a decimal." },
+            "lat": {
+                "type": "number",
+                "format": "double",
+                "description": "Degrees north,\nas a decimal.",
+            },
             "lon": { "type": "number", "format": "double" },
             "name": { "type": ["string", "null"] },
-            "height": { "type": "integer", "format": "uint16", "minimum": 0, "maximum": 65535, "default": 0 },
+            "height": {
+                "type": "integer",
+                "format": "uint16",
+                "minimum": 0,
+                "maximum": 65535,
+                "default": 0,
+            },
         },
         "required": ["lat", "lon"],
-    });
+    })
+}
+
+fn expected_properties() -> Value {
+    let place = place_schema();
     let mut perhaps = place.clone();
     perhaps["type"] = json!(["object", "null"]);
     let circle = json!({
         "type": "object",
-        "properties": { "kind": { "type": "string", "const": "Circle" }, "r": { "type": "number", "format": "double" } },
+        "properties": {
+            "kind": { "type": "string", "const": "Circle" },
+            "r": { "type": "number", "format": "double" },
+        },
         "required": ["kind", "r"],
     });
     let square = json!({
         "type": "object",
-        "properties": { "kind": { "type": "string", "const": "Square" }, "a": { "type": "number", "format": "double" } },
+        "properties": {
+            "kind": { "type": "string", "const": "Square" },
+            "a": { "type": "number", "format": "double" },
+        },
         "required": ["kind", "a"],
     });
     let byte = json!({ "type": "integer", "format": "uint8", "minimum": 0, "maximum": 255 });
-    let expected = json!({
+    json!({
         "place": place,
         "other": perhaps,
         "unit": {
@@ -85,7 +125,10 @@ fn the_schema_of_all_kinds_of_types() {
                 "value": byte,
                 "children": {
                     "type": "array",
-                    "items": { "type": "object", "description": "Another Tree, of the same shape." },
+                    "items": {
+                        "type": "object",
+                        "description": "Another Tree, of the same shape.",
+                    },
                 },
             },
             "required": ["value", "children"],
@@ -103,22 +146,20 @@ fn the_schema_of_all_kinds_of_types() {
                 { "type": "string", "const": "All", "description": "All of them." },
             ],
         },
-        "table": { "type": "object", "additionalProperties": { "type": "integer", "format": "int32" } },
-        "pair": { "type": "array", "prefixItems": [byte, { "type": "string" }], "minItems": 2, "maxItems": 2 },
+        "table": {
+            "type": "object",
+            "additionalProperties": { "type": "integer", "format": "int32" },
+        },
+        "pair": {
+            "type": "array",
+            "prefixItems": [byte, { "type": "string" }],
+            "minItems": 2,
+            "maxItems": 2,
+        },
         "tags": { "type": "array", "items": { "type": "string" } },
         "letter": { "type": "string", "minLength": 1, "maxLength": 1 },
         "raw": true,
         "at": place,
         "note": { "type": ["string", "null"] },
-    });
-    for (name, expected) in args(&expected) {
-        assert_eq!(schema["properties"][&name], expected, "{name}");
-    }
-    let optional = ["other", "note"];
-    let required: Vec<_> = args(&expected).into_iter().map(|(name, _)| name).collect();
-    let required: Vec<_> = required
-        .iter()
-        .filter(|name| !optional.contains(&name.as_str()))
-        .collect();
-    assert_eq!(schema["required"], json!(required));
+    })
 }

@@ -1,4 +1,4 @@
-"""The workflow `asking` of adk-server/tests/adk_web/fixtures.rs."""
+"""The workflow `asking` of adk-web/tests/it/fixtures.rs."""
 
 from google.adk.agents import BaseAgent, SequentialAgent
 from google.adk.events import Event

@@ -1,4 +1,4 @@
-"""The workflow `failing` of adk-server/tests/adk_web/fixtures.rs."""
+"""The workflow `failing` of adk-web/tests/it/fixtures.rs."""
 
 from google.adk.agents import BaseAgent, SequentialAgent
 

@@ -1,4 +1,4 @@
-"""The workflow `paying` of adk-server/tests/adk_web/fixtures.rs."""
+"""The workflow `paying` of adk-web/tests/it/fixtures.rs."""
 
 from google.adk.agents import LlmAgent, SequentialAgent
 from google.adk.models import BaseLlm, LlmResponse

@@ -1,4 +1,4 @@
-"""The workflow `writing` of adk-server/tests/adk_web/fixtures.rs."""
+"""The workflow `writing` of adk-web/tests/it/fixtures.rs."""
 
 from google.adk.agents import BaseAgent, LoopAgent, SequentialAgent
 from google.adk.events import Event, EventActions

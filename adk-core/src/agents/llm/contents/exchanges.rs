@@ -36,8 +36,8 @@ struct Exchange<'a> {
 }
 
 impl<'a> Exchanges<'a> {
-    /// Returns the calls of an agent in some events. `ids` contains the ids of its earlier calls;
-    /// the ids of the calls are added.
+    /// Pairs the calls of an agent in `events` with their responses. `ids` contains the request ids
+    /// of the agent's earlier calls; the ids of these calls are added.
     pub(super) fn new(
         events: &[&'a Arc<Event>],
         pairs: Vec<Pair<'a>>,
@@ -133,11 +133,12 @@ impl<'a> Exchanges<'a> {
     }
 }
 
-/// The place of a call, the index of the event of its response, and the response.
+/// A call with its response: the place of the call, the index of the event that has the response,
+/// and the response.
 pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
 
-/// Reports whether a response to the agent, or of the user, may belong to a call before these
-/// events or in another run.
+/// Reports whether any response for the agent belongs to a call that `events` does not contain, or
+/// to a call of another run. The author of such a response is the agent or the user.
 pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &str) -> bool {
     let is_heard = |event: &Event| event.author == "user" || *event.author == *agent;
     let heard = events.iter().filter(|event| is_heard(event));
@@ -150,8 +151,8 @@ pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &s
     here.count() < responses
 }
 
-/// Returns each response with the place of its call and the index of its own event, in the order of
-/// the responses.
+/// Returns each response with the place of its call and the index of the event that has the
+/// response, in the order of the responses.
 pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'a>> {
     let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();

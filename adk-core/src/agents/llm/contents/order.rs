@@ -1,6 +1,7 @@
-//! Order of concurrent events in a request: the order of the list or of the source, independent of
-//! which part ended first. A request omits the events of branches that lost a race, and of parts
-//! that failed and were skipped.
+//! Order of concurrent events in a request. Events of a parallel block follow the order of its
+//! branches in the source, and events of an `each` the order of its list, whichever branch or
+//! element ended first. A request omits the events of branches that lost a race, and of branches
+//! and elements that failed and were skipped. A branch or an element is called a part here.
 
 use crate::WINNER_KEY;
 use crate::store::event::{Event, LEFT_OUT_KEY};
@@ -10,8 +11,9 @@ use std::iter::successors;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Sorts the events of each block, and their places in the log, by the parts of the block. The
-/// events of one part stay in the order of the log.
+/// Sorts the events of each block by the number of their part, a branch or an element. Events of
+/// one part keep the order of the log. `places` contains the positions of the events in the log,
+/// and is sorted in the same way.
 pub(super) fn arrange(events: &mut [&Arc<Event>], places: &mut [usize]) {
     if events.iter().all(|event| event.branch.is_none()) {
         return;
@@ -46,7 +48,8 @@ fn parts(event: &Event) -> Vec<(&Path, u32)> {
     }
 }
 
-/// Returns the end of the events that belong to the same block as the first event.
+/// Returns the end of the range of events that belong to the same block as the first event of
+/// `range`. The block is at nesting level `depth`.
 fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> usize {
     let (_, first, parts) = &events[range.start];
     let Some((block, _)) = parts.get(depth) else {
@@ -61,7 +64,8 @@ fn end_of_block(events: &[WithParts<'_>], range: Range<usize>, depth: usize) -> 
     range.start + events[range].iter().take_while(is_in).count()
 }
 
-/// Returns the ranges of the parts of a block that contain another block.
+/// Returns the ranges of events that have equal parts at `depth`, if they contain a further block
+/// to sort.
 fn runs_of_parts<'a>(
     events: &'a [WithParts<'_>],
     range: Range<usize>,
@@ -84,20 +88,21 @@ fn runs_of_parts<'a>(
         .map(|(range, _)| range)
 }
 
-/// The parts of a block whose events do not count, as the end of the block reports them.
+/// The branches or elements of a block whose events a request omits. The last event of the block
+/// names them.
 pub(super) struct LeftOut {
     run: RunId,
     block: Path,
-    /// The common prefix of the branches of all parts.
+    /// The beginning that the branch names of all parts of the block have in common.
     prefix: String,
-    /// Branches of some parts.
+    /// The branch names of the omitted parts, or of the kept parts.
     branches: Vec<String>,
-    /// Whether `branches` are the parts that count, and not the omitted parts.
+    /// Whether `branches` names the kept parts. All other parts of the block are then omitted.
     are_kept: bool,
 }
 
 impl LeftOut {
-    /// Reads the event in which a block reports these parts.
+    /// Reads the omitted parts from the event in which a block reports them.
     pub(super) fn read(event: &Event) -> Option<Self> {
         let metadata = &event.details.as_ref()?.custom_metadata;
         let block = &event.path;

@@ -156,64 +156,73 @@ fn merged(random: &mut Random, mut parts: Vec<Vec<Event>>) -> Vec<Event> {
     }
 }
 
+/// Creates an event with a text.
+fn message(
+    run: RunId,
+    author: &'static str,
+    path: Path,
+    branch: Option<String>,
+    text: String,
+) -> Event {
+    let mut event = Event::new().with_content(Content::model(text));
+    (event.author, event.path, event.invocation_id) = (author.into(), path, run);
+    event.branch = branch.map(Arc::from);
+    event
+}
+
+/// Creates the events of an `each` with parallel branches in its elements, in a random order.
+fn random_block(run: RunId, random: &mut Random) -> Vec<Event> {
+    let elements = (0..4).map(|element| {
+        let place = Path::root("w").child("each_1".into(), At::Item(element));
+        let own = format!("each_1[{element}]");
+        let before = message(
+            run,
+            "c",
+            place.child("c".into(), At::Once),
+            Some(own.clone()),
+            format!("before {element}"),
+        );
+        let branches = (0..3).map(|branch| {
+            // The order of the source is not the alphabetical order.
+            let (path, name) = (part_path(element, branch), ["z", "m", "a"][branch as usize]);
+            let branch = || Some(format!("{own}.par.{name}"));
+            (0..2)
+                .map(|nth| {
+                    message(
+                        run,
+                        "c",
+                        path.clone(),
+                        branch(),
+                        format!("{name}{element} {nth}"),
+                    )
+                })
+                .collect()
+        });
+        let inside = merged(random, branches.collect());
+        let after = message(
+            run,
+            "c",
+            place.child("c".into(), At::Once),
+            Some(own.clone()),
+            format!("after {element}"),
+        );
+        [vec![before], inside, vec![after]].concat()
+    });
+    let elements = elements.collect();
+    merged(random, elements)
+}
+
 #[test]
 fn a_request_does_not_depend_on_which_part_ends_first() {
     for seed in 0..25 {
         let mut random = Random(seed);
         let run = RunId::new();
-        let message = |author: &'static str, path: Path, branch: Option<String>, text: String| {
-            let mut event = Event::new().with_content(Content::model(text));
-            (event.author, event.path, event.invocation_id) = (author.into(), path, run);
-            event.branch = branch.map(Arc::from);
-            event
-        };
         let around = |text: &str| {
-            message(
-                "b",
-                Path::root("w").child("b".into(), At::Once),
-                None,
-                text.into(),
-            )
+            let path = Path::root("w").child("b".into(), At::Once);
+            message(run, "b", path, None, text.into())
         };
-        let mut block = || {
-            let elements = (0..4).map(|element| {
-                let place = Path::root("w").child("each_1".into(), At::Item(element));
-                let own = format!("each_1[{element}]");
-                let before = message(
-                    "c",
-                    place.child("c".into(), At::Once),
-                    Some(own.clone()),
-                    format!("before {element}"),
-                );
-                let branches = (0..3).map(|branch| {
-                    // The order of the source is not the alphabetical order.
-                    let (path, name) =
-                        (part_path(element, branch), ["z", "m", "a"][branch as usize]);
-                    let branch = || Some(format!("{own}.par.{name}"));
-                    (0..2)
-                        .map(|nth| {
-                            message(
-                                "c",
-                                path.clone(),
-                                branch(),
-                                format!("{name}{element} {nth}"),
-                            )
-                        })
-                        .collect()
-                });
-                let inside = merged(&mut random, branches.collect());
-                let after = message(
-                    "c",
-                    place.child("c".into(), At::Once),
-                    Some(own.clone()),
-                    format!("after {element}"),
-                );
-                [vec![before], inside, vec![after]].concat()
-            });
-            let elements = elements.collect();
-            merged(&mut random, elements)
-        };
-        let (one, other) = (block(), block());
+        let one = random_block(run, &mut random);
+        let other = random_block(run, &mut random);
         let views = |block: Vec<Event>, include| {
             let all = [vec![around("first")], block, vec![around("last")]].concat();
             let all = all.into_iter().enumerate().map(|(nth, event)| Event {

@@ -24,17 +24,18 @@ pub(in crate::agents::llm) enum Reach {
 #[derive(Default)]
 pub(in crate::agents::llm) struct View<'a> {
     pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
-    /// The places of the events in the log.
+    /// The positions of the events in the log.
     pub(in crate::agents::llm) places: Vec<usize>,
     /// The summaries, each with the index of the event that follows it.
     pub(in crate::agents::llm) summaries: Vec<(usize, &'a EventCompaction)>,
     /// Number of events after the newest summary.
     pub(in crate::agents::llm) since: usize,
-    /// Whether no event before these events belongs to the requested part.
+    /// Whether the view contains the whole requested part of the log, so that earlier events are
+    /// not needed.
     pub(super) is_whole: bool,
     /// Number of user turns that begin in the events; counted only if `Reach` limits the turns.
     pub(super) turns: u32,
-    /// Whether a block has omitted parts, which may have events before these events.
+    /// Whether a block has omitted branches or elements, which may have events before this view.
     pub(super) has_left_out: bool,
 }
 
@@ -46,7 +47,7 @@ struct Summary<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Reads the log backwards to a place, and no further than necessary.
+    /// Reads the log backwards to the position `from`, and no further than necessary.
     ///
     /// # Errors
     /// Fails if the store fails.
@@ -56,111 +57,23 @@ impl<'a> View<'a> {
         reach: Reach,
         from: usize,
     ) -> Result<View<'a>> {
-        let (mut events, mut places) = (Vec::new(), Vec::new());
-        let mut left_out: Vec<LeftOut> = Vec::new();
-        // The block of the first event, whose other events may be sorted before that one.
-        let mut first_block: Option<ConcurrentBlock> = None;
-        let has_parts = history.branch().is_none();
-        let mut summaries: Vec<Summary<'a>> = Vec::new();
-        let mut since = None;
-        let (mut is_whole, mut turns) = (from == 0, 0);
-        let next = |place, event: &'a Arc<Event>| {
-            if let Some(compaction) = &event.actions.compaction {
-                let is_new = !summaries.iter().any(|taken| {
-                    taken.compaction.start <= compaction.start
-                        && compaction.end <= taken.compaction.end
-                });
-                if matches!(reach, Reach::Summarized) && is_new && history.is_covered_by(event) {
-                    summaries.push(Summary {
-                        compaction,
-                        after: None,
-                    });
-                    since.get_or_insert(events.len());
-                }
-                return ControlFlow::Continue(());
-            }
-            if has_parts {
-                left_out.extend(LeftOut::read(event));
-            }
-            if !has_content(event) {
-                let is_first =
-                    first_block.is_none() && begins_turn(event) && reach.ends_at_turn(&mut turns);
-                is_whole |= is_first;
-                return if is_first {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                };
-            }
-            if left_out.iter().any(|parts| parts.holds(event)) {
-                return ControlFlow::Continue(());
-            }
-            if first_block
-                .as_ref()
-                .is_some_and(|block| !block.contains(event))
-            {
-                return ControlFlow::Break(());
-            }
-            let mut is_covered = false;
-            for summary in summaries
-                .iter_mut()
-                .filter(|summary| event.timestamp <= summary.compaction.end)
-            {
-                summary.after.get_or_insert(events.len());
-                if summary.compaction.start == 0 {
-                    return ControlFlow::Break(());
-                }
-                is_covered |= summary.compaction.start <= event.timestamp;
-            }
-            if is_covered {
-                return ControlFlow::Continue(());
-            }
-            events.push(event);
-            places.push(place);
-            let is_first = match reach {
-                Reach::Include(IncludeContents::None | IncludeContents::Prompt) => {
-                    is_of_another(event, agent)
-                }
-                _ => event.author == "user" && !is_answer(event) && reach.ends_at_turn(&mut turns),
-            };
-            is_whole |= is_first;
-            if is_first && has_parts {
-                first_block = first_block
-                    .take()
-                    .or_else(|| ConcurrentBlock::around(event));
-            }
-            if is_first && first_block.is_none() {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            }
+        let mut reader = ViewReader {
+            history,
+            agent,
+            reach,
+            has_parts: history.branch().is_none(),
+            events: Vec::new(),
+            places: Vec::new(),
+            left_out: Vec::new(),
+            first_block: None,
+            summaries: Vec::new(),
+            since: None,
+            is_whole: from == 0,
+            turns: 0,
         };
+        let next = |place, event| reader.take_event(place, event);
         history.walk_back(from, next).await?;
-        events.reverse();
-        places.reverse();
-        if has_parts {
-            arrange(&mut events, &mut places);
-        }
-        if first_block.is_some() && reach.is_current_turn() {
-            let first = events
-                .iter()
-                .rposition(|event| is_of_another(event, agent))
-                .unwrap_or(0);
-            events.drain(..first);
-            places.drain(..first);
-        }
-        let summaries = place_summaries(&summaries, events.len());
-        let since = since.unwrap_or(events.len());
-        let has_left_out = !left_out.is_empty();
-        Ok(Self {
-            events,
-            places,
-            summaries,
-            since,
-            is_whole,
-            turns,
-            has_left_out,
-        })
+        Ok(reader.into_view())
     }
 
     /// Reads the events of an agent in the turn of a call, and the responses to its calls.
@@ -189,6 +102,133 @@ impl<'a> View<'a> {
             is_whole: true,
             ..Self::default()
         })
+    }
+}
+
+/// The state of a backward read of the log.
+struct ViewReader<'a, 'r> {
+    history: &'a History,
+    agent: &'r str,
+    reach: Reach,
+    /// Whether the log may have events of concurrent parts.
+    has_parts: bool,
+    /// The events so far, newest first.
+    events: Vec<&'a Arc<Event>>,
+    places: Vec<usize>,
+    left_out: Vec<LeftOut>,
+    /// The block of the first event, whose other events may be sorted before that one.
+    first_block: Option<ConcurrentBlock>,
+    summaries: Vec<Summary<'a>>,
+    since: Option<usize>,
+    is_whole: bool,
+    turns: u32,
+}
+
+impl<'a> ViewReader<'a, '_> {
+    /// Takes the next older event. Breaks when no older event belongs to the requested part.
+    fn take_event(&mut self, place: usize, event: &'a Arc<Event>) -> ControlFlow<()> {
+        if let Some(compaction) = &event.actions.compaction {
+            self.take_summary(event, compaction);
+            return ControlFlow::Continue(());
+        }
+        if self.has_parts {
+            self.left_out.extend(LeftOut::read(event));
+        }
+        if !has_content(event) {
+            let is_first = self.first_block.is_none()
+                && begins_turn(event)
+                && self.reach.ends_at_turn(&mut self.turns);
+            self.is_whole |= is_first;
+            return break_if(is_first);
+        }
+        if self.left_out.iter().any(|parts| parts.holds(event)) {
+            return ControlFlow::Continue(());
+        }
+        let block = self.first_block.as_ref();
+        if block.is_some_and(|block| !block.contains(event)) {
+            return ControlFlow::Break(());
+        }
+        if self.is_covered(event)? {
+            return ControlFlow::Continue(());
+        }
+        self.events.push(event);
+        self.places.push(place);
+        let is_first = match self.reach {
+            Reach::Include(IncludeContents::None | IncludeContents::Prompt) => {
+                is_of_another(event, self.agent)
+            }
+            _ => {
+                event.author == "user"
+                    && !is_answer(event)
+                    && self.reach.ends_at_turn(&mut self.turns)
+            }
+        };
+        self.is_whole |= is_first;
+        if is_first && self.has_parts && self.first_block.is_none() {
+            self.first_block = ConcurrentBlock::around(event);
+        }
+        break_if(is_first && self.first_block.is_none())
+    }
+
+    /// Takes a summary, unless a newer summary covers the same time.
+    fn take_summary(&mut self, event: &'a Event, compaction: &'a EventCompaction) {
+        let is_new = !self.summaries.iter().any(|taken| {
+            taken.compaction.start <= compaction.start && compaction.end <= taken.compaction.end
+        });
+        if matches!(self.reach, Reach::Summarized) && is_new && self.history.is_covered_by(event) {
+            self.summaries.push(Summary {
+                compaction,
+                after: None,
+            });
+            self.since.get_or_insert(self.events.len());
+        }
+    }
+
+    /// Returns whether a summary covers the event. Breaks if a summary covers all older events too.
+    fn is_covered(&mut self, event: &Event) -> ControlFlow<(), bool> {
+        let mut is_covered = false;
+        let ended = self.summaries.iter_mut();
+        for summary in ended.filter(|summary| event.timestamp <= summary.compaction.end) {
+            summary.after.get_or_insert(self.events.len());
+            if summary.compaction.start == 0 {
+                return ControlFlow::Break(());
+            }
+            is_covered |= summary.compaction.start <= event.timestamp;
+        }
+        ControlFlow::Continue(is_covered)
+    }
+
+    /// Sorts the events, oldest first, and cuts off those before the turn.
+    fn into_view(mut self) -> View<'a> {
+        self.events.reverse();
+        self.places.reverse();
+        if self.has_parts {
+            arrange(&mut self.events, &mut self.places);
+        }
+        if self.first_block.is_some() && self.reach.is_current_turn() {
+            let mut events = self.events.iter();
+            let first = events.rposition(|event| is_of_another(event, self.agent));
+            let first = first.unwrap_or(0);
+            self.events.drain(..first);
+            self.places.drain(..first);
+        }
+        View {
+            summaries: place_summaries(&self.summaries, self.events.len()),
+            since: self.since.unwrap_or(self.events.len()),
+            events: self.events,
+            places: self.places,
+            is_whole: self.is_whole,
+            turns: self.turns,
+            has_left_out: !self.left_out.is_empty(),
+        }
+    }
+}
+
+fn break_if(condition: bool) -> ControlFlow<()> {
+    if condition {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
     }
 }
 

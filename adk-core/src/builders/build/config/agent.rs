@@ -149,7 +149,8 @@ impl<'r> ConfigReader<'r> {
             let mut way: Vec<_> = self.open.iter().map(|open| format!("`{open}`")).collect();
             way.push(format!("`{path}`"));
             let fact = format!(
-                "`{path}` contains itself, by {}; help: a tree has no cycles: to do something again, use a `LoopAgent`",
+                "`{path}` contains itself, by {}; help: a tree has no cycles: to do something \
+                 again, use a `LoopAgent`",
                 way.join(" > ")
             );
             self.fault(Check::AgentReused, place, &fact);

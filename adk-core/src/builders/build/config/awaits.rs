@@ -34,7 +34,8 @@ impl ConfigReader<'_> {
         let key = match fields.value("output_key") {
             Some(_) => fields.text("output_key", &mut self.faults),
             None => {
-                let fact = "an `AwaitAgent` has no `output_key`; help: give it one, the key that the answer is written to";
+                let fact = "an `AwaitAgent` has no `output_key`; help: give it one, the key that \
+                    the answer is written to";
                 self.fault(Check::Syntax, fields.place_of("output_key"), fact);
                 None
             }
@@ -59,7 +60,8 @@ impl ConfigReader<'_> {
             role => AnsweredBy::Role(role.to_owned()),
         });
         if matches!(&by, Some(AnsweredBy::Role(role)) if role.is_empty()) {
-            let fact = "a role has a name, and this one is empty; help: write the role that may answer, or `other`";
+            let fact = "a role has a name, and this one is empty; help: write the role that may \
+                answer, or `other`";
             self.fault(Check::Syntax, fields.place_of("by"), fact);
         }
         let timeout = timeout(&mut fields, &mut self.faults);
@@ -67,13 +69,15 @@ impl ConfigReader<'_> {
         if let Some(default) = &default {
             let place = fields.place_of("default");
             if fields.value("timeout").is_none() {
-                let fact = "a `default` counts when the `timeout` has passed, and this `AwaitAgent` has none; help: give \
-                            it a `timeout`, as in `\"72h\"`, or remove it";
+                let fact = "a `default` counts when the `timeout` has passed, and this \
+                    `AwaitAgent` has none; help: give it a `timeout`, as in `\"72h\"`, or remove \
+                    it";
                 self.fault(Check::Syntax, &*place, fact);
             }
             if let Err(why) = form.read(default) {
                 let fact = format!(
-                    "the default of `{name}` is no answer to it: {why}; help: see its `output_schema`"
+                    "the default of `{name}` is no answer to it: {why}; help: see its \
+                     `output_schema`"
                 );
                 self.fault(Check::Syntax, place, &fact);
             }

@@ -68,7 +68,8 @@ impl ConfigReader<'_> {
                     Some(from) if add(into, from) => {}
                     Some(_) => {
                         let fact = format!(
-                            "`{name}` has no callback for `{field}`; help: add one to it where it is registered"
+                            "`{name}` has no callback for `{field}`; help: add one to it where it \
+                             is registered"
                         );
                         self.fault(Check::FieldUnknown, place, &fact);
                     }

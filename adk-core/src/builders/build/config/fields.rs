@@ -1,5 +1,5 @@
-//! [`ConfigFields`]: the fields of an object with their places. A field that the reader does not
-//! request is reported as unknown.
+//! [`ConfigFields`]: the fields of an object in a config, with their positions. A field that the
+//! reader does not request is reported as unknown.
 
 use crate::check::{Check, Diagnostic};
 use crate::runtime::tool::schema::describe_value;
@@ -11,12 +11,12 @@ use std::ops::RangeInclusive;
 /// The fields of an agent or of a part of an agent.
 pub(super) struct ConfigFields<'v> {
     all: &'v Map<String, Value>,
-    /// The place of the object; empty for the root.
+    /// The position of the object in the config, such as `sub_agents[0]`; empty for the root.
     pub(super) place: String,
     asked: Vec<&'static str>,
 }
 
-/// Returns the place of an inner value.
+/// Returns the position of an inner value: `sub_agents[0].name`.
 pub(super) fn join_place(place: &str, inner: &str) -> String {
     if place.is_empty() || place.ends_with(' ') || inner.starts_with('[') {
         format!("{place}{inner}")
@@ -25,7 +25,7 @@ pub(super) fn join_place(place: &str, inner: &str) -> String {
     }
 }
 
-/// Creates a fault at a place.
+/// Creates a fault at a position in the config.
 pub(super) fn fault(check: Check, place: String, fact: &str) -> Diagnostic {
     Diagnostic::new(check, "", fact).at(place)
 }

@@ -107,15 +107,17 @@ impl Registry {
     /// use serde_json::json;
     ///
     /// let mut once = AgentCallbacks::default();
-    /// once.before(|cx: &mut CallbackContext| (cx.iteration() > Some(0)).then_some("once is enough"));
+    /// once.before(|cx: &mut CallbackContext| {
+    ///     (cx.iteration() > Some(0)).then_some("once is enough")
+    /// });
     /// let registry = Registry::new().agent_callbacks("once", once);
     /// let config = json!({"name": "a", "before_agent_callbacks": [{"name": "once"}]});
     /// assert!(Tree::from_config(&config, &registry).is_ok());
     /// let config = json!({"name": "a", "after_agent_callbacks": ["once"]});
     /// assert_eq!(
     ///     Tree::from_config(&config, &registry).unwrap_err().to_string(),
-    ///     "after_agent_callbacks[0]: field-unknown: `once` has no callback for `after_agent_callbacks`; help: add one \
-    ///      to it where it is registered"
+    ///     "after_agent_callbacks[0]: field-unknown: `once` has no callback for \
+    ///      `after_agent_callbacks`; help: add one to it where it is registered"
     /// );
     /// ```
     #[must_use]
@@ -148,7 +150,11 @@ impl Registry {
     /// use serde_json::json;
     ///
     /// let registry = Registry::new().output_type::<Vec<String>>("Titles");
-    /// let config = json!({"name": "titles", "output_key": "titles", "output_schema": {"name": "Titles"}});
+    /// let config = json!({
+    ///     "name": "titles",
+    ///     "output_key": "titles",
+    ///     "output_schema": {"name": "Titles"},
+    /// });
     /// assert!(Tree::from_config(&config, &registry).is_ok());
     /// ```
     #[must_use]

@@ -62,7 +62,8 @@ impl LlmAgentBuilder {
                 .is_none_or(|kind| kind != "object")
             {
                 let fact = format!(
-                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a struct, whose fields the model fills in",
+                    "tool `{}` of agent `{}` takes arguments that are no object; help: take a \
+                     struct, whose fields the model fills in",
                     declaration.name, self.name
                 );
                 faults.push(Diagnostic::new(Check::ToolArgument, &*self.name, fact));
@@ -70,7 +71,8 @@ impl LlmAgentBuilder {
         }
         if self.settings.max_turns == Some(0) {
             let fact = format!(
-                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at least one model call",
+                "`max_turns` of agent `{}` is 0; help: use 1 or more, because a turn makes at \
+                 least one model call",
                 self.name
             );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
@@ -96,8 +98,9 @@ impl LlmAgentBuilder {
                 .filter(|key| !is_key(key))
                 .map(|key| self.key_fault(key)),
         );
-        // The handover targets are not in a tree of their own. Faults of a step inside of a target
-        // are in its description.
+        // A tree is checked with all its parts, but the handover targets of this agent are in no
+        // tree, so their faults are added here. Faults of steps inside of a target are found by its
+        // description.
         for part in &self.sub_agents {
             if let Item::Agent(placed) = &part.0 {
                 let below = placed
@@ -108,7 +111,7 @@ impl LlmAgentBuilder {
                 faults.extend(below.map(|fault| fault.at(SUB_AGENTS)));
             }
         }
-        // Blocks below the agent are trees of their own.
+        // A block below the agent is checked as a tree of its own.
         let blocks = self
             .sub_agents
             .iter()
@@ -129,8 +132,9 @@ impl LlmAgentBuilder {
             "draft"
         };
         let fact = format!(
-            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, digits and `_`, not \
-             beginning with a digit, perhaps after `user:`, `app:` or `temp:`, as in `{example}`",
+            "agent `{}` writes `{key}`, which is no key that a prompt can read; help: use letters, \
+             digits and `_`, not beginning with a digit, perhaps after `user:`, `app:` or `temp:`, \
+             as in `{example}`",
             self.name
         );
         Diagnostic::new(Check::NameInvalid, &*self.name, fact).at(OUTPUT_KEY)
@@ -150,8 +154,11 @@ impl LlmAgentBuilder {
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         parts.more_tools = !self.settings.toolsets.0.is_empty();
         let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
-        let is_text = !matches!(&self.output, Some(OutputType::Schema(_)))
-            && !matches!(&self.output, Some(OutputType::Type { output, .. }) if output.schema.is_some());
+        let is_text = match &self.output {
+            Some(OutputType::Schema(_)) => false,
+            Some(OutputType::Type { output, .. }) => output.schema.is_none(),
+            _ => true,
+        };
         let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
         parts.max_turns =
             self.settings
@@ -198,7 +205,8 @@ impl LlmAgentBuilder {
 
 pub(in crate::builders::build) fn depth_fault(name: &str) -> Diagnostic {
     let fact = format!(
-        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the tree flatter"
+        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the \
+         tree flatter"
     );
     Diagnostic::new(Check::Syntax, name, fact)
 }

@@ -26,7 +26,7 @@ impl Context {
         own
     }
 
-    /// Returns the keys that can have been written, with one more.
+    /// Returns the keys that the enclosing workflow can write, together with `key`.
     pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
         self.known
             .as_ref()
@@ -78,8 +78,8 @@ impl Context {
     }
 }
 
-/// The end of a branch of a parallel block by an escalate of a direct child, in the middle of the
-/// agent, as in ADK.
+/// The end of a branch of a parallel block by an escalate of its direct child. As in ADK, the
+/// escalating event ends the branch in the middle of the child's turn.
 #[derive(Debug)]
 pub(crate) struct Cut {
     block: Path,
@@ -106,7 +106,8 @@ impl Cut {
         }
     }
 
-    /// Never returns if this agent has ended the branch, whose future is about to be dropped.
+    /// Never returns if the current agent has ended the branch by an escalate. The block then drops
+    /// the future of the branch.
     pub(super) async fn wait_if_ended(&self, frame: &Frame) {
         if self.by.get() == Some(&frame.path) {
             std::future::pending().await
@@ -114,7 +115,7 @@ impl Cut {
     }
 }
 
-/// Counts the parent of branches as live again when it is dropped.
+/// A guard whose drop counts the context of the block as live again.
 pub(crate) struct Joining<'a>(&'a Run);
 
 impl Drop for Joining<'_> {

@@ -68,12 +68,12 @@ impl Context {
         }
     }
 
-    /// Shows an event to the plugins, and replaces it by the event of a plugin. Plugins have seen
-    /// an event of the user as a message already.
+    /// Shows an event to the plugins, and replaces it by the event of a plugin. An event of the
+    /// user is not shown, because plugins have received it in `on_user_message`.
     ///
-    /// Plugins see the writes of the event, and the event commits their own writes. Partial events
-    /// are not shown again when the run is resumed, so all writes of plugins at a partial event are
-    /// dropped.
+    /// Plugins see the writes of the event, and the event commits the writes of the plugins too. A
+    /// resumed run does not show partial events again, so all writes of plugins at a partial event
+    /// are dropped.
     async fn show_to_plugins(&mut self, event: Arc<Event>) -> Result<Box<Draft>> {
         let mut draft = Box::new(self.draft(event)?);
         if draft.event.author == "user" && self.frame.path.parent().is_none() {
@@ -136,8 +136,8 @@ impl Context {
         Ok(draft)
     }
 
-    /// Emits the event that `work` returns. The stored event is also the record of the call, so
-    /// both need one commit.
+    /// Emits the event that `work` returns. The stored event also is the journal entry of the call,
+    /// so one commit suffices.
     ///
     /// When the run is resumed and the event is stored, the call is not made again. As with
     /// [`step`](Self::step) the work owns its inputs. An error of the work is not recorded, so a
@@ -168,8 +168,8 @@ impl Context {
         let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
         // Plugins see an event before it is committed, and an event of a nested run is not stored.
-        // In both cases the call has a record of its own, under the number of its event. Plugins
-        // may therefore be added and removed while a run waits.
+        // In both cases the result of the work is recorded separately, under the number of the
+        // event. Plugins may therefore be added and removed while a run waits.
         let key = StepKey::new(
             self.run.id,
             self.frame.path.clone(),
@@ -301,14 +301,15 @@ impl Context {
         }
     }
 
-    /// Emits an event with a boxed future, because deeply nested workflows would carry the large
-    /// future of a rare event.
+    /// Emits an event with a boxed future. Otherwise the futures of nested workflows would each
+    /// contain the large future of an event that they rarely emit.
     pub(crate) fn emit_boxed(&mut self, event: Event) -> BoxFuture<'_, Result<EventId>> {
         Box::pin(self.emit(event))
     }
 
-    /// Applies the recorded summaries that precede the next model call and that this program does
-    /// not repeat: the current program may summarize later, or not at all.
+    /// Applies recorded summaries of the conversation that precede the next model call and that
+    /// this program does not write again: it may summarize later than the recording program, or not
+    /// at all.
     pub(crate) async fn pass_summaries(&mut self) -> Result<()> {
         let replay = self.run.replay.as_ref();
         if let Some(replay) = replay.filter(|replay| !replay.is_over()) {
@@ -355,8 +356,8 @@ impl Future for Emit<'_> {
     }
 }
 
-/// Records the effects of a committed event in its turn, and waits for the consumer if the event is
-/// delivered.
+/// Records the effects of a committed event in the frame of the agent's turn, and waits for the
+/// consumer if the event is delivered.
 fn deliver<'a>(
     stored: Stored,
     run: &'a Run,

@@ -1,5 +1,5 @@
-//! [`Frame`]: the turn of an agent or the round of a loop, with its place, counters, entry and
-//! exit.
+//! [`Frame`]: the turn of an agent or the round of a loop, with its path, counters, and the state
+//! of its exit.
 
 use super::Context;
 use crate::model::Usage;
@@ -88,13 +88,13 @@ impl DerefMut for Frame {
 }
 
 impl Context {
-    /// Enters an agent or a round below. The caller passes the returned frame to
+    /// Enters an agent or a round below the current path. The caller passes the returned frame to
     /// [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
         self.enter_at(self.frame.path.child(name, at))
     }
 
-    /// Enters an agent at any path, as [`enter`](Self::enter) does below the current path.
+    /// Enters an agent at any path. The caller passes the returned frame to [`leave`](Self::leave).
     pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
         let author = self.name_of(path.name());
         let inner = Frame {
@@ -112,12 +112,12 @@ impl Context {
             .map(|instance| Name::from(format!("{instance}::{name}")))
     }
 
-    /// Moves to a round of the current loop, or to its place outside of the rounds.
+    /// Moves to a round of the current loop, or from a round back to the path of the loop.
     pub(crate) fn go_to(&mut self, at: At) {
         self.frame.path = self.frame.path.with(at);
     }
 
-    /// Begins a turn or a round at the current place. The caller passes the returned frame to
+    /// Begins a turn or a round at the current path. The caller passes the returned frame to
     /// [`leave`](Self::leave).
     pub(crate) fn begin_again(&mut self, at: At) -> Frame {
         let path = match at {
@@ -126,7 +126,8 @@ impl Context {
         };
         let (author, emits) = (self.frame.author.clone(), self.frame.emits);
         let calls = std::mem::take(&mut self.frame.calls);
-        // Calls and events of one path are numbered over all frames.
+        // The new frame continues the numbers, because calls and events of one path are numbered
+        // over all of its frames.
         let inner = Frame {
             author,
             emits,
@@ -163,8 +164,8 @@ impl Context {
         recorded == 0 || self.frame.emits > recorded
     }
 
-    /// Continues the counts of a frame that [`begin_again`](Self::begin_again) began, after leaving
-    /// it.
+    /// Continues the numbers of calls and events from the ended frame `inner`, which
+    /// [`begin_again`](Self::begin_again) began.
     pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
         (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
     }

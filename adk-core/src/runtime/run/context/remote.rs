@@ -11,7 +11,7 @@ pub(crate) struct RemoteBranchSearch {
     task: Arc<BranchTask>,
     /// The steps of the path, from the root down.
     nodes: Vec<(Name, At)>,
-    /// The number of passed nodes.
+    /// The number of steps of the path that the context has reached.
     passed: usize,
     end: Option<BranchEnd>,
 }
@@ -50,14 +50,14 @@ impl Context {
         self
     }
 
-    /// Returns the next step of the path, and moves to it.
+    /// Returns the next step on the path to the branch, and moves to the step.
     pub(crate) fn next_sought(&mut self) -> Option<Name> {
         let name = self.peek_sought()?;
         self.search.as_mut()?.passed += 1;
         Some(name)
     }
 
-    /// Returns the next step of the path.
+    /// Returns the next step on the path to the branch.
     pub(crate) fn peek_sought(&self) -> Option<Name> {
         let search = self.search.as_ref()?;
         search
@@ -91,7 +91,7 @@ impl Context {
             && matches!(search.nodes.last(), Some((_, At::Once)))
     }
 
-    /// Returns the path of the branch, for an error.
+    /// Returns the path of the branch that the context descends to, for an error message.
     pub(crate) fn sought_path(&self) -> String {
         self.search
             .as_ref()
@@ -104,7 +104,8 @@ impl Context {
         drop(std::mem::replace(self, own));
     }
 
-    /// Ends the descent at the branch: takes over the writes of its scopes, and returns the search.
+    /// Ends the descent at the branch. Marks the keys that were written in the sending process as
+    /// written, and returns the search.
     pub(crate) fn arrive(&mut self) -> Result<Option<Box<RemoteBranchSearch>>> {
         let search = self.search.take();
         let Some(task) = search.as_ref().map(|search| &search.task) else {
@@ -124,7 +125,7 @@ impl Context {
         Ok(search)
     }
 
-    /// Keeps the end of the branch.
+    /// Stores how the branch ended, for [`take_branch_end`](Self::take_branch_end).
     pub(crate) fn set_branch_end(
         &mut self,
         search: Option<Box<RemoteBranchSearch>>,
@@ -138,7 +139,7 @@ impl Context {
         });
     }
 
-    /// Takes the end of the branch.
+    /// Takes the stored end of the branch.
     pub(crate) fn take_branch_end(&mut self) -> Option<BranchEnd> {
         self.search.take().and_then(|search| search.end)
     }

@@ -49,8 +49,8 @@ impl Context {
         )
     }
 
-    /// Makes a recorded call whose values were checked one by one, such as a tool call with its
-    /// writes.
+    /// Makes a recorded call, such as a tool call with its writes. The nesting depth of its values
+    /// was checked one by one.
     pub(crate) fn recorded_call<T, W>(
         &mut self,
         kind: CallKind,
@@ -172,8 +172,8 @@ impl Context {
     }
 }
 
-/// Does the work of a step, or reads its result from the record. The record of a failed call is not
-/// a result: the work is done again. A result that `check` rejects is a failure.
+/// Does the work of a step, or returns its recorded result. If the journal contains a failure of
+/// the step, the work is done again. A result that `check` rejects is a failure.
 pub(crate) async fn perform<T, W>(
     run: Arc<Run>,
     key: StepKey,
@@ -207,7 +207,7 @@ where
     )
 }
 
-/// The parts of the record of a call, without its result.
+/// The data that is recorded with the result of a call.
 struct CallRecorder {
     kind: CallKind,
     name: Name,
@@ -219,8 +219,8 @@ struct CallRecorder {
 #[derive(Default)]
 struct Attempt {
     number: u32,
-    /// The original error. The caller gets it, because a record does not contain the source of an
-    /// error.
+    /// The original error of a failed call. The journal entry of the call does not contain the
+    /// source of the error, so the caller gets this one.
     error: Option<Error>,
 }
 
@@ -241,9 +241,9 @@ impl CallRecorder {
     }
 }
 
-/// Returns the record of a call, either the stored record or that of the work. The future is boxed,
-/// because many calls may run at a time. The types of the call are erased, so that this function is
-/// compiled once.
+/// Returns the journal entry of a call: the stored one, or a new one with the result of the work.
+/// The future is boxed, because many calls may run at a time. The types of the call are erased, so
+/// that this function is compiled once.
 fn call_record<'a>(
     run: &'a Run,
     key: StepKey,

@@ -132,7 +132,7 @@ impl Context {
             settled.await?;
         }
         let mut open = Box::new(OpenWait::new(run, key.clone(), wait.waiting.clone()));
-        // A wait has a record of its own once the run has continued without an answer.
+        // If the run has continued without an answer, the journal has an entry for the lost wait.
         let answer = match run.recorded_result(&key) {
             Some(record) => Some(record),
             None => run.engine.answer(run.claim, wait).await?,

@@ -47,8 +47,9 @@ impl Walk<'_> {
         let max = self.workflow.max(block.at).or(max);
         let next = block.round.saturating_add(1);
         let is_last = max.is_some_and(|max| block.round >= max);
-        // The journal was recorded under an older `max`. It decides about rounds that have begun,
-        // and about a loop that has ended.
+        // The journal may have been recorded under an older `max`. A recorded round runs again
+        // even if `max` is lower now, and a loop that has ended in the journal does not get further
+        // rounds.
         let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
             None => is_last,
             Some(replay) => {
@@ -77,7 +78,8 @@ impl Walk<'_> {
             return false;
         };
         let block = cx.path().with(At::Once);
-        // Without a later event, the journal may still hold calls and waits of the next step.
+        // If the journal has no later event, it may still contain calls and waits of the step after
+        // the block.
         let (mut next, mut around) = (at + 1, open.iter().rev());
         let mut outer = around.next();
         while let (Some(block), true) = (outer, self.is_plain_end(next)) {

@@ -51,7 +51,7 @@ impl Exit {
         }
     }
 
-    pub(super) fn innermost(reason: LoopEndReason) -> Self {
+    fn innermost(reason: LoopEndReason) -> Self {
         Self {
             target: None,
             reason,
@@ -59,7 +59,21 @@ impl Exit {
         }
     }
 
-    /// Makes the exit for an escalate that has cut off its own agent.
+    /// Makes the exit of a turn that has ended with this flow.
+    pub(super) fn from_turn((flow, by): (Flow, Path)) -> Option<Self> {
+        Self::new(flow, LoopEndReason::Escalated { by })
+    }
+
+    /// Makes the exit of a `break`.
+    pub(super) fn from_break(target: Option<&str>) -> Self {
+        Self {
+            target: target.map(Name::shared),
+            ..Self::innermost(LoopEndReason::Break)
+        }
+    }
+
+    /// Makes the exit for an escalate that has ended its branch in the middle of the turn of the
+    /// agent `by`.
     pub(in crate::runtime::workflow) fn from_cut(by: Path) -> Self {
         Self::innermost(LoopEndReason::Escalated { by })
     }

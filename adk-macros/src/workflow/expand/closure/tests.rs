@@ -19,7 +19,10 @@ fn expanded(written: &str) -> Option<String> {
 
 #[test]
 fn closures_return_answers() {
-    let read = "#[allow(unreachable_code)]let__ends=tool_return(&__returned);__ends.before_tool(__ends.read(__returned))";
+    let read = concat!(
+        "#[allow(unreachable_code)]let__ends=tool_return(&__returned);",
+        "__ends.before_tool(__ends.read(__returned))",
+    );
     for (written, expected) in [
         ("|_, _| None", format!("|_,_|{{let__returned=None;{read}}}")),
         (
@@ -47,7 +50,8 @@ fn closures_return_answers() {
         (
             "|_, c| { a(); async { c } }",
             format!(
-                "|_,c|{{a();box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"
+                "|_,c|{{a();\
+                 box_body(asyncmove{{let__returned=asyncmove{{c}}.await;{read}.await}})}}"
             ),
         ),
         (
@@ -57,7 +61,8 @@ fn closures_return_answers() {
         (
             "|_, c: &mut C| c",
             format!(
-                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,).0);{{let__returned=c;{read}}}}}"
+                "|_,__given_1|{{letc:&mutC=(typed_parameter)((__given_1,).0);\
+                 {{let__returned=c;{read}}}}}"
             ),
         ),
     ] {

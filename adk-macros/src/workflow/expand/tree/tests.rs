@@ -9,8 +9,13 @@ fn the_tree_of_the_docs() {
                 agent writer -> draft: String { transfer: [helper, other], }
                 agent helper -> draft: String { transfer: [third] } agent other {} agent third {}
                 x::y(k = v, user:l = m) as z -> (c, d);
-                choice: match a < "b" | "c" if n > 3 => writer, _ => loop(max = N * 2, until = e) < break > >
-                each(max_concurrency = 4) byte in app:b < match byte { 0 => (), _ => < w::v; break out > } >
+                choice: match a <
+                    "b" | "c" if n > 3 => writer,
+                    _ => loop(max = N * 2, until = e) < break >
+                >
+                each(max_concurrency = 4) byte in app:b <
+                    match byte { 0 => (), _ => < w::v; break out > }
+                >
             }"#
         .parse()
         .unwrap(),

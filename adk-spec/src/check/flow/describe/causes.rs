@@ -9,15 +9,17 @@ use crate::effects::contains;
 use crate::message::Message;
 use crate::spec::{AgentKind, KeySpec, Spec, StepKind, has_prefix};
 
-/// The reason why a writer may not have written its key.
+/// The reason why a writer may not have written its key before a reader reads it. Each number is
+/// the index of a step.
 pub(super) enum MissingCause {
-    /// The writer is the only one, and reads the key itself.
+    /// The writer is the reader itself, and no other step writes the key.
     Itself,
-    /// The writer comes later in this loop, or in this `try`.
+    /// The writer comes after the reader in this loop, or in this `try`.
     Later(usize),
-    /// The writer is inside this `try`, which may fail before it, or in its `else`.
+    /// The writer is in this `try`, which may fail before the writer runs, or in the `else` of this
+    /// `try`.
     Try(usize),
-    /// The writer is in another arm of a match in the same loop.
+    /// The writer and the reader are in different arms of a match in a loop.
     OtherArm,
     /// This step does not always write the key.
     Perhaps(usize),
@@ -25,9 +27,10 @@ pub(super) enum MissingCause {
     Skipped(usize),
     /// The writer is in one arm of this match.
     Arm(usize),
-    /// This loop may end before the writer.
+    /// This loop may end before the writer runs.
     Loop(usize),
-    /// This loop may end inside this `each`.
+    /// This loop may end while an `each` inside it runs, which then writes no lists: the loop, the
+    /// `each`.
     Broken(usize, usize),
     Paths,
 }
@@ -103,11 +106,11 @@ pub(super) const fn push_cause(
             m.push("nothing in ");
             push_step(m, spec, *block);
             m.push(if spec.steps[*block].skips_branches() {
-                " is certain to have run to its end, since it continues when a branch fails, nor is "
+                " is certain to finish, since it continues when a branch fails (this includes "
             } else {
-                " runs where its `before_agent` answers, nor "
+                " runs when the block's `before_agent` answers in its place (this includes "
             });
-            push_clause(m, spec, writer, &[", which writes it"]);
+            push_clause(m, spec, writer, &[", which writes it)"]);
         }
         MissingCause::Arm(block) => {
             let silent = silent_arm(spec, *block, key);
@@ -165,7 +168,9 @@ const fn uncertain_step(spec: &Spec<'_>, block: usize, key: &str) -> Option<usiz
     if silent_arm(spec, block, key).is_some() {
         return None;
     }
-    find!(i in block + 1, spec.steps[block].end => writes(spec, i, key) && !writes_surely(spec, i, key))
+    find!(i in block + 1, spec.steps[block].end => {
+        writes(spec, i, key) && !writes_surely(spec, i, key)
+    })
 }
 
 /// Describes why an agent may end without writing one of its keys.
@@ -246,7 +251,7 @@ pub(super) const fn first_value(m: &mut Message, spec: &Spec<'_>, key: &str, ty:
     }
 }
 
-/// Returns the outermost `each` that holds the first step and not the second.
+/// Returns the outermost `each` that holds the step `at` and not the step `not`.
 const fn each_around(spec: &Spec<'_>, at: usize, not: usize) -> Option<usize> {
     find!(i in 0, if at < spec.steps.len() { at } else { spec.steps.len() } => {
         let is_each = matches!(spec.steps[i].kind, StepKind::Each { .. });

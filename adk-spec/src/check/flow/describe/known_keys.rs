@@ -4,8 +4,8 @@ use super::{are_in_siblings, common_loop, holds};
 use crate::effects::Effects;
 use crate::spec::{ERROR_KEY, Spec, StepKind};
 
-/// The declared keys, the elements around a step, and the keys that other steps write, with
-/// repetitions.
+/// An iterator over the keys that exist at a step: the declared keys, the items of the `each`
+/// blocks around the step, and the keys that other steps write. A key may occur several times.
 ///
 /// Writes of the step itself are included only if the step runs again in a loop.
 pub(super) struct KnownKeys<'s, 'a> {

@@ -24,11 +24,15 @@ pub(super) const fn part_of_key(m: &mut Message, spec: &Spec<'_>, diagnostic: &F
         diagnostic.key,
         "}`, which would be sent as text, since a placeholder names a whole key; help: write `{",
     ]);
-    m.all(&[key_of_part(diagnostic.key), "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or write `\\\\{"]);
+    m.all(&[
+        key_of_part(diagnostic.key),
+        "}`, or let a function with `#[agent(writes = KEY)]` write that part and name its key, or \
+         write `\\\\{",
+    ]);
     m.all(&[diagnostic.key, "}` if the braces are text"]);
 }
 
-/// Describes a read of a key that is not certain.
+/// Describes a read of a key that is not certain to be written.
 pub(super) const fn describe_unwritten(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -37,7 +41,7 @@ pub(super) const fn describe_unwritten(
 ) {
     let (mut at, key) = (diagnostic.at, diagnostic.key);
     if let Reader::Until = reader {
-        // `until` is read at the end of each round.
+        // The key of `until` is read at the end of each round.
         at = spec.steps[at].end;
     }
     let (maybe, later) = writers(spec, at, key);
@@ -54,7 +58,10 @@ pub(super) const fn describe_unwritten(
     if contains(spec.states, key) {
         m.begin(Check::KeyMaybeMissing);
         subject(m, spec, diagnostic, reader);
-        m.push(", but the session need not hold that `state`; help: let a step before it write the key");
+        m.push(
+            ", but the session need not hold that `state`; help: let a step before it write the \
+             key",
+        );
         return if_absent(m, spec, diagnostic, reader);
     }
     m.begin(Check::KeyMissing);
@@ -76,6 +83,19 @@ pub(super) const fn describe_unwritten(
     if suggest_output(m, spec, key) {
         return push_known_keys(m, spec, at);
     }
+    suggest_source(m, spec, diagnostic, reader, at);
+    push_known_keys(m, spec, at);
+}
+
+/// Adds the remedy for a key that no step writes.
+const fn suggest_source(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+    at: usize,
+) {
+    let key = diagnostic.key;
     let near = nearest(spec, at, key);
     if !near.is_empty() {
         m.all(&["; help: did you mean `", near, "`?"]);
@@ -103,31 +123,42 @@ pub(super) const fn describe_unwritten(
         m.all(&["; help: declare it, `state ", key, ": TYPE;`"]);
         if_absent(m, spec, diagnostic, reader);
     } else {
-        m.all(&[
-            "; help: declare it as an input, `",
-            key,
-            ": TYPE`, or as a `let`",
-        ]);
-        if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
-            m.all(&[
-                ", let it read another key by `(",
-                key,
-                " = KEY)` after its name",
-            ]);
-            if let Some(AgentKind::Function) = kind(spec, at) {
-                m.push(", mark the parameter `#[resource]` if the program gives it");
-            }
-        }
-        match diagnostic.part {
-            // A renaming says that the key exists, so an optional read is no remedy.
-            StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
-            _ => if_absent_or_text(m, spec, diagnostic, reader),
-        }
+        suggest_input(m, spec, diagnostic, reader, at);
     }
-    push_known_keys(m, spec, at);
 }
 
-/// Describes an output that is not certain at the end.
+/// Adds the remedy to declare a key as an input or a `let`.
+const fn suggest_input(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    diagnostic: &FlowDiagnostic<'_>,
+    reader: Reader<'_>,
+    at: usize,
+) {
+    let key = diagnostic.key;
+    m.all(&[
+        "; help: declare it as an input, `",
+        key,
+        ": TYPE`, or as a `let`",
+    ]);
+    if let (Reader::Parameter(None), StepPart::Name) = (reader, diagnostic.part) {
+        m.all(&[
+            ", let it read another key by `(",
+            key,
+            " = KEY)` after its name",
+        ]);
+        if let Some(AgentKind::Function) = kind(spec, at) {
+            m.push(", mark the parameter `#[resource]` if the program gives it");
+        }
+    }
+    match diagnostic.part {
+        // A renaming claims that the key exists, so an optional read is no remedy.
+        StepPart::Renaming(_) => m.push(", or as a `state` if the session holds it"),
+        _ => if_absent_or_text(m, spec, diagnostic, reader),
+    }
+}
+
+/// Describes an output that is not certain to be written when the workflow ends.
 pub(super) const fn output(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let key = diagnostic.key;
     let end = spec.steps.len();
@@ -185,11 +216,11 @@ const fn suggest_output(m: &mut Message, spec: &Spec<'_>, key: &str) -> bool {
     false
 }
 
-/// Returns the first step that may have written a key before, and the first step that writes it too
-/// late.
+/// Returns the first step that may have written a key before the step `at`, and the first step that
+/// writes the key only after it.
 const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Option<usize>) {
     let (mut maybe, mut later) = (None, None);
-    // No step outside of an element writes the element's keys, and no earlier round does.
+    // A key of an element is written only inside its `each`, and only in the same round.
     let own = if at < spec.steps.len() {
         element(spec, at, key)
     } else {
@@ -218,7 +249,7 @@ const fn writers(spec: &Spec<'_>, at: usize, key: &str) -> (Option<usize>, Optio
     (maybe, later)
 }
 
-/// Adds the reader and the key.
+/// Adds the reader and the key: agent `critic` reads `draft`.
 const fn subject(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -267,8 +298,8 @@ const fn if_absent(
     }
 }
 
-/// Adds how to write braces that are text. The backslash is escaped in a literal, but not in a file
-/// or in the question of an `await`.
+/// Adds how to read a key that may be absent, and how to write braces that are text. The backslash
+/// is escaped in a literal, but not in a file or in the question of an `await`.
 const fn if_absent_or_text(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -298,7 +329,7 @@ const fn nearest<'a>(spec: &Spec<'a>, at: usize, key: &'a str) -> &'a str {
     nearest.found()
 }
 
-/// Returns an agent by hand before a step that declares no keys at all.
+/// Returns a handwritten agent before the step `at` that declares no keys at all.
 const fn silent_agent(spec: &Spec<'_>, at: usize) -> Option<usize> {
     rfind!(i below if at < spec.steps.len() { at } else { 0 } => match spec.steps[i].kind {
         StepKind::Agent { meta, .. } if matches!(meta.kind, AgentKind::Custom) => {

@@ -19,7 +19,9 @@ pub(in super::super) const fn sibling_writes(spec: &Spec<'_>, at: usize, key: &s
         spec.steps.len()
     };
     let found = find!(i in outer, end => match spec.steps[i].kind {
-        StepKind::Parallel { .. } => holds(spec, i, at) && sibling(spec, i, at, key, true).is_some(),
+        StepKind::Parallel { .. } => {
+            holds(spec, i, at) && sibling(spec, i, at, key, true).is_some()
+        }
         StepKind::Each { .. } => {
             holds(spec, i, at) && find!(j in i, spec.steps[i].end => writes(spec, j, key)).is_some()
         }
@@ -39,7 +41,9 @@ const fn sibling(
     let mut branch = parallel + 1;
     while branch < spec.steps[parallel].end {
         let end = spec.steps[branch].end;
-        let found = find!(i in branch, end => if written { writes(spec, i, key) } else { reads(spec, i, key) });
+        let found = find!(i in branch, end => {
+            if written { writes(spec, i, key) } else { reads(spec, i, key) }
+        });
         if !holds(spec, branch, at) && found.is_some() {
             return found;
         }
@@ -77,9 +81,15 @@ pub(super) const fn race(
         },
     }
     if !(written && writer.is_some()) {
-        m.push("; help: read it before or after the parallel block, or run the two one after the other");
+        m.push(
+            "; help: read it before or after the parallel block, or run the two one after the \
+             other",
+        );
     } else if has_prefix(key) || spec.built {
-        m.push("; help: let each branch write a key of its own, and join them after the parallel block");
+        m.push(
+            "; help: let each branch write a key of its own, and join them after the parallel \
+             block",
+        );
     } else {
         let (before, after) = if matches!(kind(spec, at), Some(AgentKind::Await)) {
             ("await second_", ": TYPE")
@@ -100,7 +110,10 @@ pub(super) const fn race(
 pub(super) const fn each(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     m.begin(Check::KeyRace);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
-    m.push("`, a key of the session, for all elements of an `each` at the same time; help: write a key without a prefix, which is a list after the block");
+    m.push(
+        "`, a key of the session, for all elements of an `each` at the same time; help: write a \
+         key without a prefix, which is a list after the block",
+    );
 }
 
 /// Describes an output with the name of another key that the nested workflow uses.

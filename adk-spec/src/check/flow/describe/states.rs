@@ -30,7 +30,7 @@ pub(in super::super) const fn is_kept(spec: &Spec<'_>, key: &str) -> bool {
     find!(at in 0, spec.steps.len() => keeper(spec, at, key).is_some()).is_some()
 }
 
-/// Describes a key of this workflow that is a session key of a workflow inside it.
+/// Describes a key of this workflow that has the name of a session key of a workflow inside it.
 pub(super) const fn own_state(m: &mut Message, spec: &Spec<'_>, diagnostic: &FlowDiagnostic<'_>) {
     let (at, key) = (diagnostic.at, diagnostic.key);
     m.begin(Check::KeyDuplicate);

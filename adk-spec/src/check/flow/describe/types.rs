@@ -12,7 +12,7 @@ use crate::spec::{AgentKind, Spec, StepKind};
 use crate::text::{part, starts_with};
 use crate::type_names::{have_same_spelling, is_option};
 
-/// Describes a read as another type than the written one.
+/// Describes a read of a key as another type than the type of its writer.
 pub(super) const fn describe_read(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -23,21 +23,7 @@ pub(super) const fn describe_read(
     let key = diagnostic.key;
     m.begin(Check::KeyType);
     if diagnostic.at >= spec.steps.len() {
-        m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
-        push_writer(m, spec, key, writer);
-        help(m, declared_type(ty, writer), writer, "declare it", "");
-        if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
-            m.all(&[
-                ", or, if it may be nothing, add `let ",
-                key,
-                ": ",
-                ty,
-                " = None;` and return `Option<",
-                ty,
-                ">`",
-            ]);
-        }
-        return;
+        return describe_output(m, spec, key, ty, writer);
     }
     match spec.steps[diagnostic.at].kind {
         StepKind::Loop { .. } => {
@@ -102,6 +88,30 @@ pub(super) const fn describe_read(
     }
 }
 
+/// Describes an output that is declared as another type than the written one.
+const fn describe_output(
+    m: &mut Message,
+    spec: &Spec<'_>,
+    key: &str,
+    ty: &str,
+    writer: &Writer<'_>,
+) {
+    m.all(&["output `", key, "` is declared as `", ty, "`, but "]);
+    push_writer(m, spec, key, writer);
+    help(m, declared_type(ty, writer), writer, "declare it", "");
+    if writer.spec.optional && is_option(ty) && !is_option(writer.spec.ty) && !spec.built {
+        m.all(&[
+            ", or, if it may be nothing, add `let ",
+            key,
+            ": ",
+            ty,
+            " = None;` and return `Option<",
+            ty,
+            ">`",
+        ]);
+    }
+}
+
 /// Adds the patterns for the arms of a `match` whose patterns are those of an `Option`.
 pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     m.push(" patterns of ");
@@ -113,7 +123,7 @@ pub(in super::super) const fn patterns(m: &mut Message, writer: &Writer<'_>) {
     m.push(" in place of `Some` and `None`");
 }
 
-/// Describes a write as another type than before.
+/// Describes a write of a key as another type than the type of its first writer.
 pub(super) const fn describe_written(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -134,7 +144,7 @@ pub(super) const fn describe_written(
     );
 }
 
-/// Describes a read or write whose type cannot be compared with the written type.
+/// Describes a read or write whose type cannot be compared with the type of the key's writer.
 pub(super) const fn describe_unknown(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -155,14 +165,14 @@ pub(super) const fn describe_unknown(
     }
     m.all(&[" as `", ty, "`, and "]);
     push_writer(m, spec, key, writer);
-    m.push(": whether that is one type is not known, since neither has `#[data]`");
+    m.push(": it is not known whether both are one type, since neither has `#[data]`");
     if let Some([room, _]) = full {
         m.push(", and this workflow compares ");
         m.number(room as i128);
         m.push(if room == 1 { " pair" } else { " pairs" });
         m.push(" of such types at most");
     }
-    m.push("; help: put `#[data]` on it, or on a type of your own around it");
+    m.push("; help: put `#[data]` on the type, or on a type of your own that contains it");
     if let Some([_, needed]) = full {
         m.push(", or `#[type_pairs(");
         m.number(needed as i128);
@@ -170,9 +180,9 @@ pub(super) const fn describe_unknown(
     }
 }
 
-/// Returns the type, or an empty text if only one of the two types is an `Option`. A declaration or
-/// a write as `Option` has another type than its inner type, while a read as `Option` agrees with
-/// both.
+/// Returns `ty`, or an empty text if only one of the reader and the writer declares an `Option`. A
+/// declaration or a write as `Option` has another type than its inner type, while a read as
+/// `Option` agrees with both types.
 const fn declared_type<'t>(ty: &'t str, writer: &Writer<'_>) -> &'t str {
     if is_option(ty) == is_option(writer.spec.ty) {
         ty
@@ -201,12 +211,14 @@ const fn push_writing_agent(m: &mut Message, spec: &Spec<'_>, at: usize, key: &s
     }
 }
 
-/// Adds the remedy: use the type of the key, or another key.
+/// Adds the remedy: use the type of the key's writer, or another key.
 const fn help(m: &mut Message, ty: &str, writer: &Writer<'_>, take: &str, or: &str) {
     if !ty.is_empty() && have_same_spelling(ty, writer.spec.ty, writer.depth) {
-        // Only its type shows that an alias is an `Option`. A function writes the inner value.
+        // The two types have the same spelling. An alias of `Option` hides that a function writes
+        // the inner value.
         return m.push(if writer.spec.optional && same(ty, writer.spec.ty) {
-            ", which is another type of the same name, or the `Option` around what is written; help: use the type that is written in both places"
+            ", which is another type of the same name, or the `Option` around what is written; \
+             help: use the type that is written in both places"
         } else {
             ", which is another type of the same name; help: use one of the two in both places"
         });
@@ -276,7 +288,8 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     let mut i = 0;
     while i < each {
         match spec.steps[i].kind {
-            // Writes inside that block become a list of the type after the block.
+            // Writes inside another `each` become a list of the type outside of it, so its steps
+            // are skipped.
             StepKind::Each { .. } if !holds(spec, i, each) => i = spec.steps[i].end,
             _ if writes(spec, i, list) => return written_type(spec, i, list),
             _ => {}
@@ -286,7 +299,8 @@ const fn list_type<'a>(spec: &Spec<'a>, each: usize, list: &str) -> &'a str {
     ""
 }
 
-/// Describes a key that is written inside an `each`, where it becomes a list, and outside of one.
+/// Describes a key that is written both inside an `each`, where it becomes a list, and outside of
+/// every `each`.
 pub(super) const fn describe_mixed(
     m: &mut Message,
     spec: &Spec<'_>,
@@ -294,10 +308,14 @@ pub(super) const fn describe_mixed(
 ) {
     m.begin(Check::KeyType);
     push_clause(m, spec, diagnostic.at, &[" writes `", diagnostic.key]);
-    m.push("`, which is written inside of an `each`, where it becomes a list, and outside of one; help: write another key in one of the two places, or make the steps of an element a workflow of its own, which has keys of its own");
+    m.push(
+        "`, which is written inside of an `each`, where it becomes a list, and outside of one; \
+         help: write another key in one of the two places, or make the steps of an element a \
+         workflow of its own, which has keys of its own",
+    );
 }
 
-/// Adds the type of a key for a borrowed type: a key owns its value.
+/// Adds the owned type for a borrowed type, because a key owns its value.
 pub(super) const fn push_owned_type(m: &mut Message, ty: &str) {
     let inside = part(ty, 1, ty.len());
     if !starts_with(ty, "&") {

@@ -31,10 +31,10 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
                         own += 1;
                     }
                 }
-                // A write inside an `each` also writes a key outside of it.
+                // A write inside an `each` also writes a list outside of the `each`.
                 keys += own * (1 + deep);
             }
-            // The key of the error.
+            // The key `error` of the `else`.
             StepKind::Else => keys += 1,
             StepKind::Each { .. } => {
                 (around, deep) = (at, deep + 1);
@@ -47,7 +47,7 @@ pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
     keys
 }
 
-/// Returns the innermost `each` around another one, which must have one.
+/// Returns the innermost `each` around the `each` at `inner`. There must be one.
 const fn each_around(steps: &[Step<'_>], inner: usize) -> usize {
     let is_each = rfind!(at below inner => {
         matches!(steps[at].kind, StepKind::Each { .. }) && steps[at].end > steps[inner].end

@@ -77,11 +77,13 @@ pub(in crate::check::flow) struct Writer<'a> {
     pub(in crate::check::flow) spec: KeySpec<'a>,
     /// The step. Inputs, `let` and `state` are numbered after the steps, in this order.
     pub(in crate::check::flow) at: usize,
-    /// The index among the keys that the step writes.
+    /// The index among the keys that the step writes; `NONE` for a write by a tool or a transfer
+    /// target.
     pub(in crate::check::flow) slot: usize,
-    /// The number of lists around the type.
+    /// The number of lists around the type that the writer states: one per `each` between the
+    /// writer and the key.
     pub(in crate::check::flow) depth: usize,
-    /// The module of the writer, if the writer is not the step itself.
+    /// The module of the agent or tool that writes the key, if it is not the agent of the step.
     pub(in crate::check::flow) module: Option<Module<'a>>,
 }
 
@@ -90,21 +92,21 @@ pub(in crate::check::flow) struct Key<'a> {
     pub(in crate::check::flow) name: &'a str,
     /// Hash of the name and of the step of the `each` that owns the key.
     pub(super) hash: u64,
-    /// The list that the key becomes around its `each`.
+    /// The key, outside of the `each`, that collects the values of this key as a list.
     pub(in crate::check::flow) list: usize,
-    /// The next key of the same `each`.
+    /// The next key that belongs to the same `each`.
     pub(in crate::check::flow) next: usize,
     pub(in crate::check::flow) writer: Option<Writer<'a>>,
-    /// Whether the type of the writer can be looked up.
+    /// Whether the type of the writer is known, or can be looked up.
     pub(in crate::check::flow) typed: bool,
     /// The number of the type.
     pub(in crate::check::flow) number: u64,
-    /// Whether an `each` makes the key a list.
+    /// Whether an `each` writes the key as a list.
     pub(super) listed: bool,
-    /// Whether anything other than an `each` writes the key.
+    /// Whether a step or a declaration writes the key.
     pub(super) plain: bool,
-    /// Whether the workflow itself declares or writes the key, and not only the session inside a
-    /// step.
+    /// Whether the workflow itself declares or writes the key. If not, only a workflow inside a
+    /// step writes it, as a key of the session.
     pub(in crate::check::flow) own: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::text::same;
 
 /// Adds the message about a block whose key has another type than the block needs.
 ///
-/// A key with another diagnostic is left out, because one mistake gives one message.
+/// Adds nothing if the key already has a diagnostic, because one mistake gives one message.
 pub(in crate::check::flow) const fn describe_block<'a>(
     m: &mut Message,
     spec: &Spec<'a>,
@@ -40,15 +40,17 @@ pub(in crate::check::flow) const fn describe_block<'a>(
     }
 }
 
-/// Returns whether the key already has a diagnostic, so that its type is not reported at a step.
-/// The type of one key may be reported at several steps, and for each key of a step that is renamed
-/// to it.
+/// Returns whether the key of a diagnostic already has another diagnostic. A wrong type may be
+/// reported at several steps, and in one step for each key that is renamed to the key.
 pub(in crate::check::flow) const fn is_reported(
     diagnostics: &[FlowDiagnostic<'_>],
     diagnostic: &FlowDiagnostic<'_>,
 ) -> bool {
     any!(other in diagnostics => {
-        let elsewhere = other.at != diagnostic.at || other.part.number() != diagnostic.part.number();
-        other.kind.is_of_key() && same(other.key, diagnostic.key) && !(other.kind.is_of_types() && elsewhere)
+        let elsewhere =
+            other.at != diagnostic.at || other.part.number() != diagnostic.part.number();
+        other.kind.is_of_key()
+            && same(other.key, diagnostic.key)
+            && !(other.kind.is_of_types() && elsewhere)
     })
 }

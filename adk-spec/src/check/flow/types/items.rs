@@ -1,5 +1,5 @@
-//! The type of an `each`'s item, if it is not compared by traits: no spec states it, so it follows
-//! from the type of the list.
+//! The type of an `each`'s item, if it is not compared by traits. No declaration states this type,
+//! so it follows from the type of the list.
 
 use super::super::keys::Writer;
 use super::super::walk::Walk;
@@ -10,7 +10,7 @@ use crate::spec::StepKind;
 use crate::text::starts_with;
 
 impl<'a> Walk<'_, 'a> {
-    /// Returns the writer of the list, if the writer of the key is an `each` that writes its item.
+    /// Returns the writer of the list, if `item` is the write of an item by an `each`.
     pub(super) const fn list_around(&self, item: &Writer<'a>) -> Option<Writer<'a>> {
         if item.at < self.spec.steps.len()
             && matches!(self.spec.steps[item.at].kind, StepKind::Each { .. })

@@ -1,9 +1,9 @@
 //! [`Pair`]: the types that the macro compares by traits, each pair once.
 //!
 //! Const evaluation cannot compare types without a number, and each comparison by traits costs
-//! rustc a million instructions, used or not. A workflow therefore has limited room for pairs, and
-//! the walk records which two types each pair compares. Types with the same spelling in one module
-//! are the same type, so a pair is compared once for any number of steps.
+//! rustc a million instructions, used or not. A workflow therefore has a list of limited capacity,
+//! and the walk records in it which two types each pair compares. Types with the same spelling in
+//! one module are the same type, so a pair is compared once for any number of steps.
 
 use super::super::DiagnosticKind;
 use super::super::keys::Writer;
@@ -19,8 +19,9 @@ use crate::type_names::{is_option, spelled_name};
 pub struct Pair {
     /// Hashes of the two spelled types.
     names: [u64; 2],
-    /// The writer of the key, the place of its type, the claimant of a type, the place of the
-    /// claimed type, and the number of lists around the key.
+    /// Five indices: the step that writes the key, the type that it writes, the step or output that
+    /// reads the key, the type that it expects, and the number of lists that `each` blocks put
+    /// around the written type. A type is given by its index in the runtime's trait `typed::Typed`.
     pub numbers: [usize; 5],
 }
 
@@ -31,18 +32,18 @@ impl Pair {
     };
 }
 
-/// Room for types that are looked up by traits. A check at run time has none, because it compares
+/// The types that are looked up by traits. A check at run time has no requests, because it compares
 /// types by `TypeId`.
 pub(in crate::check::flow) struct TypeRequests<'t, 'a> {
     pub(in crate::check::flow) pairs: &'t mut [Pair],
     pub(in crate::check::flow) count: usize,
-    /// An upper bound of the number of pairs without room.
+    /// An upper bound of the number of pairs that did not fit into `pairs`.
     pub(in crate::check::flow) lacking: usize,
-    /// The results of the comparisons, if they are known. Without results, all pairs count as
-    /// equal.
+    /// The results of the comparisons, in the order of `pairs`, if they are known. Without results,
+    /// all pairs count as equal.
     pub(in crate::check::flow) answers: &'t [bool],
-    /// For each step, the writer of its block's key, the place of that type, and the number of
-    /// lists around it. Empty in a workflow without such blocks.
+    /// For each step that is a block with a key: the writer of the key, the place of the written
+    /// type, and the number of lists around it. Empty in a workflow without such blocks.
     pub(in crate::check::flow) blocks: &'t mut [[usize; 3]],
     /// The module of the workflow.
     pub(in crate::check::flow) module: Module<'a>,
@@ -52,13 +53,13 @@ pub(in crate::check::flow) struct TypeRequests<'t, 'a> {
 pub(super) struct TypeClaim<'a> {
     pub(super) spec: KeySpec<'a>,
     pub(super) at: usize,
-    /// The index among the keys of the step; [`NOWHERE`](super::NOWHERE) for a key of an agent or
-    /// tool below the step.
+    /// The index among the keys that the step reads or writes; [`NOWHERE`](super::NOWHERE) for a
+    /// key of an agent or tool that belongs to the step.
     pub(super) slot: usize,
-    /// The place of the type; 0 for none.
+    /// The place of the type in `typed::Typed`; 0 if the type cannot be looked up there.
     pub(super) place: usize,
-    /// The module of the claimant, if the claimant is not the step itself. The module is empty if
-    /// it is unknown.
+    /// The module of the agent or tool that claims the type, if it is not the agent of the step.
+    /// The path is empty if the module is unknown.
     pub(super) module: Option<Module<'a>>,
 }
 
@@ -67,7 +68,7 @@ pub(super) enum Verdict {
     Differ,
     /// The types cannot be compared.
     Unknown,
-    /// There is no room for another pair.
+    /// The list of pairs is full.
     Full,
 }
 
@@ -76,7 +77,8 @@ impl Verdict {
         if agree { Self::Agree } else { Self::Differ }
     }
 
-    /// Returns a slot for the room and the needed room, if a lack of room is the reason.
+    /// Returns an array for the capacity and the needed capacity, if the list of pairs was full.
+    /// [`Walk::record_room`] fills the array.
     pub(super) const fn room(&self) -> Option<[usize; 2]> {
         if matches!(self, Self::Full) {
             Some([0; 2])
@@ -118,7 +120,8 @@ impl<'a> Walk<'_, 'a> {
         if cannot_agree(&claim.spec, writer) {
             return Verdict::Differ;
         }
-        // For keys that are declared by hand, nothing else is known.
+        // The type number of a key that is declared by hand is unknown, so only the spelling is
+        // known.
         let known = is_none(claim.spec.number) && is_none(writer.spec.number);
         if !known {
             return Verdict::Agree;
@@ -139,13 +142,14 @@ impl<'a> Walk<'_, 'a> {
             return Verdict::Unknown;
         }
         let own = self.spelled_claim(claim);
-        // The known layout is the layout of the list, not of its element.
+        // The layout of the list is known, but the layout of its element is not.
         (key.lists, key.layout) = (key.lists - taken, own.layout);
         own.compare(&key, 0)
     }
 
-    /// Records the room and the needed room in the first diagnostic that lacked room. One mistake
-    /// gives one message.
+    /// Writes the capacity of the list of pairs and the needed capacity into the diagnostic of the
+    /// first pair that did not fit. The other pairs have no diagnostic, because one mistake gives
+    /// one message.
     pub(in crate::check::flow) const fn record_room(&mut self) {
         let Some(TypeRequests { pairs, lacking, .. }) = &self.requests else {
             return;
@@ -163,12 +167,12 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Returns whether the current key is the first one without room for its pair.
+    /// Returns whether the last pair was the first pair that did not fit into the list.
     pub(super) const fn is_first_without_room(&self) -> bool {
         matches!(self.requests, Some(TypeRequests { lacking: 1, .. }))
     }
 
-    /// Requests the type of a block's key itself.
+    /// Requests the type of the key that steers a block.
     pub(super) const fn request_block_type(&mut self, at: usize, writer: &Writer<'_>) {
         if let Some(requests) = &mut self.requests
             && at < requests.blocks.len()
@@ -181,7 +185,7 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Returns the index of a pair of types, if there is room for it.
+    /// Returns the index of a pair of types, or `None` if the pair is new and the list is full.
     const fn pair(&mut self, claim: &TypeClaim<'a>, writer: &Writer<'a>) -> Option<usize> {
         let place = READS + writer.spec.place as usize;
         let names = [
@@ -216,7 +220,8 @@ impl<'a> Walk<'_, 'a> {
         Some(i)
     }
 
-    /// Returns the number of a step or an output. Declared keys are numbered between the two.
+    /// Returns the number of a step or an output for the macro. The numbers of declared keys come
+    /// after the steps and before the outputs.
     const fn number_of(&self, at: usize) -> usize {
         if at < self.spec.steps.len() {
             at + 1
@@ -249,14 +254,15 @@ impl<'a> Walk<'_, 'a> {
 
 /// A type by its spelling and module.
 struct SpelledType {
-    /// The number of the type, or the hash of its name; 0 if nothing is known of the type.
+    /// The number of the type, or the hash of its module and name; 0 if nothing is known of the
+    /// type.
     name: u64,
-    /// The number of lists around the name that are known to be lists of the standard library.
+    /// The number of `Vec`s around the name that are known to be the `Vec` of the standard library.
     lists: usize,
     layout: u64,
 }
 
-/// Returns whether a name contains `$crate`, which refers to a different crate in each crate.
+/// Returns whether a name contains `$crate`, which means a different crate in each crate.
 const fn says_crate(name: &str) -> bool {
     any!(byte in name.as_bytes() => *byte == b'$')
 }
@@ -264,7 +270,7 @@ const fn says_crate(name: &str) -> bool {
 impl SpelledType {
     const fn from_key(spec: &KeySpec<'_>, (path, origin): Module<'_>) -> Self {
         let (name, lists) = spelled_name(spec.ty, spec.perhaps, is_listed(spec.number));
-        // An alias of an `Option` hides the inner type.
+        // With an alias of an `Option`, the spelling does not show the inner type.
         let inside = spec.perhaps && !spec.opened && !is_option(spec.ty);
         let unknown = spec.number == UNKNOWN || path.is_empty() || says_crate(name);
         if spec.number > NONE || unknown {
@@ -283,7 +289,7 @@ impl SpelledType {
         }
     }
 
-    /// Compares a type with the type of a key that has `depth` lists around it.
+    /// Compares a claimed type with the type of a key's writer, which has `depth` lists around it.
     const fn compare(&self, key: &Self, depth: usize) -> Verdict {
         if self.name == 0 || self.name != key.name {
             return Verdict::Unknown;
@@ -291,7 +297,8 @@ impl SpelledType {
         if self.lists != key.lists + depth {
             return Verdict::Differ;
         }
-        // The known layout of an element is not the layout of the list.
+        // With lists around it, the layout of the key's type is that of an element, so it is not
+        // compared.
         if depth > 0 || self.layout == key.layout {
             Verdict::Agree
         } else {
@@ -299,7 +306,8 @@ impl SpelledType {
         }
     }
 
-    /// Returns one number for the type. An unknown type gets a number of its own.
+    /// Returns one number for the type. Each unknown type gets a different number, so that it
+    /// equals only itself.
     const fn number(&self, at: usize, place: usize) -> u64 {
         match self.name {
             0 => mixed(mixed(hash(""), at as u64), place as u64),

@@ -87,8 +87,8 @@ pub(in crate::check::flow) fn diagnostics<'a>(
     diagnostics
 }
 
-/// Compares types by `TypeId` if both are known and no list is around the written one. Types inside
-/// an `Option` are compared by name.
+/// Returns whether two types differ by their `TypeId`s. Types are compared only if both are known
+/// and the written type has no lists around it. Types inside an `Option` are compared by name.
 fn differs(own: &KeySpec<'_>, writer: &Writer<'_>, inside: bool) -> bool {
     match (own.type_id(), writer.spec.type_id()) {
         (Some(own), Some(written)) if writer.depth == 0 && !inside => own != written,

@@ -49,8 +49,8 @@ impl<'a> Walk<'_, 'a> {
         key as u32
     }
 
-    /// Returns whether a key is not a key of this workflow, but a session key of a workflow inside
-    /// it.
+    /// Returns whether a name means only a session key of a workflow inside this workflow, and not
+    /// a key of this workflow.
     pub(super) const fn is_only_inside(&self, name: &KeyName<'a>, key: Option<usize>) -> bool {
         let is_own = match key {
             Some(key) => self.keys.all[key].own,
@@ -59,7 +59,7 @@ impl<'a> Walk<'_, 'a> {
         !is_own && !name.prefix && describe::is_kept(&self.spec, name.text())
     }
 
-    /// Checks a read for a race. Returns whether there is one.
+    /// Checks a read against the writes of sibling branches. Returns whether there is a race.
     pub(in crate::check::flow) const fn read_key(
         &mut self,
         at: usize,
@@ -114,7 +114,8 @@ impl<'a> Walk<'_, 'a> {
         name: &'a str,
         reader: Reader<'a>,
     ) {
-        // A sibling's write of the key is a race, which is reported at the later of the two steps.
+        // If a sibling branch writes the key, the error is a race, which is reported at the later
+        // of the two steps.
         if !describe::sibling_writes(&self.spec, at, name) {
             self.report(at, part, name, DiagnosticKind::Unwritten(reader));
         }
@@ -145,7 +146,9 @@ impl<'a> Walk<'_, 'a> {
         while d > 0 {
             d -= 1;
             if let BlockKind::Parallel { first } = self.blocks[d].kind {
-                // The block commits the winner's writes. No event holds a `temp:` key.
+                // In a `parallel(first)`, only the writes of the winner are committed, so several
+                // branches may write one key. A `temp:` key is an exception, because no event
+                // contains it.
                 let both = !first || matches!(name.as_bytes(), [b't', b'e', b'm', b'p', b':', ..]);
                 if both && self.sets.has(set_of(d, WROTE), key)
                     || self.sets.has(set_of(d, READ), key)
@@ -161,8 +164,8 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Returns whether a renaming claims that a key exists, because it names a key of this workflow. A
-/// key with a prefix may be in the session.
+/// Returns whether a renaming claims that a key exists. A renaming to a key of this workflow does.
+/// A key with a prefix may be in the session.
 const fn is_claimed(part: StepPart, name: &KeyName<'_>) -> bool {
     matches!(part, StepPart::Renaming(_)) && !name.prefix
 }

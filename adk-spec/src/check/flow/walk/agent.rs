@@ -53,13 +53,14 @@ impl<'a> Walk<'_, 'a> {
                 } => {
                     let (part, name) = (read_part(renamed), KeyName::new(effect.key));
                     let key = self.read(at, part, &name, spec.optional, Reader::Parameter(target));
-                    // The types of a transfer target are not looked up.
+                    // Traits cannot look up the types of a transfer target or tool.
                     let slot = if target.is_some() { NONE } else { slot };
                     self.check_read_type(at, part, key, &spec, slot, all.module());
                     self.hides_secret(at, part, key, &spec, all.agent());
                 }
                 Act::Write { spec, slot, sure } => {
-                    // Only for the agent's own writes may a later step be certain.
+                    // The agent may end a loop before it writes its keys, so its exits are applied
+                    // first.
                     if !exits_last && !left {
                         self.leaves(at, meta);
                         left = true;
@@ -134,8 +135,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Reports a secret that a workflow takes as a `Value`: the workflow does not know that the
-    /// value is secret and may show it to a model.
+    /// Reports a nested workflow that reads a secret as a `Value`. The nested workflow does not
+    /// know that the value is secret and may show it to a model.
     const fn hides_secret(
         &mut self,
         at: usize,
@@ -166,7 +167,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Checks a read inside a workflow of one of its outputs, which is the key around the workflow.
+    /// Checks whether a nested workflow reads its own output. The output is a key of the workflow
+    /// around it, so the read may race with a sibling branch.
     const fn reads_output(
         &mut self,
         at: usize,
@@ -188,7 +190,8 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Applies the exits of an agent and its transfer targets.
+    /// Applies the exits of an agent and its transfer targets: the keys that are certain now are
+    /// certain where the loop ends.
     const fn leaves(&mut self, at: usize, meta: &AgentMeta<'a>) {
         if may_exit(meta, DEEPEST) {
             self.exit(at, None);
@@ -196,8 +199,8 @@ impl<'a> Walk<'_, 'a> {
         self.exits(at, meta, DEEPEST);
     }
 
-    /// Checks an agent without tools, transfer targets and renamings. Most agents are like this,
-    /// and they need no [`Effects`].
+    /// Checks an agent without tools, transfer targets and renamings. Most agents are of this kind.
+    /// Their reads and writes are those of the description, so they need no [`Effects`].
     const fn check_plain_agent(&mut self, at: usize, meta: &'a AgentMeta<'a>) {
         match meta.prompt_keys {
             Some(mut keys) => {
@@ -285,10 +288,11 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    /// Returns the key with a hash if its read needs no closer look: the key is certain and not
-    /// secret, and nothing runs concurrently. Returns [`EVERY`] otherwise.
+    /// Returns the key with a hash if it can be read without further checks: the key is certain and
+    /// not secret, and nothing runs concurrently. Returns [`EVERY`] otherwise.
     ///
-    /// Most reads end here, and each further call costs as much as several steps.
+    /// Most reads end with this check, and each further call in const evaluation costs as much as
+    /// several steps.
     const fn certain_key(&self, hash: u64) -> usize {
         if self.parallels == 0
             && self.keys.is_plain()
@@ -301,8 +305,8 @@ impl<'a> Walk<'_, 'a> {
         EVERY
     }
 
-    /// Returns whether a parameter reads a key that needs no closer look and has the same type
-    /// number.
+    /// Returns whether a parameter can be read without further checks, because its key is certain
+    /// and has the same type number.
     const fn is_fine(&self, spec: &KeySpec<'a>) -> bool {
         if spec.hash == 0 {
             return false;
@@ -312,8 +316,8 @@ impl<'a> Walk<'_, 'a> {
             && (spec.any || spec.number > NO_NUMBER && self.keys.all[key].number == spec.number)
     }
 
-    /// Records a write of a key that the agent is the first to write, with nothing concurrent.
-    /// Returns whether the write is of this kind.
+    /// Records a write of a key whose first writer is the agent, if nothing runs concurrently.
+    /// Returns whether the write was recorded.
     const fn writes_own(&mut self, at: usize, spec: &KeySpec<'a>) -> bool {
         let key = self.rows[at].own as usize;
         if key == EVERY || self.parallels > 0 {
@@ -344,8 +348,7 @@ const fn read_part(renamed: Option<usize>) -> StepPart {
     }
 }
 
-/// Returns whether anything in a workflow reads one of its outputs, which is the key around the
-/// workflow.
+/// Returns whether anything in a workflow reads the key of one of its outputs.
 const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     let spec = Spec::new("", "", workflow.steps);
     let mut i = 0;
@@ -370,8 +373,8 @@ const fn reads_inside(workflow: &AgentMeta<'_>, output: &str) -> bool {
     false
 }
 
-/// Returns whether an agent has written its key when it ends a loop. A function returns both at
-/// once, as `(T, Flow)`.
+/// Returns whether an agent has already written its key when it ends a loop. Only a function has:
+/// it returns value and exit at once, as `(T, Flow)`.
 const fn writes_first(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.kind, AgentKind::Function)
 }

@@ -7,20 +7,21 @@ use super::Walk;
 use crate::spec::StepKind;
 use crate::text::same;
 
-/// The keys that are certain at the current place.
+/// The set of the keys that are certain at the current step.
 pub(super) const SURE: usize = 0;
-/// The keys that are certain at an exit, on the way to its loop.
+/// The set of the keys that are certain at an exit, on the way to the loop that it ends.
 const OUT: usize = 1;
-/// The number of sets that belong to no block.
+/// The number of sets that belong to no block. The sets below exist once per open block.
 const OWN: usize = 2;
 
-/// The keys that are certain at the entry of a block.
+/// The set of the keys that are certain at the start of a block.
 const ENTRY: usize = 0;
-/// For a loop, match or `try`, the meet of all ways out. For a parallel, the union of the branches,
-/// or their meet if the first branch wins.
+/// The set of the keys that are certain after a block. For a loop, match or `try`, it is the
+/// intersection over all ways out. For a parallel, it is the union over the branches, or the
+/// intersection if the first branch wins.
 const AFTER: usize = 1;
-/// For a parallel, the keys that finished branches wrote and read, and that the open branch writes
-/// and reads.
+/// Four sets for a parallel: the keys that finished branches wrote and read, and the keys that the
+/// open branch writes and reads.
 pub(super) const WROTE: usize = 2;
 pub(super) const READ: usize = 3;
 pub(super) const WRITING: usize = 4;
@@ -37,12 +38,12 @@ pub(in crate::check::flow) const fn sets(depth: usize) -> usize {
     OWN + PER_BLOCK * depth
 }
 
-/// A block around the current place.
+/// A block around the current step.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check::flow) struct Block {
     pub(super) kind: BlockKind,
     pub(super) at: usize,
-    /// Whether anything ends the block, for a loop.
+    /// Whether anything ends the block, if it is a loop.
     pub(super) ends: bool,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Walk<'_, 'a> {
     /// Applies an exit to the innermost loop, or to the loop with a name.
     pub(super) const fn exit(&mut self, at: usize, target: Option<&'a str>) {
         self.sets.copy(OUT, SURE);
-        // A step that never runs ends nothing.
+        // A `break` that no run reaches ends no loop.
         let ends = !self.sets.has(SURE, NEVER);
         let mut d = self.depth;
         while d > 0 {
@@ -91,7 +92,8 @@ impl<'a> Walk<'_, 'a> {
                         return;
                     }
                 }
-                // An `each` that is left early writes no lists.
+                // An exit leaves the `each` before its lists are written, so only the keys from
+                // before the `each` are certain.
                 BlockKind::Each => self.sets.meet(OUT, set_of(d, ENTRY)),
                 _ => {}
             }
@@ -100,9 +102,9 @@ impl<'a> Walk<'_, 'a> {
             Some(name) => name,
             None => "",
         };
-        // An agent and its transfer targets may have the same exits, and an agent that ends a loop
-        // by name may also end any loop. Each step gets one such diagnostic, with the name if there
-        // is one.
+        // A step gets only one diagnostic about an exit outside of a loop. An agent and its
+        // transfer targets may have the same exits, and an agent that ends a loop by name may also
+        // end any loop. The diagnostic names the loop if any exit names one.
         let mut i = 0;
         while i < self.found {
             let known = &mut self.diagnostics[i];
@@ -152,8 +154,8 @@ impl<'a> Walk<'_, 'a> {
         self.depth += 1;
     }
 
-    /// Opens the `else` of a `try`. The steps of the `try` may have failed at any point, also in
-    /// earlier attempts.
+    /// Opens the `else` of a `try`. The `try` may have failed at any point, also in earlier
+    /// attempts, so only the keys from before the `try` are certain.
     pub(super) const fn open_else(&mut self, at: usize) {
         if self.depth > 0 {
             let d = self.depth - 1;
@@ -180,8 +182,8 @@ impl<'a> Walk<'_, 'a> {
             if max.is_some() || until.is_some() {
                 self.sets.meet(set_of(d, AFTER), SURE);
             }
-            // The place after the loop counts as reached, so that loops around it are not reported
-            // as well.
+            // The step after an endless loop counts as reached, so that the loops around it are not
+            // reported as endless too.
             if !ends && !self.sets.has(set_of(d, ENTRY), NEVER) {
                 self.sets.remove(set_of(d, AFTER), NEVER);
                 self.push(FlowDiagnostic::new(

@@ -51,7 +51,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Returns whether the agent reads the key of a renaming.
+/// Returns whether the agent reads the key that a renaming replaces.
 const fn is_read<'a>(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>, renaming: usize) -> bool {
     let mut all = Effects::of(meta, renames).outside();
     while let Some(effect) = all.next() {

@@ -1,0 +1,86 @@
+//! [`Api`]: the server's own API over HTTP and JSON.
+
+mod begin;
+mod events;
+mod json;
+mod message;
+mod openapi;
+mod runs;
+mod waits;
+
+use crate::app::{App, Shared, Who};
+use crate::protocol::Protocol;
+use crate::refuse::json_response;
+use adk_core::{Error, ErrorKind, Result};
+use axum::Router;
+use axum::extract::{Extension, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Names that a workflow may not have, because paths begin with them.
+const RESERVED_NAMES: [&str; 3] = ["runs", "waiting", "workflows"];
+
+/// The server's own API.
+#[derive(Debug)]
+pub(crate) struct Api;
+
+impl Protocol for Api {
+    /// # Errors
+    /// [`ErrorKind::Config`] if a workflow has the name of a route.
+    fn routes(&self, app: &Arc<App>) -> Result<Router<Arc<App>>> {
+        let mut names = app.main_runner().workflows();
+        if let Some(workflow) = names.find(|workflow| RESERVED_NAMES.contains(&workflow.name())) {
+            let message = format!("the workflow `{}` has the name of a route", workflow.name());
+            return Err(Error::new(ErrorKind::Config, message).with_help("rename the workflow"));
+        }
+        Ok(Router::new()
+            .route("/health", get(health))
+            .route("/openapi.json", get(openapi_document))
+            .route("/v1/workflows", get(workflows))
+            .route("/v1/{workflow}/runs", post(begin::begin))
+            .route("/v1/runs", get(runs::runs))
+            .route("/v1/runs/{run}", get(runs::run).delete(runs::cancel))
+            .route("/v1/runs/{run}/events", get(events::events))
+            .route("/v1/waiting", get(waits::waiting))
+            .route("/v1/waiting/{*wait}", post(waits::answer)))
+    }
+}
+
+async fn health(State(app): Shared) -> Response {
+    if app.is_stopping() {
+        return json_response(
+            StatusCode::SERVICE_UNAVAILABLE,
+            &json!({"status": "closing"}),
+        );
+    }
+    json_response(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+async fn openapi_document(State(app): Shared, Extension(caller): Who) -> Response {
+    json_response(StatusCode::OK, &openapi::document(&app, &caller))
+}
+
+async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
+    let runner = app.runner(&caller);
+    let all: Vec<_> = app
+        .workflows(&runner, &caller)
+        .map(|workflow| {
+            let form = workflow.form();
+            json!({
+                "name": workflow.name(),
+                "description": workflow.description(),
+                "input": form.input_schema(),
+                "body": message::body_schema(&workflow),
+                "output": form.output_schema(),
+                "tree": workflow.spec(),
+            })
+        })
+        .collect();
+    json_response(
+        StatusCode::OK,
+        &json!({"app": runner.app_name(), "workflows": all}),
+    )
+}

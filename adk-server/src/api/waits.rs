@@ -1,0 +1,89 @@
+//! Lists and answers waits.
+
+use super::json::{run_response, run_with_details, running_response, wait_json};
+use crate::app::{
+    Answer, Body, Caller, RunQueryParam, Shared, Who, find_run, parse_body, parse_run_query,
+    run_id, with_status,
+};
+use crate::refuse::{Refusal, json_response};
+use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::{RunId, Runner};
+use axum::extract::{Extension, Path, State};
+use axum::http::StatusCode;
+use serde_json::json;
+
+pub(super) async fn waiting(
+    State(app): Shared,
+    Extension(caller): Who,
+    query: RunQueryParam,
+) -> Answer {
+    let (query, runner) = (parse_run_query(query)?, app.runner(&caller));
+    let names_user = query.user.is_some();
+    let mut filter = query.filter(&caller)?;
+    // Waits of other users are read only if the caller may answer some of them.
+    let others =
+        || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
+    if !names_user && others() {
+        filter.user = None;
+    }
+    let waiting = runner.waiting_of(&filter).await?;
+    let waiting: Vec<_> = waiting
+        .iter()
+        .filter(|wait| caller.sees_wait(wait))
+        .map(wait_json)
+        .collect();
+    Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
+}
+
+pub(super) async fn answer(
+    State(app): Shared,
+    Extension(caller): Who,
+    Path(wait): Path<String>,
+    body: Body,
+) -> Answer {
+    let runner = app.runner(&caller);
+    let value = parse_body(body)?;
+    let run = wait.split('/').next().unwrap_or_default();
+    let run = run_id(run).map_err(|_| Refusal::missing("wait", &wait))?;
+    let run = find_run_for_answer(&runner, &caller, run, &wait).await?;
+    let _reservation = app.reserve(run.run_id);
+    runner.answer_as(&wait, value, &caller.answerer()).await?;
+    // The answer is stored. If resuming fails here, a watch resumes the run.
+    let _ = app.resume(&runner, run.run_id).await;
+    if !caller.sees(&run.session.user) {
+        return Ok(json_response(
+            StatusCode::ACCEPTED,
+            &json!({"run": run.run_id, "status": RunStatus::Running}),
+        ));
+    }
+    let now = find_run(&runner, &caller, run.run_id).await;
+    let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
+    match run_with_details(&runner, &run).await {
+        Ok(json) => Ok(run_response(run.run_id, (StatusCode::ACCEPTED, json))),
+        Err(_) => Ok(running_response(&run)),
+    }
+}
+
+/// Returns the run of a wait if the caller may see the run, or if the wait has `by`. In the second
+/// case, the refusal of an unauthorized answer names the required role.
+async fn find_run_for_answer(
+    runner: &Runner,
+    caller: &Caller,
+    run: RunId,
+    wait: &str,
+) -> Result<RunInfo, Refusal> {
+    let missing = || Refusal::missing("wait", wait);
+    let filter = RunFilter::of_run(run);
+    let found = runner
+        .runs(&filter)
+        .await?
+        .into_iter()
+        .next()
+        .ok_or_else(missing)?;
+    if caller.sees(&found.session.user) {
+        return Ok(found);
+    }
+    let open = runner.waiting_of(&filter).await?;
+    let is_for_others = open.iter().any(|open| open.id == wait && open.by.is_some());
+    is_for_others.then_some(found).ok_or_else(missing)
+}

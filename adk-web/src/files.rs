@@ -1,0 +1,110 @@
+//! The files of the dev UI, from a folder outside of this crate.
+
+use crate::answer::{Answer, ok};
+use adk_core::{Error, ErrorKind};
+use adk_server::protocol::{App, Refusal};
+use axum::Router;
+use axum::extract::{Extension, OriginalUri, Path};
+use axum::http::header;
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::get;
+use serde_json::json;
+use std::path::{Component, PathBuf};
+use std::sync::Arc;
+
+const CONFIG: &str = "/dev-ui/assets/config/runtime-config.json";
+
+/// The canonical path of the folder of the dev UI.
+#[derive(Clone)]
+struct Folder(Option<PathBuf>);
+
+pub(crate) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
+    Router::new()
+        // A relative path also works if the router is nested under a prefix.
+        .route("/dev-ui", get(async || Redirect::temporary("dev-ui/")))
+        .route("/dev-ui/", get(page))
+        .route(CONFIG, get(config))
+        .route("/dev-ui/{*file}", get(file))
+        .layer(Extension(Folder(folder)))
+}
+
+/// Returns the canonical path of the folder, so that links out of the folder are detected.
+///
+/// # Errors
+/// [`ErrorKind::Config`] if the folder has no `index.html`.
+pub(crate) fn canonical(folder: &std::path::Path) -> adk_core::Result<PathBuf> {
+    let real = folder
+        .canonicalize()
+        .ok()
+        .filter(|folder| folder.join("index.html").is_file());
+    real.ok_or_else(|| {
+        let message = format!(
+            "the folder `{}` has no `index.html` of the dev UI",
+            folder.display()
+        );
+        Error::new(ErrorKind::Config, message)
+            .with_help("pass the folder `google/adk/cli/browser` of an installed google-adk")
+    })
+}
+
+/// Returns the base URL of the server, which may be nested under a path.
+async fn config(OriginalUri(uri): OriginalUri) -> impl IntoResponse {
+    let backend = uri.path().strip_suffix(CONFIG).unwrap_or_default();
+    (
+        [(header::CACHE_CONTROL, "no-store")],
+        ok(&json!({"backendUrl": backend, "telemetry": false})),
+    )
+}
+
+async fn page(folder: Extension<Folder>) -> Answer {
+    file(folder, Path("index.html".to_owned())).await
+}
+
+async fn file(Extension(Folder(folder)): Extension<Folder>, Path(name): Path<String>) -> Answer {
+    let missing = || Refusal::missing("file", &name);
+    let Some(folder) = folder else {
+        return Err(missing()
+            .help("set the folder of the dev UI with `.dev_ui(...)`")
+            .into());
+    };
+    let path = PathBuf::from(&name);
+    let is_plain = path
+        .components()
+        .all(|part| matches!(part, Component::Normal(_)));
+    if !is_plain || name.contains(['\\', '\0', ':']) {
+        return Err(missing().into());
+    }
+    let read = tokio::task::spawn_blocking(move || {
+        let real = folder
+            .join(path)
+            .canonicalize()
+            .ok()
+            .filter(|real| real.starts_with(&folder))?;
+        Some((std::fs::read(&real).ok()?, kind(&real)))
+    });
+    let (bytes, kind) = read.await.ok().flatten().ok_or_else(missing)?;
+    Ok((
+        [
+            (header::CONTENT_TYPE, kind),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ],
+        bytes,
+    )
+        .into_response())
+}
+
+fn kind(file: &std::path::Path) -> &'static str {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js" | "mjs") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json" | "map") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("ico") => "image/x-icon",
+        Some("woff2") => "font/woff2",
+        Some("wasm") => "application/wasm",
+        Some("txt" | "md") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
