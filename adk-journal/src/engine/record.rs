@@ -298,17 +298,29 @@ mod tests {
     #[test]
     fn the_error_for_a_record_of_another_type_names_its_subject_and_a_remedy() {
         let name = Name::literal("model");
-        for (subject, wanted) in [
-            (RecordSubject::Step(&name), "step `model`"),
-            (RecordSubject::Wait(&name), "wait `model`"),
-            (RecordSubject::Branch, "branch"),
+        for (subject, wanted, remedy) in [
+            (
+                RecordSubject::Step(&name),
+                "step `model`",
+                "the program that recorded it",
+            ),
+            (
+                RecordSubject::Wait(&name),
+                "wait `model`",
+                "a program whose type fits",
+            ),
+            (
+                RecordSubject::Branch,
+                "branch",
+                "the program that it was begun with",
+            ),
         ] {
             for record in [json!("text"), json!({"$error": 1})] {
                 let error = read::<u32>(record, subject).unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::Diverged);
                 assert!(error.message().contains(wanted), "{error}");
                 let help = error.help().unwrap_or_default();
-                assert!(help.contains(" program "), "{error}");
+                assert!(help.contains(remedy), "{error}");
             }
         }
     }
