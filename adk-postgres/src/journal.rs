@@ -11,6 +11,7 @@ use crate::runs::key_of;
 use adk_journal::engine::{
     ClaimId, Done, DrivenRun, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
+use adk_journal::StateDelta;
 use adk_journal::session::{SessionKey, now_micros};
 use adk_model::model::Usage;
 use adk_model::{Error, Result, RunId};

@@ -2,7 +2,7 @@
 
 use super::{CallCounts, Overlay, Run, perform};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
-use crate::{ArtifactStore, Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
+use crate::{Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
