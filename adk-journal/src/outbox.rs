@@ -21,13 +21,13 @@ pub struct Outbox {
     /// The waker that rings the doorbell. It is created once, because the run is polled for each
     /// event.
     waker: Waker,
-    /// Branches that could continue.
+    /// The number of branches that could continue.
     pub live: AtomicUsize,
-    /// Waits that are parked.
+    /// The number of parked waits.
     pub parked: AtomicUsize,
-    /// Calls that are in flight.
+    /// The number of calls in flight.
     pub in_flight: AtomicUsize,
-    /// Emits of a resumed run, which wait for their turn.
+    /// The number of emits that a resumed run holds back until it is their turn in the journal.
     pub held: AtomicUsize,
     /// Commits with an unknown result, including those of cancelled branches.
     commits: AtomicUsize,
@@ -297,12 +297,12 @@ impl Future for TakenFuture<'_> {
     }
 }
 
-/// A guard that counts one more while it lives.
+/// A guard that adds one to a counter while it lives.
 #[derive(Debug)]
 pub struct CountGuard<'a>(&'a AtomicUsize);
 
 impl<'a> CountGuard<'a> {
-    /// Counts one more.
+    /// Adds one to the counter.
     pub fn new(counter: &'a AtomicUsize) -> Self {
         counter.fetch_add(1, Relaxed);
         Self(counter)

@@ -183,7 +183,7 @@ impl Session {
         *write(&self.own) = own;
     }
 
-    /// Applies all keys except one that is written already.
+    /// Applies all keys of a delta except `written`, whose new value is stored already.
     fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {
             return;

@@ -26,7 +26,7 @@ pub struct Delivery {
     pub seed: IdSeed,
     /// The queue of events to the consumer.
     pub outbox: Outbox,
-    /// The keys that the run itself has written, if its workflow is closed.
+    /// The keys that the run itself has written. Set only for a [closed](OwnKeys) workflow.
     pub own: OnceLock<Box<OwnKeys>>,
     /// The `temp:` keys and secrets of the run.
     pub temp: RwLock<StateMap>,
@@ -85,7 +85,7 @@ impl Delivery {
         self.note(event, temp, &self.session, self.live_own());
     }
 
-    /// Returns the keys of a closed workflow, as the store has them.
+    /// Returns the keys of a closed workflow with the values that the store has for them.
     pub fn live_own(&self) -> Option<&OwnKeys> {
         self.own.get().map(|own| &**own)
     }
