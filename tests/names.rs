@@ -7,14 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Names that a crate defines twice on purpose: crate, name, reason.
-const ALLOWED: &[(&str, &str, &str)] = &[(
-    "adk-core",
-    "Reply",
-    "both are public: `testing::Reply` is the reply of a scripted model, `engine::Reply` the \
-     future of an engine",
-)];
-
 /// Returns the workspace crates by folder: the facade, and each folder next to it that has sources.
 fn crates(root: &Path) -> BTreeMap<String, PathBuf> {
     let mut crates = BTreeMap::from([("adk".to_owned(), root.join("src"))]);
@@ -95,10 +87,6 @@ fn type_names_are_unique_in_each_crate() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut total = 0;
     let mut doubled = String::new();
-    let mut unused: Vec<_> = ALLOWED
-        .iter()
-        .map(|(crate_name, allowed, _)| (*crate_name, *allowed))
-        .collect();
     for (name, source) in crates(root) {
         let mut files = Vec::new();
         sources(&source, &mut files);
@@ -120,13 +108,7 @@ fn type_names_are_unique_in_each_crate() {
             }
         }
         for (defined, places) in types.into_iter().filter(|(_, places)| places.len() > 1) {
-            match unused
-                .iter()
-                .position(|allowed| *allowed == (name.as_str(), defined.as_str()))
-            {
-                Some(at) => drop(unused.remove(at)),
-                None => doubled += &format!("{name}: `{defined}` in {}\n", places.join(", ")),
-            }
+            doubled += &format!("{name}: `{defined}` in {}\n", places.join(", "));
         }
     }
     assert!(
@@ -136,10 +118,6 @@ fn type_names_are_unique_in_each_crate() {
     assert!(
         doubled.is_empty(),
         "these names are defined more than once; help: rename all but one definition:\n{doubled}"
-    );
-    assert!(
-        unused.is_empty(),
-        "these names are unique; help: remove them from `ALLOWED`: {unused:?}"
     );
 }
 

@@ -1,8 +1,11 @@
 //! Items that expansions of the macros call. They are not for users and change without notice.
 
+#![doc(hidden)]
+
 pub mod args;
 mod awaits;
 pub mod callback;
+mod flowing;
 pub mod function;
 mod generated;
 mod holder;
@@ -14,7 +17,7 @@ pub mod typed;
 pub mod wire;
 pub mod workflow;
 
-pub use crate::models::model;
+pub use crate::model;
 #[cfg(adk_counts)]
 pub use crate::sync::LOCKS;
 pub use crate::{

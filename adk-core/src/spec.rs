@@ -3,8 +3,7 @@
 
 mod key;
 pub(crate) mod schema;
-mod topology;
 
+pub use adk_journal::Topology;
 pub use adk_spec::spec::*;
 pub(crate) use key::{Key, accepts, type_check};
-pub use topology::Topology;

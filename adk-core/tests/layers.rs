@@ -13,12 +13,6 @@ use std::path::{Path, PathBuf};
 /// Rooms from the bottom up. Rooms of one line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &[GROUND],
-    &["models/limit"],
-    &["models/model"],
-    &["models/rehearsal", "models/testing"],
-    &["store/event"],
-    &["store/outbox", "store/session"],
-    &["store/engine"],
     &["runtime/live", "runtime/resources"],
     &["runtime/run"],
     &["runtime/callback"],
@@ -38,7 +32,7 @@ const LAYERS: &[&[&str]] = &[
 const GROUND: &str = "the ground";
 
 /// Folders that contain rooms.
-const FLOORS: [&str; 5] = ["models", "store", "runtime", "agents", "builders"];
+const FLOORS: [&str; 3] = ["runtime", "agents", "builders"];
 
 /// Returns the room of a module.
 fn room(module: &[String]) -> String {

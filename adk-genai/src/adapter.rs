@@ -1,6 +1,6 @@
 //! [`Adapter`]: wire formats and providers, and the differences between them that matter here.
 
-use adk_core::model::{ModelError, ModelErrorKind};
+use adk_model::model::{ModelError, ModelErrorKind};
 use genai::adapter::AdapterKind;
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// let adapter: Adapter = "groq".parse()?;
 /// assert_eq!(adapter.name(), "groq");
 /// assert_eq!(adapter.key_variable(), Some("GROQ_API_KEY"));
-/// # Ok::<(), adk_core::model::ModelError>(())
+/// # Ok::<(), adk_model::model::ModelError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Adapter(AdapterKind);

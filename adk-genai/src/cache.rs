@@ -4,8 +4,8 @@
 
 use crate::adapter::Family;
 use crate::plan::Plan;
-use adk_core::Part;
-use adk_core::model::ModelRequest;
+use adk_model::Part;
+use adk_model::model::ModelRequest;
 use genai::adapter::AdapterKind;
 use genai::chat::{CacheControl, ChatMessage};
 
@@ -26,7 +26,7 @@ pub(crate) fn mark_cache(
     {
         return None;
     }
-    let tool = |tool: &adk_core::model::ToolDeclaration| {
+    let tool = |tool: &adk_model::model::ToolDeclaration| {
         tool.description.len() + tool.parameters.to_string().len()
     };
     let tools: usize = request.tools.iter().map(tool).sum();

@@ -1,6 +1,6 @@
 //! Checks of the depth of values in an answer.
 
-use adk_core::MAX_DEPTH;
+use adk_model::MAX_DEPTH;
 use serde_json::Value;
 
 /// Reports whether a value, or the JSON in a text, is nested deeper than [`MAX_DEPTH`].

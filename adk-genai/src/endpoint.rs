@@ -1,7 +1,7 @@
 //! Base URLs: lookup in the environment, completion, and removal of secrets.
 
 use crate::relay::is_secret;
-use adk_core::model::{ModelError, ModelErrorKind};
+use adk_model::model::{ModelError, ModelErrorKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genai::adapter::AdapterKind;

@@ -4,8 +4,8 @@
 
 use crate::relay::{Failure, SHORTEST_SECRET};
 use crate::retry_after::retry_after;
-use adk_core::MAX_DEPTH;
-use adk_core::model::{ModelError, ModelErrorKind as Kind};
+use adk_model::MAX_DEPTH;
+use adk_model::model::{ModelError, ModelErrorKind as Kind};
 use genai::Error as GenaiError;
 use genai::webc::Error as WebError;
 use reqwest::header::HeaderMap;

@@ -3,13 +3,13 @@
 //! [`Genai`] finds models by name. With keys in the environment it needs no settings:
 //!
 //! ```no_run
-//! use adk_core::Content;
-//! use adk_core::model::{Model, ModelChunk, ModelProvider, ModelRequest};
+//! use adk_model::Content;
+//! use adk_model::model::{Model, ModelChunk, ModelProvider, ModelRequest};
 //! use adk_genai::Genai;
 //! use futures_util::StreamExt;
 //! use std::sync::Arc;
 //!
-//! # async fn run() -> Result<(), adk_core::model::ModelError> {
+//! # async fn run() -> Result<(), adk_model::model::ModelError> {
 //! let model = Genai::new().model("gemini-2.5-flash")?; // fails without GEMINI_API_KEY
 //! let mut request = ModelRequest::default();
 //! request.contents = vec![Content::user("Write a haiku about a cat.")].into();
@@ -61,13 +61,13 @@
 //!     .base_url("http://127.0.0.1:8000/v1")
 //!     .build()?;
 //! assert_eq!(genai.get("Qwen/Qwen3-8B")?.base_url(), "http://127.0.0.1:8000/v1/");
-//! # Ok::<(), adk_core::model::ModelError>(())
+//! # Ok::<(), adk_model::model::ModelError>(())
 //! ```
 //!
 //! # Differences between providers
 //!
 //! - **Tool calls** are delivered complete, with an object as arguments. Arguments that are not
-//!   JSON are kept as text in [`FunctionCall::malformed`](adk_core::FunctionCall::malformed), so
+//!   JSON are kept as text in [`FunctionCall::malformed`](adk_model::FunctionCall::malformed), so
 //!   that the agent can answer the model with an error instead of failing. All results of one turn
 //!   are sent together.
 //! - **Schemas** are translated to the dialect of the provider. In OpenAI's strict form, optional

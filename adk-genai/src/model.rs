@@ -9,7 +9,7 @@ use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
 use crate::request;
 use crate::response::Answer;
-use adk_core::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
+use adk_model::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use genai::adapter::AdapterKind;

@@ -4,7 +4,7 @@
 //! "connection refused" or with the answer of another model, so unknown names are errors here.
 
 use crate::adapter::Adapter;
-use adk_core::model::{ModelError, ModelErrorKind};
+use adk_model::model::{ModelError, ModelErrorKind};
 use adk_spec::nearest::nearest;
 use genai::adapter::AdapterKind;
 

@@ -6,7 +6,7 @@ use crate::error::ErrorContext;
 use crate::relay::Framing;
 use crate::results;
 use crate::schema;
-use adk_core::model::{ModelError, ModelErrorKind, ModelRequest};
+use adk_model::model::{ModelError, ModelErrorKind, ModelRequest};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
 use serde_json::{Value, json};

@@ -7,7 +7,7 @@ use crate::endpoint::{
 use crate::model::{GenaiModel, Inner};
 use crate::names;
 use crate::relay::{Http, is_secret};
-use adk_core::model::{Model, ModelError, ModelErrorKind, ModelProvider};
+use adk_model::model::{Model, ModelError, ModelErrorKind, ModelProvider};
 use adk_spec::setters;
 use futures_util::FutureExt as _;
 use genai::adapter::AdapterKind;

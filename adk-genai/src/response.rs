@@ -5,8 +5,8 @@ use crate::depth::{is_text_too_deep, is_too_deep};
 use crate::error::ErrorContext;
 use crate::frames::Refusal;
 use crate::plan::Plan;
-use adk_core::model::{FinishReason, ModelError, ModelResponse, Usage};
-use adk_core::{Content, FunctionCall, Part, Role, Thought};
+use adk_model::model::{FinishReason, ModelError, ModelResponse, Usage};
+use adk_model::{Content, FunctionCall, Part, Role, Thought};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genai::chat::{BinarySource, ContentPart, StopReason, ToolCall};
@@ -301,7 +301,7 @@ mod tests {
     use serde_json::json;
 
     fn plan(kind: AdapterKind) -> Plan {
-        Plan::new(kind, "m", &adk_core::model::ModelRequest::default())
+        Plan::new(kind, "m", &adk_model::model::ModelRequest::default())
     }
 
     fn tool(id: &str, arguments: Value, signatures: Option<Vec<&str>>) -> ContentPart {

@@ -3,10 +3,9 @@
 use crate::PostgresStore;
 use crate::connection::PgConnection;
 use crate::error::{Doing, is_without_session, postgres_error};
-use adk_core::session::{Location, SessionKey};
-use adk_core::{
-    ArtifactStore, BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind, StoredPart,
-};
+use adk_journal::session::{Location, SessionKey};
+use adk_journal::{ArtifactStore, StoredPart};
+use adk_model::{BoxFuture, Error, ErrorKind, Part, Result, StoreErrorKind};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Postgres, Row as _};

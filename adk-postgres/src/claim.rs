@@ -7,11 +7,11 @@ use crate::journal::{epoch_of, micros};
 use crate::lease::Drives;
 use crate::runs::is_alive;
 use crate::{log, reader};
-use adk_core::engine::{
+use adk_journal::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Pairs, RunRecord, RunRows, RunStatus, from_text, refuse,
 };
-use adk_core::session::{SessionKey, now_micros};
-use adk_core::{Result, RunId};
+use adk_journal::session::{SessionKey, now_micros};
+use adk_model::{Result, RunId};
 use sqlx::Row as _;
 use std::time::Duration;
 

@@ -273,7 +273,7 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
     fn fetch_optional<'e, 'q: 'e, E>(
         self,
         query: E,
-    ) -> adk_core::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
+    ) -> adk_model::BoxFuture<'e, sqlx::Result<Option<PgRow>>>
     where
         'c: 'e,
         E: 'q + Execute<'q, Postgres>,
@@ -285,7 +285,7 @@ impl<'c> Executor<'c> for &'c mut PgConnection {
         self,
         sql: SqlStr,
         parameters: &'e [PgTypeInfo],
-    ) -> adk_core::BoxFuture<'e, sqlx::Result<PgStatement>>
+    ) -> adk_model::BoxFuture<'e, sqlx::Result<PgStatement>>
     where
         'c: 'e,
     {

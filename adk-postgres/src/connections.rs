@@ -3,7 +3,7 @@
 use crate::connection::{PgConnection, Server};
 use crate::error::{Doing, closed_error, is_transient};
 use crate::transact::Patience;
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

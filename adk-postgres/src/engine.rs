@@ -7,15 +7,15 @@ use crate::runs::{self, Whose};
 use crate::transact::OwnWork;
 use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
-use adk_core::engine::{
+use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
     Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
     RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
     WaitRegistry, Waiting, refuse, to_text,
 };
-use adk_core::model::Usage;
-use adk_core::session::{Location, SessionKey};
-use adk_core::{BoxFuture, Result, RunId};
+use adk_journal::session::{Location, SessionKey};
+use adk_model::model::Usage;
+use adk_model::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Conversion of Postgres errors into errors of ADK with a remedy.
 
-use adk_core::{Error, ErrorKind, StoreErrorKind};
+use adk_model::{Error, ErrorKind, StoreErrorKind};
 use sqlx::Error as Sql;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
@@ -210,11 +210,11 @@ pub(crate) fn outcome_unknown_error(error: &Error) -> Error {
 
 /// Converts the error of a statement; the argument completes "Postgres failed to ...".
 pub(crate) trait Doing<T> {
-    fn doing(self, what: &str) -> adk_core::Result<T>;
+    fn doing(self, what: &str) -> adk_model::Result<T>;
 }
 
 impl<T> Doing<T> for Result<T, Sql> {
-    fn doing(self, what: &str) -> adk_core::Result<T> {
+    fn doing(self, what: &str) -> adk_model::Result<T> {
         self.map_err(|error| postgres_error(what, error))
     }
 }

@@ -1,8 +1,9 @@
 //! Exact texts of values that `jsonb` changes: the order of keys, NUL characters and some numbers.
 //! The text is stored next to the value that ADK reads.
 
-use adk_core::engine::{from_text, to_text};
-use adk_core::{Error, ErrorKind, Event, Part, Result, StoreErrorKind};
+use adk_journal::Event;
+use adk_journal::engine::{from_text, to_text};
+use adk_model::{Error, ErrorKind, Part, Result, StoreErrorKind};
 use serde_json::{Map, Number, Value};
 
 /// Reports whether `jsonb` stores a value and returns it unchanged.

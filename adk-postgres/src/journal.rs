@@ -8,12 +8,13 @@ use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
 use crate::runs::key_of;
-use adk_core::engine::{
+use adk_journal::engine::{
     ClaimId, Done, DrivenRun, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
-use adk_core::model::Usage;
-use adk_core::session::{SessionKey, now_micros};
-use adk_core::{Error, Result, RunId, StateDelta};
+use adk_journal::StateDelta;
+use adk_journal::session::{SessionKey, now_micros};
+use adk_model::model::Usage;
+use adk_model::{Error, Result, RunId};
 use serde_json::Value;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;

@@ -2,8 +2,8 @@
 
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error};
-use adk_core::Result;
-use adk_core::engine::{KeyBinding, RequestKey};
+use adk_journal::engine::{KeyBinding, RequestKey};
+use adk_model::Result;
 use sqlx::Row as _;
 use std::time::Duration;
 

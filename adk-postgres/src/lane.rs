@@ -3,10 +3,11 @@
 
 use crate::Shared;
 use crate::batch::batch;
-use adk_core::engine::{ClaimId, Done, Draft, RunRecord, RunStatus, Slot, Stored, Update, Wait};
-use adk_core::model::Usage;
-use adk_core::session::{Session, SessionKey};
-use adk_core::{Event, EventId, Result};
+use adk_journal::Event;
+use adk_journal::engine::{ClaimId, Done, Draft, RunRecord, RunStatus, Slot, Stored, Update, Wait};
+use adk_journal::session::{Session, SessionKey};
+use adk_model::model::Usage;
+use adk_model::{EventId, Result};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

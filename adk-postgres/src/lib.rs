@@ -23,13 +23,13 @@
 //! [`Runner::recover`](adk_core::Runner::recover) in any other process resumes the runs. A process
 //! that was only stopped or disconnected cannot interfere: each claim of a run has a number, each
 //! transaction compares it, and a write of an outdated claim fails with an error of kind
-//! [`StoreErrorKind::Fenced`](adk_core::StoreErrorKind::Fenced).
+//! [`StoreErrorKind::Fenced`](adk_model::StoreErrorKind::Fenced).
 //!
 //! A thread of its own renews the lease, so a tool that blocks the runtime does not lose it.
 //!
 //! **The store waits for a server that is briefly unreachable**, for up to [`Options::patience`].
 //! After that the run keeps its state, its stream ends with a
-//! [retryable](adk_core::Error::is_retryable) error, and any process can resume the run. Each wait
+//! [retryable](adk_model::Error::is_retryable) error, and any process can resume the run. Each wait
 //! has a limit: a process that is stopped inside a transaction loses its locks, and a network that
 //! goes silent fails no run.
 //!
@@ -63,10 +63,12 @@ mod transact;
 mod types;
 mod waits;
 
-use adk_core::engine::Engine;
-use adk_core::memory::MemoryService;
-use adk_core::session::{Location, OpenSessions, SessionStore};
-use adk_core::{ArtifactStore, Result, Store};
+use adk_journal::ArtifactStore;
+use adk_journal::Store;
+use adk_journal::engine::Engine;
+use adk_journal::memory::MemoryService;
+use adk_journal::session::{Location, OpenSessions, SessionStore};
+use adk_model::Result;
 use connection::Server;
 use connections::Connections;
 use error::Doing;
@@ -87,7 +89,7 @@ pub struct Options {
     pub lease: Duration,
     /// Maximum time that a call waits for the server, including all attempts. Default ten seconds.
     /// Transient failures are retried until this time is over; then the error is
-    /// [retryable](adk_core::Error::is_retryable), and the run keeps its state. An attempt that
+    /// [retryable](adk_model::Error::is_retryable), and the run keeps its state. An attempt that
     /// begins at the last moment may take as long again.
     ///
     /// Each single wait has a limit that is a part of the patience, so that there is time for
@@ -112,7 +114,7 @@ pub struct Options {
     /// Maximum number of open connections, in addition to the connection of the lease. Default 10.
     pub connections: u32,
     /// Whether to create missing tables. Default `true`. With `false`, a database without tables
-    /// is an error of kind [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is
+    /// is an error of kind [`Missing`](adk_model::StoreErrorKind::Missing), and nothing is
     /// changed.
     pub create: bool,
 }
@@ -209,10 +211,10 @@ impl PostgresStore {
     /// `sslrootcert`. Without the feature, both modes are an error.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Store`](adk_core::ErrorKind::Store) if the server cannot be reached,
+    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the server cannot be reached,
     /// if the database does not exist, if the user may not write, or if tables belong to another
     /// program or another version of ADK. Each case has a
-    /// [`StoreErrorKind`](adk_core::StoreErrorKind) of its own.
+    /// [`StoreErrorKind`](adk_model::StoreErrorKind) of its own.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::connect_with(url, Options::default()).await
     }

@@ -5,8 +5,9 @@ use crate::connection::PgConnection;
 use crate::error::{Doing, is_taken, postgres_error};
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
-use adk_core::session::{Scope, SessionKey, split};
-use adk_core::{Event, Result, StateDelta};
+use adk_journal::session::{Scope, SessionKey, split};
+use adk_journal::{Event, StateDelta};
+use adk_model::Result;
 use serde_json::Value;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
@@ -317,10 +318,10 @@ const WRITE: &str = "WITH head AS (
         exact = (exact - $19::text[]) || $20
     FROM head h WHERE n.number = h.number";
 
-fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_core::Error {
+fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_model::Error {
     if is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
-        adk_core::Error::new(
-            adk_core::ErrorKind::Store(adk_core::StoreErrorKind::Exists),
+        adk_model::Error::new(
+            adk_model::ErrorKind::Store(adk_model::StoreErrorKind::Exists),
             format!("the session `{key}` already contains one of these events"),
         )
         .with_help("append only new events, or import into a session with another id")

@@ -4,10 +4,10 @@
 use crate::PostgresStore;
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use adk_core::engine::{from_text, to_text};
-use adk_core::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
-use adk_core::session::SessionKey;
-use adk_core::{BoxFuture, Content, Result};
+use adk_journal::engine::{from_text, to_text};
+use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
+use adk_journal::session::SessionKey;
+use adk_model::{BoxFuture, Content, Result};
 use sqlx::Row as _;
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error};
 use crate::lease::Drives;
-use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text};
-use adk_core::session::SessionKey;
-use adk_core::{Result, RunId};
+use adk_journal::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text};
+use adk_journal::session::SessionKey;
+use adk_model::{Result, RunId};
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row as _};
 

@@ -2,7 +2,7 @@
 
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error, postgres_error};
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use sqlx::Row as _;
 
 /// ADK's tables, as google-adk 2.13 creates them (`sessions/schemas/v1.py`).

@@ -4,11 +4,12 @@ use crate::error::{Doing, closed_error};
 use crate::lane::{Job, Reply};
 use crate::transact::OwnWork;
 use crate::{PostgresStore, Shared, log, reader};
-use adk_core::session::{
+use adk_journal::session::{
     EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp,
     now_micros,
 };
-use adk_core::{BoxFuture, Event, Result, StateDelta};
+use adk_journal::{Event, StateDelta};
+use adk_model::{BoxFuture, Result};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

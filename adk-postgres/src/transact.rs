@@ -3,7 +3,7 @@
 use crate::Shared;
 use crate::connection::PgConnection;
 use crate::error::{Doing, closed_error, is_transient, outcome_unknown_error, postgres_error};
-use adk_core::{BoxFuture, Error, Result};
+use adk_model::{BoxFuture, Error, Result};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;

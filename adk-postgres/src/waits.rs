@@ -3,8 +3,10 @@
 use crate::connection::PgConnection;
 use crate::error::Doing;
 use crate::runs::{Whose, key_of, select};
-use adk_core::Result;
-use adk_core::engine::{ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text};
+use adk_journal::engine::{
+    ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text,
+};
+use adk_model::Result;
 use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row as _};

@@ -112,7 +112,7 @@ async fn drive(handle: Handle<'_>, task: BranchTask, parent: String) -> Result<B
     let (stopped, Served { end, places, .. }) = serving.serve().await;
     match stopped {
         Ok(()) => {
-            let report = BranchReport::of(end, Vec::new()).to_value()?;
+            let report = adk_core::Outcome::branch_report(end, Vec::new()).to_value()?;
             Ok(BranchResult {
                 report,
                 places,

@@ -124,7 +124,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Err(error) => RunStatus::Failed(error.to_string()),
     };
     let report = match end {
-        Ok(_) => RunReport::of(end),
+        Ok(_) => adk_core::Outcome::report(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage),
     };
     let close = store_end(worker, run_id, status, report.usage);

@@ -1,6 +1,8 @@
 //! Functions that expansions of the macros and `adk-workflow-core` call. Not for users: the module
 //! changes without notice.
 
+#![doc(hidden)]
+
 pub use crate::bounds::Cost;
 pub use crate::check::bounds::raise_bounds;
 pub use crate::check::facts::{Facts, Sizes, all, facts, sizes};

@@ -3,8 +3,9 @@
 use crate::SqliteStore;
 use crate::error::Doing;
 use crate::writer::Db;
-use adk_core::session::{Location, SessionKey};
-use adk_core::{ArtifactStore, BoxFuture, Part, Result, StoredPart};
+use adk_journal::session::{Location, SessionKey};
+use adk_journal::{ArtifactStore, StoredPart};
+use adk_model::{BoxFuture, Part, Result};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 /// The columns that identify an artifact. The owner is `None` for a file of a user.

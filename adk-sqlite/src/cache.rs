@@ -1,8 +1,8 @@
 //! [`Cache`]: rows of sessions and runs that stay valid until another connection writes.
 
 use crate::tail::Tail;
-use adk_core::RunId;
-use adk_core::session::SessionKey;
+use adk_journal::session::SessionKey;
+use adk_model::RunId;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 

@@ -7,9 +7,10 @@ use crate::journal;
 use crate::reader;
 use crate::sessions::catch_up;
 use crate::writer::{Db, Job};
-use adk_core::engine::{Done, Draft, Slot, Stored, Update, refuse, to_text};
-use adk_core::session::OpenSessions;
-use adk_core::{Error, Event, Path, Result, StateDelta, Unstamped};
+use adk_journal::engine::{Done, Draft, Slot, Stored, Update, refuse, to_text};
+use adk_journal::session::OpenSessions;
+use adk_journal::{Event, StateDelta, Unstamped};
+use adk_model::{Error, Path, Result};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 

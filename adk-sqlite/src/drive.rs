@@ -5,9 +5,9 @@ use crate::error::closed_error;
 use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
-use adk_core::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunStatus, refuse};
-use adk_core::model::Usage;
-use adk_core::{Result, RunId};
+use adk_journal::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunStatus, refuse};
+use adk_model::model::Usage;
+use adk_model::{Result, RunId};
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
 

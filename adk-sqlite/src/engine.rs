@@ -8,15 +8,15 @@ use crate::keys;
 use crate::runs::{self, Whose};
 use crate::waits;
 use crate::writer::Db;
-use adk_core::engine::{
+use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
     Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
     RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
     WaitRegistry, Waiting,
 };
-use adk_core::model::Usage;
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Result, RunId};
+use adk_journal::session::Location;
+use adk_model::model::Usage;
+use adk_model::{BoxFuture, Result, RunId};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Conversion of SQLite's errors into errors of ADK with a remedy.
 
-use adk_core::{Error, ErrorKind, StoreErrorKind};
+use adk_model::{Error, ErrorKind, StoreErrorKind};
 use rusqlite::ErrorCode;
 use std::path::Path;
 
@@ -45,11 +45,11 @@ pub(crate) fn sqlite_error(doing: &str, error: &rusqlite::Error) -> Error {
 
 /// Converts the error of a statement; the argument completes "SQLite failed to ...".
 pub(crate) trait Doing<T> {
-    fn doing(self, what: &str) -> adk_core::Result<T>;
+    fn doing(self, what: &str) -> adk_model::Result<T>;
 }
 
 impl<T> Doing<T> for rusqlite::Result<T> {
-    fn doing(self, what: &str) -> adk_core::Result<T> {
+    fn doing(self, what: &str) -> adk_model::Result<T> {
         self.map_err(|error| sqlite_error(what, &error))
     }
 }

@@ -1,7 +1,7 @@
 //! [`DatabaseFile`]: identity of the file of an open store, and checks that the file still exists.
 
 use crate::error::{copy, kind_of_io};
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::Connection;
 use std::fs::Metadata;
 use std::io::ErrorKind as IoErrorKind;

@@ -4,13 +4,14 @@ use crate::append::{Entry, session_rows};
 use crate::error::Doing;
 use crate::reader::{self, Filled};
 use crate::writer::Db;
-use adk_core::engine::{
+use adk_journal::StateDelta;
+use adk_journal::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Pairs, RunRecord, RunRows, RunStatus,
     Stored, from_text, refuse, to_text,
 };
-use adk_core::model::Usage;
-use adk_core::session::now_micros;
-use adk_core::{Result, RunId, StateDelta};
+use adk_journal::session::now_micros;
+use adk_model::model::Usage;
+use adk_model::{Result, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use serde_json::Value;
 

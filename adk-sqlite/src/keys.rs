@@ -1,9 +1,9 @@
 //! [`bind`]: idempotency keys of requests, as rows of `adkw_keys`.
 
 use crate::error::Doing;
-use adk_core::Result;
-use adk_core::engine::{KeyBinding, RequestKey};
-use adk_core::session::now_micros;
+use adk_journal::engine::{KeyBinding, RequestKey};
+use adk_journal::session::now_micros;
+use adk_model::Result;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::time::Duration;
 

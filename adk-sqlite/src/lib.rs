@@ -46,10 +46,12 @@ mod turns;
 mod waits;
 mod writer;
 
-use adk_core::engine::Engine;
-use adk_core::memory::MemoryService;
-use adk_core::session::{Location, OpenSessions, SessionStore};
-use adk_core::{ArtifactStore, Result, Store};
+use adk_journal::ArtifactStore;
+use adk_journal::Store;
+use adk_journal::engine::Engine;
+use adk_journal::memory::MemoryService;
+use adk_journal::session::{Location, OpenSessions, SessionStore};
+use adk_model::Result;
 use reader::Reader;
 use std::fmt;
 use std::path::Path;
@@ -81,7 +83,7 @@ pub struct Options {
     pub max_bytes: Option<u64>,
     /// Whether to create a missing file, and missing tables in an existing database. Default
     /// `true`. With `false`, a missing file or table is an error of kind
-    /// [`Missing`](adk_core::StoreErrorKind::Missing), and nothing is changed.
+    /// [`Missing`](adk_model::StoreErrorKind::Missing), and nothing is changed.
     pub create: bool,
 }
 
@@ -132,7 +134,7 @@ impl Options {
 ///
 /// All paths that lead to the file open the same database. When the file is deleted, renamed or
 /// replaced while the store is open, the store stops: each later operation fails with an error of
-/// kind [`Misplaced`](adk_core::StoreErrorKind::Misplaced). The store detects a deleted `-wal` file
+/// kind [`Misplaced`](adk_model::StoreErrorKind::Misplaced). The store detects a deleted `-wal` file
 /// at the next read, or within 16 transactions. Transactions acknowledged before that reach the
 /// file when the store is closed, and are lost if the process is killed first.
 ///
@@ -172,10 +174,10 @@ impl SqliteStore {
     /// Opens a file. Creates the file and its tables if they do not exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Store`](adk_core::ErrorKind::Store) if the file is not writable, is
+    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the file is not writable, is
     /// locked, is damaged, is not a database, has several hard links or has tables of another
     /// version of ADK, or if the disk is full. Each case has a
-    /// [`StoreErrorKind`](adk_core::StoreErrorKind) of its own. SQLite's `:memory:` is rejected,
+    /// [`StoreErrorKind`](adk_model::StoreErrorKind) of its own. SQLite's `:memory:` is rejected,
     /// because a store is a file.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::open_with(path, Options::default()).await

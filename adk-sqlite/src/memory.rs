@@ -3,10 +3,10 @@
 use crate::SqliteStore;
 use crate::error::Doing;
 use crate::writer::Db;
-use adk_core::engine::{from_text, to_text};
-use adk_core::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
-use adk_core::session::SessionKey;
-use adk_core::{BoxFuture, Result};
+use adk_journal::engine::{from_text, to_text};
+use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
+use adk_journal::session::SessionKey;
+use adk_model::{BoxFuture, Result};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::BTreeSet;
 

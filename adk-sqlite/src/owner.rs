@@ -2,8 +2,8 @@
 //! lives, and the operating system releases the lock when the process ends.
 
 use crate::error::kind_of_io;
-use adk_core::engine::ClaimId;
-use adk_core::{Error, ErrorKind, Result};
+use adk_journal::engine::ClaimId;
+use adk_model::{Error, ErrorKind, Result};
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -6,9 +6,9 @@
 use crate::owner::Owner;
 use crate::runs::{DRIVERS, FREE, OF_OWNER, Whose, bind, runs, runs_sql};
 use crate::waits::{DUE, DUE_OF_TENANTS, OPEN_WAIT, due, waiting, waiting_sql};
-use adk_core::RunId;
-use adk_core::engine::{RunFilter, RunState};
-use adk_core::session::SessionKey;
+use adk_journal::engine::{RunFilter, RunState};
+use adk_journal::session::SessionKey;
+use adk_model::RunId;
 use rusqlite::{Connection, StatementStatus};
 use std::collections::HashSet;
 

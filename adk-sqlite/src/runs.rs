@@ -2,9 +2,9 @@
 
 use crate::error::{Doing, corrupt_error};
 use crate::owner::Owner;
-use adk_core::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text, to_text};
-use adk_core::session::SessionKey;
-use adk_core::{Result, RunId};
+use adk_journal::engine::{ClaimId, RunFilter, RunInfo, RunState, RunStatus, from_text, to_text};
+use adk_journal::session::SessionKey;
+use adk_model::{Result, RunId};
 use rusqlite::{Connection, Row, Rows, Statement};
 use std::collections::HashSet;
 

@@ -1,7 +1,7 @@
 //! The tables: those of ADK's schema version 1, and the further tables of this crate.
 
 use crate::error::{Doing, corrupt_error};
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension};
 
 /// As google-adk 2.13 makes them (`sessions/schemas/v1.py`).

@@ -5,11 +5,12 @@ use crate::error::{Doing, closed_error};
 use crate::reader::{self, Reader, Shelf, listed_session, row, snapshot};
 use crate::writer::{Db, Job};
 use crate::{SqliteStore, time};
-use adk_core::session::{
+use adk_journal::session::{
     EventFilter, Location, OpenSessions, Session, SessionKey, SessionRow, SessionSnapshot,
     SessionStore, forget_temp, now_micros, split,
 };
-use adk_core::{BoxFuture, ErrorKind, Event, Result, StateDelta, StoreErrorKind};
+use adk_journal::{Event, StateDelta};
+use adk_model::{BoxFuture, ErrorKind, Result, StoreErrorKind};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;

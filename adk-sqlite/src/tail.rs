@@ -7,7 +7,7 @@
 //! its places in the log.
 
 use crate::error::Doing;
-use adk_core::Result;
+use adk_model::Result;
 use rusqlite::{Connection, params};
 use std::collections::HashSet;
 

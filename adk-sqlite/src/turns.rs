@@ -4,11 +4,10 @@
 
 use crate::SqliteStore;
 use adk_core::llm::{Compaction, IncludeContents, LlmAgent};
-use adk_core::testing::ScriptedModel;
-use adk_core::{
-    Agent, AgentMeta, Content, Context, Event, EventCompaction, Flow, Needs, Result, RunRequest,
-    Runner, SequentialAgent, StateDelta, Workflow,
-};
+use adk_core::{Agent, AgentMeta, Context, Needs, RunRequest, Runner, SequentialAgent, Workflow};
+use adk_journal::{Event, EventCompaction, StateDelta};
+use adk_model::testing::ScriptedModel;
+use adk_model::{Content, Flow, Result};
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::ops::Range;

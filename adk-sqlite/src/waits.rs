@@ -4,9 +4,11 @@ use crate::error::Doing;
 use crate::journal::drives;
 use crate::runs::{Whose, bind, filter_sql, key_of, parameters};
 use crate::writer::Db;
-use adk_core::Result;
-use adk_core::engine::{ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text};
-use adk_core::session::SessionKey;
+use adk_journal::engine::{
+    ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text,
+};
+use adk_journal::session::SessionKey;
+use adk_model::Result;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 

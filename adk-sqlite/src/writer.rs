@@ -7,8 +7,8 @@ use crate::error::{Doing, closed_error, copy, read_only, sqlite_error, with_file
 use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
 use crate::{Durability, runs, schema, tail};
-use adk_core::engine::ClaimId;
-use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_journal::engine::ClaimId;
+use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

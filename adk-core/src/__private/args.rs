@@ -17,7 +17,7 @@ pub use param::{
 };
 
 use crate::encode::to_json;
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::tool::{ToolArgs, ToolContext, ToolError, schema};
 use crate::spec::ToolMeta;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -236,7 +236,7 @@ where
         let done = work(&mut own);
         (own, done)
     };
-    match crate::panic::run_blocking(work).await {
+    match crate::task::run_blocking(work).await {
         Ok((own, done)) => {
             *cx = own;
             done

@@ -331,7 +331,7 @@ fn timeout_error(limit: Duration, left: &str) -> Error {
 async fn run_blocking(
     work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>,
 ) -> Result<FunctionOutcome> {
-    crate::panic::run_blocking(work)
+    crate::task::run_blocking(work)
         .await
         .unwrap_or_else(|message| Err(panic_error(&message)))
 }

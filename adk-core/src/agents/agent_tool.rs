@@ -1,7 +1,7 @@
 //! [`AgentTool`]: an agent as a tool of another agent.
 
 use crate::agents::llm::LlmAgent;
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare, Run, stored_key};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, text};

@@ -6,9 +6,9 @@ mod form;
 pub use builder::{Await, AwaitBuilder};
 pub(crate) use form::AnswerForm;
 
+use crate::Flow;
 use crate::agents::llm::render;
 use crate::encode::to_json;
-use crate::flow::Flow;
 use crate::runtime::run::{Context, WaitQuestion};
 use crate::spec::AnsweredBy;
 use crate::store::event::Event;

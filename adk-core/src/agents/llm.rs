@@ -42,8 +42,8 @@ pub use tool_workflow::ToolWorkflow;
 pub(crate) use output::AgentOutput;
 pub(crate) use template::render;
 
+use crate::Flow;
 use crate::agents::description::{AgentDescription, DescriptionParts};
-use crate::flow::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare, PromptSource};

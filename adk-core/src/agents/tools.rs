@@ -6,7 +6,7 @@ mod memory;
 pub use artifacts::load_artifacts;
 pub use memory::{load_memory, preload_memory};
 
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;
 use serde_json::Value;

@@ -4,7 +4,6 @@ mod accessors;
 mod actions;
 mod announced_keys;
 mod artifacts;
-mod attempt;
 mod budget;
 mod call_counts;
 mod callback;
@@ -17,7 +16,7 @@ mod history;
 mod inherited;
 mod lifecycle;
 mod lost_waits;
-pub mod memory;
+mod memory;
 mod meter;
 mod models;
 mod origin;
@@ -34,23 +33,16 @@ mod timers;
 mod trace;
 mod update;
 
-pub use crate::flow::{LoopEnd, LoopEndReason};
+pub use crate::LoopEnd;
 pub use crate::store::engine::Waiting;
 pub(crate) use crate::store::engine::record;
 pub use actions::ToolActions;
 pub use announced_keys::AnnouncedKeys;
-pub(crate) use artifacts::MissingArtifactStore;
-pub use artifacts::{
-    ArtifactStore, Artifacts, FolderArtifacts, MemoryArtifacts, NoArtifacts, StoredPart,
-};
-pub use attempt::{ATTEMPT_KEY, FailedAttempt, WINNER_KEY};
+pub use artifacts::Artifacts;
 pub use callback::CallbackContext;
 pub use config::{RunConfig, SessionTurns};
 pub use context::Context;
 pub use history::History;
-pub use lifecycle::{
-    AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase,
-};
 pub use out::Out;
 pub use outcome::Outcome;
 pub use plugin::Plugin;
@@ -80,7 +72,7 @@ pub(crate) use trace::{
 pub(crate) use update::{CallPlace, CallStep, Caller, UpdatedKeys, Updates, is_update};
 
 use crate::id::IdSeed;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
@@ -162,8 +154,8 @@ pub(crate) struct Run {
 
 /// Services that all runs of a runner share.
 pub(crate) struct Services {
-    pub(crate) artifacts: Arc<dyn ArtifactStore>,
-    pub(crate) memory: Option<Arc<dyn memory::MemoryService>>,
+    pub(crate) artifacts: Arc<dyn crate::ArtifactStore>,
+    pub(crate) memory: Option<Arc<dyn crate::memory::MemoryService>>,
     pub(crate) models: Models,
     pub(crate) plugins: Plugins,
     pub(crate) resources: SharedResources,
@@ -295,9 +287,9 @@ impl Run {
             SharedState::default(),
             SharedState::default(),
         ));
-        let models = Models::new(Arc::new(crate::models::model::NoProvider));
+        let models = Models::new(Arc::new(crate::model::NoProvider));
         let services = Services {
-            artifacts: Arc::new(MemoryArtifacts::new()),
+            artifacts: Arc::new(crate::MemoryArtifacts::new()),
             memory: None,
             models,
             plugins: Plugins::default(),
@@ -321,15 +313,11 @@ impl Run {
     }
 
     /// Attaches the record of a new run to its first commit, with the session as it is now.
-    pub(crate) fn attach_record(&mut self, record: RunRecord) {
+    pub(crate) fn attach_record(&mut self, mut record: RunRecord) {
         self.began = self.delivery.session.len() as u64;
-        let state = self.delivery.session.state().into_iter().collect();
-        let record = RunRecord {
-            state,
-            begins: self.began,
-            is_queued: false,
-            ..record
-        };
+        record.state = self.delivery.session.state().into_iter().collect();
+        record.begins = self.began;
+        record.is_queued = false;
         self.begins = Mutex::new(Some(Arc::new(record)));
     }
 

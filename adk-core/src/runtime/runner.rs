@@ -15,7 +15,6 @@ mod recover;
 mod request;
 mod root;
 mod session;
-mod store;
 mod stream;
 mod watch;
 
@@ -25,13 +24,12 @@ pub use input::IntoInput;
 pub use recover::Recovered;
 pub use request::RunRequest;
 pub use session::SessionHandle;
-pub use store::{InMemoryStore, Store};
 pub use stream::{RunEnd, RunStream};
 pub use watch::Watch;
 
 use crate::Result;
 use crate::id::IdSeed;
-use crate::models::model::{ModelProvider, NoProvider};
+use crate::model::{ModelProvider, NoProvider};
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::{RunConfig, Services};

@@ -16,7 +16,7 @@ pub use pinned::tool_file;
 pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
-use crate::models::model::{ModelRequest, ToolDeclaration};
+use crate::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::CallbackContext;
 use crate::spec::ToolMeta;

@@ -46,9 +46,9 @@ impl RunDriver for Client {
             let process = Process::new(log.clone(), tree, usize::MAX);
             let (runner, posted) = process.runner();
             let report = match runner.with_workflow(tree()).begin(task) {
-                Ok(request) => {
-                    RunReport::of(process.serve(request, posted, pending()).await.0.unwrap())
-                }
+                Ok(request) => adk_core::Outcome::report(
+                    process.serve(request, posted, pending()).await.0.unwrap(),
+                ),
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
             };
             // The report is JSON, as when it is sent.

@@ -189,7 +189,7 @@ impl Process {
                 .serve(runner.branch(&tree, task), posted, cancelled)
                 .await;
             let joined = match ended {
-                Some(ended) => BranchReport::of(ended, Vec::new()),
+                Some(ended) => adk_core::Outcome::branch_report(ended, Vec::new()),
                 None => BranchReport::new(Ok(adk_core::engine::BranchEnd::default())),
             };
             json!({"ended": joined.to_value().unwrap(), "places": places})

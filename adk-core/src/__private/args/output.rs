@@ -1,6 +1,6 @@
 //! Return values of tools. The type of a value selects how it becomes a [`ToolOutcome`].
 
-use crate::flow::Flowing;
+use crate::__private::flowing::Flowing;
 use crate::runtime::tool::{ToolContext, ToolError};
 use crate::{Flow, StateDelta};
 use serde::Serialize;

@@ -10,7 +10,7 @@
 //! `InferredReturn` fills in such parts.
 
 use super::inferred_return::InferredReturn;
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
     BeforeToolAnswer, CallbackFactory, ClosureError, OnModelErrorAnswer, OnToolErrorAnswer, Said,

@@ -1,7 +1,7 @@
 //! Return values of function agents. The type of a value selects how it becomes a
 //! [`FunctionOutcome`].
 
-use crate::flow::Flowing;
+use crate::__private::flowing::Flowing;
 use crate::{Context, Event, Flow, Result, StateDelta};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //! bound names the expected value.
 
 use crate::agents::llm::Retry;
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::runtime::agent::{Agent, DynAgent};
 use crate::spec::AgentMeta;
 

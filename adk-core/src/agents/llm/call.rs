@@ -5,8 +5,8 @@ use super::calls::without_deep_arguments;
 use super::pieces::{Piece, PieceSender, channel};
 use super::{Retry, trace};
 use crate::encode::to_json;
-use crate::models::limit::Permit;
-use crate::models::model::{
+use crate::limit::Permit;
+use crate::model::{
     GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
 };
 use crate::runtime::run::{Context, ModelChain, Run, TraceSpan};
@@ -158,6 +158,7 @@ impl ModelCall {
             max_output_tokens,
             stop,
             seed,
+            ..
         } = config;
         let config = json!([temperature, top_p, max_output_tokens, stop, seed]);
         let inputs = json!([
@@ -252,9 +253,9 @@ impl ModelCall {
             };
             let piece = match next {
                 Some(Ok(ModelChunk::Done(response))) => return Ok(response),
-                Some(Ok(_)) if !self.request.stream => continue,
-                Some(Ok(ModelChunk::Text(text))) => Piece::Text(text),
-                Some(Ok(ModelChunk::Thought(text))) => Piece::Thought(text),
+                Some(Ok(ModelChunk::Text(text))) if self.request.stream => Piece::Text(text),
+                Some(Ok(ModelChunk::Thought(text))) if self.request.stream => Piece::Thought(text),
+                Some(Ok(_)) => continue,
                 Some(Err(error)) => return Err(error),
                 None => {
                     let message =

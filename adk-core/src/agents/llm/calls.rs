@@ -8,8 +8,7 @@ use super::questions::{self, ToolQuestion};
 use super::sequence::Sequence;
 use super::toolbox::Toolbox;
 use super::{Retry, trace};
-use crate::content::{Content, FunctionCall, FunctionResponse, Part, Role};
-use crate::models::model::ModelResponse;
+use crate::model::ModelResponse;
 use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, Run, count_replayed, in_span};
 use crate::runtime::tool::{
@@ -18,6 +17,7 @@ use crate::runtime::tool::{
 use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::StateDelta;
 use crate::{BoxFuture, Error, ErrorKind, MAX_DEPTH, Name, Path, Result, depth, secret, task};
+use crate::{Content, FunctionCall, FunctionResponse, Part, Role};
 use futures_util::future::{Either, join_all, ready};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -3,11 +3,11 @@
 
 use super::contents::{Reach, View, pairs};
 use super::{COMPACTION_KEY, LlmAgent, call, request, turn};
-use crate::content::{Content, Part};
-use crate::models::model::{CallInfo, ModelRef, ModelRequest};
+use crate::model::{ModelRef, ModelRequest};
 use crate::runtime::run::{Context, ModelChain, Run};
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, EventCompaction, is_concurrent};
+use crate::{Content, Part};
 use crate::{ErrorKind, Name, Result};
 use adk_spec::setters;
 use serde_json::json;
@@ -151,16 +151,12 @@ pub(super) async fn run(
     let Some(SummaryPart { end, text }) = due else {
         return Ok(());
     };
-    let mut request = ModelRequest {
-        system_instruction: INSTRUCTION.to_owned(),
-        contents: vec![Content::user(text)].into(),
-        config: agent.settings.generation.clone(),
-        info: CallInfo {
-            is_summary: true,
-            ..request::info(call, cx)
-        },
-        ..ModelRequest::default()
-    };
+    let mut request = ModelRequest::default();
+    request.system_instruction = INSTRUCTION.to_owned();
+    request.contents = vec![Content::user(text)].into();
+    request.config = agent.settings.generation.clone();
+    request.info = request::info(call, cx);
+    request.info.is_summary = true;
     request.config.stop.clear();
     let models = compaction.models(agent, models, cx)?;
     let failed =
@@ -358,7 +354,7 @@ fn line(event: &Event) -> String {
             }
             Part::InlineData(blob) => writeln!(text, "{author} showed a file ({})", blob.mime_type),
             Part::FileData(file) => writeln!(text, "{author} showed the file {}", file.file_uri),
-            Part::Thought(_) | Part::Other(_) => Ok(()),
+            _ => Ok(()),
         };
     }
     text

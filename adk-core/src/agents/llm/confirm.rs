@@ -8,7 +8,7 @@ use super::LlmAgent;
 use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
 use super::toolbox::Toolbox;
-use crate::content::FunctionCall;
+use crate::FunctionCall;
 use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, OpenWait, WaitAnswer, WaitQuestion};
 use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};

@@ -3,7 +3,7 @@
 
 use super::{Compaction, Instruction};
 use crate::encode::to_json;
-use crate::models::model::{GenerationConfig, ModelRef};
+use crate::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{

@@ -2,8 +2,8 @@
 
 use super::LlmAgent;
 use super::declare::{LlmDecl, LlmSettings, Retry, ToolsetList};
-use crate::flow::Flow;
-use crate::models::model::ModelRef;
+use crate::Flow;
+use crate::model::ModelRef;
 use crate::runtime::agent::{Agent, Handover};
 use crate::runtime::callback::{
     AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool,

@@ -3,7 +3,7 @@
 
 use super::toolbox::Toolbox;
 use super::{LlmAgent, no_answer};
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::runtime::callback::{self, ToolCallbacks};
 use crate::runtime::run::{Context, ToolActions};
 use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};

@@ -2,8 +2,8 @@
 //! is completed.
 
 use super::{LlmAgent, turn};
-use crate::flow::Flow;
-use crate::models::model::ToolDeclaration;
+use crate::Flow;
+use crate::model::ToolDeclaration;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Context, NothingWritten};
 use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, without_arguments};

@@ -3,9 +3,9 @@
 
 use super::toolbox::Toolbox;
 use crate::Result;
-use crate::content::{FunctionCall, Part};
 use crate::runtime::run::{CallStep, Context};
 use crate::runtime::tool::ToolContext;
+use crate::{FunctionCall, Part};
 use adk_spec::hash::hash;
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use super::calls::response_part;
 use super::toolbox::Toolbox;
-use crate::content::{Content, FunctionCall, Role};
 use crate::runtime::run::{Context, WaitQuestion};
 use crate::store::event::Event;
+use crate::{Content, FunctionCall, Role};
 use crate::{Name, Result};
 use serde_json::Value;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Classification of replies without an answer by the codes of providers, with error messages and
 //! remedies.
 
-use crate::models::model::{FinishReason, ModelResponse};
+use crate::model::{FinishReason, ModelResponse};
 use crate::runtime::run::NothingWritten;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, NoAnswerKind};
@@ -67,7 +67,7 @@ fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
             "the model's reply was cut off at the limit of output tokens before it said anything",
             MORE_TOKENS,
         ),
-        NoAnswerKind::Other => (
+        _ => (
             "the model gave no answer",
             "look the reason up in the provider's documentation",
         ),
@@ -161,6 +161,7 @@ fn kind_of_finish(reason: &FinishReason) -> NoAnswerKind {
         FinishReason::MaxTokens => NoAnswerKind::CutOff,
         FinishReason::Safety => NoAnswerKind::Safety,
         FinishReason::Other(code) => kind_of_code(code),
+        _ => NoAnswerKind::Other,
     }
 }
 

@@ -2,7 +2,7 @@
 //! key.
 
 use super::{OutputKey, no_answer, respond};
-use crate::models::model::FinishReason;
+use crate::model::FinishReason;
 use crate::runtime::tool::{decode, text};
 use crate::{Content, Error, ErrorKind, Name, Part, Result, depth};
 use serde_json::Value;

@@ -2,9 +2,9 @@
 //!
 //! A tokio channel would allocate a block for 32 pieces, and most calls send none.
 
-use crate::content::{Content, Part, Role, Thought};
 use crate::store::event::Event;
 use crate::sync::lock;
+use crate::{Content, Part, Role, Thought};
 use serde_json::Value;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};

@@ -6,8 +6,8 @@
 use super::calls::{CallRecord, count_call, start};
 use super::confirm::PreparedCall;
 use super::toolbox::Toolbox;
-use crate::content::FunctionCall;
-use crate::models::model::Usage;
+use crate::FunctionCall;
+use crate::model::Usage;
 use crate::runtime::run::{Context, WaitAnswer, WaitQuestion};
 use crate::runtime::tool::{ToolArgs, ToolError, ToolRecord};
 use crate::store::event::StateDelta;

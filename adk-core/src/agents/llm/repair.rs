@@ -5,11 +5,11 @@ use super::output::Misfit;
 use super::respond::{self, RESPOND};
 use super::{LlmAgent, RETRY_KEY, call, no_answer};
 use crate::Result;
-use crate::content::{Content, Part};
-use crate::models::model::ModelResponse;
+use crate::model::ModelResponse;
 use crate::runtime::run::Context;
 use crate::store::engine::CallKind;
 use crate::store::event::Event;
+use crate::{Content, Part};
 use serde_json::{Value, json};
 
 /// The answers of one turn that did not fit. They are not recorded separately, because the record

@@ -4,7 +4,7 @@ use super::contents::{contents, summarized_contents, turn_contents};
 use super::toolbox::Toolbox;
 use super::{IncludeContents, LlmAgent, live, respond, transfer};
 use crate::Result;
-use crate::models::model::{CallInfo, ModelRequest};
+use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
 
 /// Separates the paragraphs of a system instruction.
@@ -62,32 +62,31 @@ pub(super) async fn build(
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };
     let system_instruction = paragraphs.join(GAP);
-    Ok(ModelRequest {
-        fixed_len: fixed.unwrap_or(system_instruction.len()),
-        system_instruction,
-        contents,
-        tools: tools.declarations(),
-        response_schema: tools.response_schema(),
-        config: agent.settings.generation.clone(),
-        stream: cx.config().streaming,
-        info,
-    })
+    let mut request = ModelRequest::default();
+    request.fixed_len = fixed.unwrap_or(system_instruction.len());
+    request.system_instruction = system_instruction;
+    request.contents = contents;
+    request.tools = tools.declarations();
+    request.response_schema = tools.response_schema();
+    request.config = agent.settings.generation.clone();
+    request.stream = cx.config().streaming;
+    request.info = info;
+    Ok(request)
 }
 
 /// Returns the agent, path, run and turn of a model call.
 pub(super) fn info(turn: u32, cx: &Context) -> CallInfo {
-    CallInfo {
-        agent: cx.author().clone(),
-        path: cx.path().clone(),
-        run_id: cx.run_id(),
-        turn,
-        handed_over: cx
-            .frame
-            .handovers
-            .as_deref()
-            .is_some_and(|handovers| handovers.handed_over),
-        is_summary: false,
-    }
+    let mut info = CallInfo::default();
+    info.agent = cx.author().clone();
+    info.path = cx.path().clone();
+    info.run_id = cx.run_id();
+    info.turn = turn;
+    info.handed_over = cx
+        .frame
+        .handovers
+        .as_deref()
+        .is_some_and(|handovers| handovers.handed_over);
+    info
 }
 
 /// Returns ADK's paragraph on the name and the description of an agent.

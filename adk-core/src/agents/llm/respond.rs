@@ -2,11 +2,11 @@
 //! a response schema together with tools.
 
 use super::AgentOutput;
-use crate::content::{Content, FunctionCall, Part};
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
 use crate::spec::ToolMeta;
 use crate::store::event::Event;
+use crate::{Content, FunctionCall, Part};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::io;

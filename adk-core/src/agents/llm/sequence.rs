@@ -7,8 +7,8 @@
 //! and write one key under two names.
 
 use super::toolbox::Toolbox;
+use crate::FunctionCall;
 use crate::Name;
-use crate::content::FunctionCall;
 use crate::runtime::run::{Context, KeyScope, stored_key};
 use crate::runtime::tool::DynTool;
 use crate::spec::Renames;

@@ -1,9 +1,9 @@
 //! [`render`]: replacement of the placeholders of a prompt.
 
-use crate::content::{Blob, Part};
 use crate::runtime::run::Context;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::store::engine::{CallInputs, CallKind};
+use crate::{Blob, Part};
 use crate::{Error, ErrorKind, Name, Result, secret};
 use serde_json::Value;
 use std::fmt::Write;

@@ -5,7 +5,7 @@ use super::respond::SetModelResponse;
 use super::transfer::TransferToAgent;
 use super::{LlmAgent, live, toolsets};
 use crate::Result;
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{DynTool, ProcessRequest};
 use serde_json::Value;

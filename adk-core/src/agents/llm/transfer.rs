@@ -1,6 +1,6 @@
 //! [`TransferToAgent`]: the tool through which a model hands over to another agent.
 
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::runtime::run::{Context, HandoverState, HandoverTarget};
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
 use crate::spec::ToolMeta;

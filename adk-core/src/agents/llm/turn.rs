@@ -10,8 +10,8 @@ use super::{
     LlmAgent, calls, compact, hooks, live, long_running, no_answer, output, request, respond,
     transfer,
 };
-use crate::flow::Flow;
-use crate::models::model::{FinishReason, ModelRequest, ModelResponse, Usage};
+use crate::Flow;
+use crate::model::{FinishReason, ModelRequest, ModelResponse, Usage};
 use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{ToolActions, text};
 use crate::spec::Money;
@@ -357,10 +357,8 @@ pub(super) async fn call_model(
     };
     let response = call::make(call, cx).await;
     if let Ok(response) = &response {
-        let usage = Usage {
-            calls: 1,
-            ..response.usage
-        };
+        let mut usage = response.usage;
+        usage.calls = 1;
         *cx.frame.usage.get_or_insert_default() += usage;
         cx.run.add_usage(usage);
         cx.count_usage(&usage)?;
@@ -371,10 +369,8 @@ pub(super) async fn call_model(
 /// Counts tool calls before they start, except for calls of the runtime's own tools.
 pub(super) fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
     let own = calls.iter().filter(|call| !RESERVED.contains(&&*call.name));
-    let usage = Usage {
-        tool_calls: own.count() as u64,
-        ..Usage::default()
-    };
+    let mut usage = Usage::default();
+    usage.tool_calls = own.count() as u64;
     cx.count(Cost::ToolCalls, usage.tool_calls, || {
         calls.iter().any(|call| calls::has_begun(call, cx))
     })?;
@@ -432,12 +428,12 @@ fn read_reply(
 /// Adds the usage, the finish reason and the error of a model call to an event.
 pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &Context) {
     let ModelResponse {
-        content: _,
         finish_reason,
-        usage,
+        mut usage,
         model_version,
         error_code,
         error_message,
+        ..
     } = response;
     if usage != Usage::default()
         || finish_reason.is_some()
@@ -455,10 +451,7 @@ pub(super) fn add_call_details(event: &mut Event, response: ModelResponse, cx: &
                 .insert(COST_KEY.to_owned(), cost.into());
         }
         // ADK's usage has no field for the cost.
-        let usage = Usage {
-            cost: Money::ZERO,
-            ..usage
-        };
+        usage.cost = Money::ZERO;
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;
@@ -492,10 +485,9 @@ pub(super) fn response_event(actions: &ToolActions) -> Event {
 }
 
 fn actions_of(asked: &ToolActions) -> Actions {
-    Actions::from(RareActions {
-        escalate: asked.escalate.then_some(true),
-        skip_summarization: asked.skip_summarization.then_some(true),
-        transfer_to_agent: asked.transfer_to_agent.clone(),
-        ..RareActions::default()
-    })
+    let mut actions = RareActions::default();
+    actions.escalate = asked.escalate.then_some(true);
+    actions.skip_summarization = asked.skip_summarization.then_some(true);
+    actions.transfer_to_agent = asked.transfer_to_agent.clone();
+    Actions::from(actions)
 }

@@ -1,6 +1,6 @@
 //! The tool [`load_artifacts`].
 
-use crate::models::model::{ModelRequest, ToolDeclaration};
+use crate::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::callback::CallbackContext;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction,

@@ -1,9 +1,9 @@
 //! The tools [`load_memory`] and [`preload_memory`].
 
 use crate::encode::to_json;
-use crate::models::model::{ModelRequest, ToolDeclaration};
+use crate::memory::MemoryEntry;
+use crate::model::{ModelRequest, ToolDeclaration};
 use crate::runtime::callback::CallbackContext;
-use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction, without_arguments,
 };

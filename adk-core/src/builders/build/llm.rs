@@ -11,7 +11,7 @@ use super::item::{IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
 use crate::Name;
 use crate::agents::llm::{Compaction, IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::Budget;
 use adk_spec::setters;

@@ -1,6 +1,7 @@
 //! [`AgentBuilder`]: builds an agent with its runner and its session.
 
 use super::{AgentRunner, BuiltAgent};
+use crate::Store;
 use crate::agents::llm::LlmAgent;
 use crate::builders::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent,
@@ -9,9 +10,9 @@ use crate::builders::build::{
 use crate::check::{Check, Diagnostic};
 use crate::encode::to_json;
 use crate::id::IdSeed;
-use crate::models::model::{ModelProvider, ModelRef, NoProvider};
+use crate::model::{ModelProvider, ModelRef, NoProvider};
 use crate::runtime::run::RunConfig;
-use crate::runtime::runner::{Runner, RunnerBuilder, Store};
+use crate::runtime::runner::{Runner, RunnerBuilder};
 use crate::runtime::tool::DynTool;
 use crate::store::session::{SessionStore, now_micros};
 use crate::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};

@@ -1,7 +1,7 @@
 //! [`Handover`]: how an agent takes part in transfers between agents.
 
 use super::DynAgent;
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::runtime::run::PromptSource;
 use std::sync::Arc;
 

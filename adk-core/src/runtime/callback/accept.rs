@@ -6,7 +6,7 @@
 //! two; rustc infers it.
 
 use super::CallbackContext;
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::marker::PhantomData;

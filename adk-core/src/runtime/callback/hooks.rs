@@ -2,7 +2,7 @@
 //! first answer.
 
 use super::{AgentCallbacks, CallbackContext, ModelCallbacks, Said, ToolCallbacks};
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::panic::catch_panic;
 use crate::{Content, Error, ErrorKind, FunctionCall, Result};
 use serde_json::Value;

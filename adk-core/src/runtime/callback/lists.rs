@@ -5,7 +5,7 @@ use super::accept::{
     AfterAgent, AfterModel, AfterTool, Asked, BeforeAgent, BeforeModel, BeforeTool, OnModelError,
     OnToolError, Said, may_stand,
 };
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::fmt;

@@ -3,7 +3,7 @@
 
 use super::meter::Meter;
 use super::{Context, ModelChain};
-use crate::models::model::{ModelRequest, Usage};
+use crate::model::{ModelRequest, Usage};
 use crate::spec::{Budget, Price, Prices};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result};

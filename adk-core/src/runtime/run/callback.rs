@@ -1,10 +1,10 @@
 //! [`CallbackContext`]: the handle of a callback to its run.
 
-use super::memory::MemoryEntry;
 use super::{
     Artifacts, CallCounts, CallStep, Caller, History, KeyScope, Overlay, Run, Services, State,
     ToolActions, UpdatedKeys, Updates, WriteRules, accessors, perform,
 };
+use crate::memory::MemoryEntry;
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::{Content, Event, Name, Path, Result, depth};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! [`Consumption`]: the measured usage of a part of a run.
 
 use super::{Context, Meter, Run};
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::sync::lock;
 use crate::{Name, Path};
 use adk_spec::__private::Cost;
@@ -89,29 +89,6 @@ impl Consumption {
         self.calls = self
             .calls
             .saturating_add(after.calls.saturating_sub(before.calls));
-        self.usage += Usage {
-            input_tokens: after
-                .usage
-                .input_tokens
-                .saturating_sub(before.usage.input_tokens),
-            output_tokens: after
-                .usage
-                .output_tokens
-                .saturating_sub(before.usage.output_tokens),
-            cached_tokens: after
-                .usage
-                .cached_tokens
-                .saturating_sub(before.usage.cached_tokens),
-            thought_tokens: after
-                .usage
-                .thought_tokens
-                .saturating_sub(before.usage.thought_tokens),
-            cost: after.usage.cost.without(before.usage.cost),
-            calls: after.usage.calls.saturating_sub(before.usage.calls),
-            tool_calls: after
-                .usage
-                .tool_calls
-                .saturating_sub(before.usage.tool_calls),
-        };
+        self.usage += after.usage - before.usage;
     }
 }

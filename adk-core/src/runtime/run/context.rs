@@ -12,12 +12,12 @@ pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
 pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
-use super::memory::MemoryEntry;
 use super::{
     AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History,
     Inherited, KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan,
     UpdatedKeys, Updates, WriteRules, Writer, WriterKind, accessors,
 };
+use crate::memory::MemoryEntry;
 use crate::runtime::resources::SharedResources;
 use crate::spec::Key;
 use crate::store::engine::{CallInputs, CallKind};

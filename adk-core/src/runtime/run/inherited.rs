@@ -1,7 +1,7 @@
 //! [`Inherited`]: the settings that agents inherit from their ancestors in the tree.
 
 use super::{Context, KeyScope};
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::{BoxFuture, Result};
 use std::fmt;
 use std::sync::Arc;

@@ -1,99 +1,13 @@
-//! [`Lifecycle`]: opt-in events for the start and end of agents and blocks (adk-python, issue
-//! 6267).
+//! [`LifecycleReporter`]: reports the start and the end of agents and blocks.
 
-use super::{Context, LoopEndReason, Run};
+use super::{Context, Run};
 use crate::encode::to_json;
 use crate::spec::NodeKind;
 use crate::store::event::Event;
-use serde::{Deserialize, Serialize};
+use crate::{AGENT_LIFECYCLE_KEY, LIFECYCLE_KEY, Lifecycle, LifecycleOutcome, LifecyclePhase};
 use serde_json::Value;
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
-
-/// The key of [`Event::custom_metadata`] under which a lifecycle event has `start` or `finish`, the
-/// words of adk-python's pull request 6269.
-pub const AGENT_LIFECYCLE_KEY: &str = "agent_lifecycle";
-
-/// The key of [`Event::custom_metadata`] that holds a whole [`Lifecycle`].
-pub const LIFECYCLE_KEY: &str = "lifecycle";
-
-/// The start or end of an agent or a block, as [`Event::lifecycle`] returns it where
-/// `RunConfig::lifecycle_events` is set.
-///
-/// The event identifies the agent or block: by its author, its path with rounds, its branch and its
-/// `loop_iteration`. Such an event is partial and has no content. The stream delivers it, but no
-/// store keeps it, because the session already knows all but the times. A resumed run also begins
-/// its agents again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Lifecycle {
-    /// The kind of the agent, workflow or block.
-    pub kind: NodeKind,
-    /// The start or the end.
-    #[serde(flatten)]
-    pub phase: LifecyclePhase,
-}
-
-/// The start or the end of an agent or block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(
-    tag = "phase",
-    rename_all = "snake_case",
-    rename_all_fields = "camelCase"
-)]
-#[non_exhaustive]
-pub enum LifecyclePhase {
-    /// The start. Nothing of the agent or block has run yet, including its callbacks.
-    Started,
-    /// The end. This is the last event of the agent or block.
-    Finished {
-        /// The duration, including the time for which the consumer of the stream delayed it.
-        #[serde(with = "micros", rename = "durationMicros")]
-        duration: Duration,
-        /// The kind of the end.
-        outcome: LifecycleOutcome,
-    },
-}
-
-/// The kind of the end of an agent or block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum LifecycleOutcome {
-    /// The normal end.
-    Completed,
-    /// The end of a loop.
-    LoopEnded {
-        /// The number of rounds that were begun.
-        rounds: u32,
-        /// The reason of the end.
-        reason: LoopEndReason,
-    },
-    /// The end by an exit: an agent ended an enclosing loop, or a branch or element of a block
-    /// ended a loop around the block.
-    Exited,
-    /// The end without a start: a `before_agent` callback answered in place of the agent or block.
-    Skipped,
-    /// The end by an error.
-    Failed {
-        /// The error message, with the path of the failed agent and the remedy.
-        error: String,
-    },
-    /// The end by cancellation: a sibling had failed, or had ended a loop around the parallel
-    /// block.
-    Cancelled,
-}
-
-impl Event {
-    /// Returns the start or end that this event reports, if any; see
-    /// [`RunConfig::lifecycle_events`](super::RunConfig).
-    pub fn lifecycle(&self) -> Option<Lifecycle> {
-        let metadata = &self.details.as_ref()?.custom_metadata;
-        Lifecycle::deserialize(metadata.get(LIFECYCLE_KEY)?).ok()
-    }
-}
 
 /// An agent or block that has begun. A drop before its end reports a cancellation.
 pub(crate) struct LifecycleReporter {
@@ -152,10 +66,7 @@ impl LifecycleReporter {
         } else {
             "finish"
         };
-        let lifecycle = to_json(&Lifecycle {
-            kind: self.kind,
-            phase,
-        });
+        let lifecycle = to_json(&Lifecycle::new(self.kind, phase));
         let metadata = &mut event.details_mut().custom_metadata;
         metadata.insert(AGENT_LIFECYCLE_KEY.into(), Value::from(word));
         metadata.insert(LIFECYCLE_KEY.into(), lifecycle.unwrap_or_default());
@@ -170,53 +81,5 @@ impl Drop for LifecycleReporter {
             let (duration, outcome) = (self.since.elapsed(), LifecycleOutcome::Cancelled);
             self.send(LifecyclePhase::Finished { duration, outcome });
         }
-    }
-}
-
-/// A text for users: `loop finished in round 3 after 1.2s`.
-impl fmt::Display for Lifecycle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match self.kind {
-            NodeKind::Llm | NodeKind::Function | NodeKind::Custom => "agent",
-            NodeKind::Workflow => "workflow",
-            NodeKind::Await => "await",
-            NodeKind::Loop => "loop",
-            _ => "block",
-        };
-        let LifecyclePhase::Finished { duration, outcome } = &self.phase else {
-            return write!(f, "{kind} started");
-        };
-        match outcome {
-            LifecycleOutcome::Completed => write!(f, "{kind} finished"),
-            LifecycleOutcome::LoopEnded { rounds, .. } => {
-                write!(f, "{kind} finished in round {rounds}")
-            }
-            LifecycleOutcome::Exited => write!(f, "{kind} finished and ended a loop"),
-            LifecycleOutcome::Skipped => write!(f, "{kind} skipped by a callback"),
-            LifecycleOutcome::Failed { error } => {
-                return write!(f, "{kind} failed after {duration:.1?}: {error}");
-            }
-            LifecycleOutcome::Cancelled => write!(f, "{kind} cancelled"),
-        }?;
-        write!(f, " after {duration:.1?}")
-    }
-}
-
-/// Durations in JSON, as whole microseconds.
-mod micros {
-    use serde::{Deserialize as _, Deserializer, Serializer};
-    use std::time::Duration;
-
-    pub(super) fn serialize<S: Serializer>(
-        duration: &Duration,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(u64::try_from(duration.as_micros()).unwrap_or(u64::MAX))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Duration, D::Error> {
-        u64::deserialize(deserializer).map(Duration::from_micros)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::budget::BudgetAccount;
 use super::{Context, Run, perform};
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::spec::{Limits, Spec};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
 use crate::store::session::now_micros;

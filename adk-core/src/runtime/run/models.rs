@@ -1,7 +1,7 @@
 //! [`Models`]: the models that agents ask, and the limits of their providers.
 
-use crate::models::limit::Gate;
-use crate::models::model::{Model, ModelProvider, ModelRef, RateLimit};
+use crate::limit::Gate;
+use crate::model::{Model, ModelProvider, ModelRef, RateLimit};
 use crate::sync::lock;
 use crate::{Name, Result};
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! [`Outcome`]: the result of a run.
 
-use crate::flow::LoopEnd;
-use crate::models::model::{FinishReason, Usage};
+use crate::LoopEnd;
+use crate::model::{FinishReason, Usage};
 use crate::store::engine::{BranchEnd, BranchReport, RunReport, Stored};
 use crate::store::event::{COST_KEY, Event};
 use crate::store::session::Session;
@@ -10,36 +10,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-impl BranchReport {
-    /// Creates the report of a branch that ran in this process, with its committed events.
-    pub fn of(ended: Result<Outcome<BranchEnd>>, events: Vec<Stored>) -> Self {
-        match ended {
-            Ok(Outcome {
-                output,
-                loops,
-                usage,
-                ..
-            }) => Self {
-                end: Ok(output),
-                events,
-                loops,
-                usage,
-            },
-            Err(error) => Self::new(Err(error)).with_events(events),
-        }
-    }
-}
-
-impl RunReport {
-    /// Creates the report of a run that ran in this process.
-    pub fn of<T>(ended: Result<Outcome<T>>) -> Self {
-        match ended {
-            Ok(Outcome { loops, usage, .. }) => Self::new(Ok(()), loops, usage),
-            Err(error) => Self::new(Err(error), Vec::new(), Usage::default()),
-        }
-    }
-}
 
 /// The result of a finished run.
 #[derive(Clone, Debug)]
@@ -57,7 +27,28 @@ pub struct Outcome<T> {
     pub(crate) session: Arc<Session>,
 }
 
+impl Outcome<BranchEnd> {
+    /// Creates the report of a branch that ran in this process, with its committed events.
+    pub fn branch_report(ended: Result<Self>, events: Vec<Stored>) -> BranchReport {
+        match ended {
+            Ok(outcome) => BranchReport::new(Ok(outcome.output))
+                .with_events(events)
+                .with_loops(outcome.loops)
+                .with_usage(outcome.usage),
+            Err(error) => BranchReport::new(Err(error)).with_events(events),
+        }
+    }
+}
+
 impl<T> Outcome<T> {
+    /// Creates the report of a run that ran in this process.
+    pub fn report(ended: Result<Self>) -> RunReport {
+        match ended {
+            Ok(Self { loops, usage, .. }) => RunReport::new(Ok(()), loops, usage),
+            Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
+        }
+    }
+
     /// Returns the current value of a state key; `None` when it was never written.
     ///
     /// # Errors
@@ -98,7 +89,9 @@ impl<T> Outcome<T> {
             let Some(details) = event.details.as_deref() else {
                 continue;
             };
-            let Some(usage) = details.usage else { continue };
+            let Some(mut usage) = details.usage else {
+                continue;
+            };
             let recorded = details
                 .custom_metadata
                 .get(COST_KEY)
@@ -106,11 +99,9 @@ impl<T> Outcome<T> {
             let cost = recorded
                 .and_then(|recorded| recorded.split(' ').next()?.parse().ok())
                 .unwrap_or_default();
-            *costs.entry(event.author.clone()).or_default() += Usage {
-                cost,
-                calls: 1,
-                ..usage
-            };
+            usage.cost = cost;
+            usage.calls = 1;
+            *costs.entry(event.author.clone()).or_default() += usage;
         }
         costs
     }

@@ -1,7 +1,7 @@
 //! [`Plugin`]: callbacks of a runner, for every agent of every run.
 
 use super::CallbackContext;
-use crate::models::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelRequest, ModelResponse};
 use crate::{BoxFuture, Content, Error, Event, FunctionCall, Result};
 use serde_json::Value;
 use std::fmt;

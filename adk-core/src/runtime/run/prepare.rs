@@ -1,7 +1,7 @@
 //! [`Prepare`]: the checks before the first step of a run.
 
 use super::{Inherited, Run};
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::{LIVE_HELP, describe_live_block};

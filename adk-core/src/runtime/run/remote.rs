@@ -46,25 +46,18 @@ impl Run {
             Some(own) => own.visible_state(session.state()),
             None => session.state(),
         };
-        BranchTask {
-            run_id: self.id,
-            epoch: self.claim.epoch,
-            session: session.key().clone(),
-            workflow,
-            path,
-            branch,
-            state: state.into_iter().collect(),
-            temp: read(&self.delivery.temp).clone().into_iter().collect(),
-            written: Vec::new(),
-            upto: self.places.load(Relaxed).max(if self.is_branch {
-                0
-            } else {
-                session.len() as u64
-            }),
-            calls: self.llm_calls.load(Relaxed),
-            config: to_json(&self.config).unwrap_or_default(),
-            trace: None,
-        }
+        let mut task = BranchTask::new(self.id, session.key().clone(), workflow, path, branch);
+        task.epoch = self.claim.epoch;
+        task.state = state.into_iter().collect();
+        task.temp = read(&self.delivery.temp).clone().into_iter().collect();
+        task.upto = self.places.load(Relaxed).max(if self.is_branch {
+            0
+        } else {
+            session.len() as u64
+        });
+        task.calls = self.llm_calls.load(Relaxed);
+        task.config = to_json(&self.config).unwrap_or_default();
+        task
     }
 
     /// Notes the place of an event in the log, if branches may run in other processes.

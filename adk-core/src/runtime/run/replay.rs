@@ -79,7 +79,7 @@ impl Replay {
             steps,
             done,
             waits,
-            starts_over: _,
+            ..
         } = claimed;
         let before = usize::try_from(record.begins).unwrap_or(usize::MAX);
         let session = Arc::new(live.restored_at(&record.state, before));
@@ -635,7 +635,7 @@ pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> R
     };
     let check = |event: &Event| now.map_or(Ok(()), |now| check_same(now, event, &path));
     let slot = replay.take_slot(&path);
-    let Some(stored) = replay
+    let Some(mut stored) = replay
         .replay_event(&run, &slot, check)
         .await
         .map_err(|error| error.at(&path))?
@@ -648,7 +648,8 @@ pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> R
         .get(&format!("{path}!{nth}"))
         .cloned()
         .unwrap_or_default();
-    Ok(Stored { temp, ..stored })
+    stored.temp = temp;
+    Ok(stored)
 }
 
 async fn commit_new(run: &Run, path: Path, nth: u32, body: Body) -> Result<Stored> {

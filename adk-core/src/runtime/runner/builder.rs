@@ -3,14 +3,15 @@
 use super::cancel::DrivenRuns;
 use super::parts::StoreParts;
 use super::recover::{self, NamedWorkflow};
-use super::store::Store;
 use super::{Runner, RunnerShared};
+use crate::ArtifactStore;
+use crate::Store;
+use crate::memory::MemoryService;
 #[cfg(doc)]
-use crate::models::model::Model;
-use crate::models::model::{ModelProvider, ModelRef, RateLimit};
+use crate::model::Model;
+use crate::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
-use crate::runtime::run::memory::MemoryService;
-use crate::runtime::run::{ArtifactStore, Models, Plugin, Plugins, RunConfig, Services};
+use crate::runtime::run::{Models, Plugin, Plugins, RunConfig, Services};
 use crate::runtime::workflow::Workflow;
 use crate::spec::Prices;
 use crate::store::engine::Engine;

@@ -6,7 +6,7 @@ use super::request::RunRequest;
 use super::{Runner, RunnerShared, SessionHandle, accept};
 #[cfg(doc)]
 use crate::ErrorKind;
-use crate::models::model::NoProvider;
+use crate::model::NoProvider;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::RunConfig;

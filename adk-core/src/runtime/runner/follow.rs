@@ -213,7 +213,9 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     let report = followed.report().await;
     let (end, loops, used) = report.map_or(
         (None, Vec::new(), None),
-        |RunReport { end, loops, usage }| (Some(end), loops, Some(usage)),
+        |RunReport {
+             end, loops, usage, ..
+         }| (Some(end), loops, Some(usage)),
     );
     loops.into_iter().for_each(|end| run.end_loop(end));
     run.add_usage(used.or(usage).unwrap_or_default());

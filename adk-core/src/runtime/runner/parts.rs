@@ -1,10 +1,11 @@
 //! [`StoreParts`]: the stores that the calls of a builder set, and the rules that combine them.
 
-use super::store::Store;
-use crate::runtime::run::memory::MemoryService;
-use crate::runtime::run::{ArtifactStore, MemoryArtifacts, MissingArtifactStore};
+use crate::Store;
+use crate::memory::MemoryService;
+use crate::store::artifacts::MissingArtifactStore;
 use crate::store::engine::{Engine, MemoryEngine, Retention};
 use crate::store::session::{Location, MemoryStore, SessionStore};
+use crate::{ArtifactStore, MemoryArtifacts};
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 

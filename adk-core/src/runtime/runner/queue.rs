@@ -6,7 +6,7 @@ use super::open::{find_session, missing_session};
 use super::request::Execution;
 use super::root::Start;
 use super::stream::OpenedRun;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Run, RunConfig};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
@@ -44,7 +44,7 @@ impl QueuedRun {
             shared,
             session,
             claim,
-            record,
+            mut record,
             config,
             live,
             trace,
@@ -65,10 +65,8 @@ impl QueuedRun {
             message: record.message.clone(),
             delta: record.delta.clone(),
         };
-        run.attach_record(RunRecord {
-            time: now_micros(),
-            ..record
-        });
+        record.time = now_micros();
+        run.attach_record(record);
         let run = Arc::new(run);
         let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);

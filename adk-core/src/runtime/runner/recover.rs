@@ -360,7 +360,9 @@ impl RunnerShared {
         if self.tenant_of.is_none() {
             due = due.merge(registry.due_of_tenants(&self.app, now, PAGE).await?);
         }
-        let DueWaits { waits: due, next } = due;
+        let DueWaits {
+            waits: due, next, ..
+        } = due;
         let next = next.map(|deadline| Duration::from_micros(deadline.saturating_sub(now)));
         let is_full = due.len() >= PAGE;
         let resolved = due.into_iter().map(|waiting| async move {

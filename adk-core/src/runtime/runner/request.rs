@@ -389,18 +389,17 @@ impl PendingRun {
             .registry_for(|| format!("queue run `{}`", claim.run_id))?;
         let Start { message, delta } = run_start(message, live.is_some(), keys, state);
         let (workflow, topology) = shape.ok_or_else(already_awaited)?;
-        let record = RunRecord {
-            message,
-            delta,
-            config: to_json(&config).unwrap_or_default(),
-            trace: trace
-                .as_deref()
-                .map(str::to_owned)
-                .or_else(TraceSpan::current),
-            is_queued: true,
-            tenant_of: shared.tenant_of.clone(),
-            ..RunRecord::new(claim.run_id, session.key().clone(), workflow, topology)
-        };
+        let key = session.key().clone();
+        let mut record = RunRecord::new(claim.run_id, key, workflow, topology);
+        record.message = message;
+        record.delta = delta;
+        record.config = to_json(&config).unwrap_or_default();
+        record.trace = trace
+            .as_deref()
+            .map(str::to_owned)
+            .or_else(TraceSpan::current);
+        record.is_queued = true;
+        record.tenant_of = shared.tenant_of.clone();
         let wait = TurnWait::new(&shared, claim.run_id);
         let claim = registry.enqueue(claim, record.clone()).await?;
         let id = record.run_id;
@@ -460,22 +459,16 @@ impl PendingRun {
         run.live = live;
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
-            let config = to_json(&run.config).unwrap_or_default();
-            let (message, delta) = (message.clone(), delta.clone());
-            let new = RunRecord::new(
+            let mut record = RunRecord::new(
                 run.id,
                 run.delivery.session.key().clone(),
                 workflow,
                 topology,
             );
-            let tenant_of = shared.tenant_of.clone();
-            run.attach_record(RunRecord {
-                tenant_of,
-                message,
-                delta,
-                config,
-                ..new
-            });
+            record.tenant_of = shared.tenant_of.clone();
+            (record.message, record.delta) = (message.clone(), delta.clone());
+            record.config = to_json(&run.config).unwrap_or_default();
+            run.attach_record(record);
             let engine = shared.engine.clone();
             claim = Some(Claim::new(run.claim, move |claim| {
                 if let Some(registry) = engine.registry() {
@@ -529,17 +522,12 @@ impl PendingRun {
                     check_run_new(&shared, claim.run_id).await?;
                 }
                 let Start { message, delta } = run_start(message, false, keys, state);
-                let task = RunTask {
-                    run_id: claim.map_or_else(RunId::new, |claim| claim.run_id),
-                    session: key,
-                    takes_turn: !private && config.turns != SessionTurns::Share,
-                    workflow,
-                    topology,
-                    message,
-                    delta,
-                    config: to_json(&config).unwrap_or_default(),
-                    trace: TraceSpan::current(),
-                };
+                let run_id = claim.map_or_else(RunId::new, |claim| claim.run_id);
+                let mut task = RunTask::new(run_id, key, workflow, topology);
+                task.takes_turn = !private && config.turns != SessionTurns::Share;
+                (task.message, task.delta) = (message, delta);
+                task.config = to_json(&config).unwrap_or_default();
+                task.trace = TraceSpan::current();
                 let (driven, followed) = follow::hand_over(&shared, driver, task).await?;
                 let (id, is_queued) = (driven.record.run_id, driven.status == RunStatus::Queued);
                 let shared = shared.clone();

@@ -2,7 +2,7 @@
 
 use super::cancel::{DriveGuard, explain_fenced, is_fenced};
 use super::request::{Body, Execution};
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
 use crate::store::outbox::Polled;

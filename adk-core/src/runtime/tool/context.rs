@@ -1,9 +1,9 @@
 //! [`ToolContext`]: the context of a tool call, an overlay over the state of the run.
 
 use super::DynTool;
-use crate::models::model::Usage;
+use crate::memory::MemoryEntry;
+use crate::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
-use crate::runtime::run::memory::MemoryEntry;
 use crate::runtime::run::{
     Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context,
     KeyScope, Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,

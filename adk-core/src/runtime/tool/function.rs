@@ -1,7 +1,7 @@
 //! [`FunctionTool`]: tools that are created at run time from closures.
 
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
-use crate::models::model::ToolDeclaration;
+use crate::model::ToolDeclaration;
 use crate::spec::{AnsweredBy, Key, KeySpec, ToolMeta};
 use crate::{BoxFuture, panic};
 use schemars::{JsonSchema, Schema};

@@ -6,7 +6,8 @@
 use super::remote::RemoteBranchSet;
 use super::scopes;
 use super::walk::{Walk, Walked};
-use crate::runtime::run::{Consumption, Context, FailedAttempt, measure, perform, record};
+use crate::FailedAttempt;
+use crate::runtime::run::{Consumption, Context, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -78,13 +79,8 @@ impl Walk<'_> {
             let error = recorded_error(failed.error)?;
             let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
-            let event = FailedAttempt {
-                attempt,
-                of: limits.most,
-                error: error.to_string(),
-                again,
-            }
-            .event();
+            let report = FailedAttempt::new(attempt, limits.most, error.to_string(), again);
+            let event = report.event();
             let Some(next) = failed.next else {
                 return match otherwise {
                     Some(steps) => self.run_else(at, steps, &error, event, round_cx, cx).await,

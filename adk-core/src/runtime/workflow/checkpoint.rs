@@ -91,13 +91,10 @@ pub(super) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
 /// Commits a checkpoint: a state, or the end. The future is boxed, since blocks nest and an event
 /// is large.
 fn emit_checkpoint(state: Option<Value>, cx: &mut Context) -> BoxFuture<'_, Result<()>> {
-    let end_of_agent = state.is_none().then_some(true);
-    let agent_state = state.map(Arc::new);
-    let actions = Actions::from(RareActions {
-        agent_state,
-        end_of_agent,
-        ..RareActions::default()
-    });
+    let mut actions = RareActions::default();
+    actions.end_of_agent = state.is_none().then_some(true);
+    actions.agent_state = state.map(Arc::new);
+    let actions = Actions::from(actions);
     Box::pin(async move {
         cx.emit(Event {
             actions,

@@ -5,10 +5,11 @@
 //! here therefore belong to the agent or block: they have its author and path, and are numbered
 //! from its begin to its end.
 
-use crate::flow::Flow;
+use crate::Flow;
+use crate::LifecycleOutcome;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{self, AgentCallbacks};
-use crate::runtime::run::{Context, LifecycleOutcome, ToolActions};
+use crate::runtime::run::{Context, ToolActions};
 use crate::spec::AgentMeta;
 use crate::store::event::Event;
 use crate::{Content, Error, ErrorKind, Result};

@@ -8,7 +8,8 @@ use super::step_table::StepTable;
 use super::turn::OuterNames;
 use super::walk::{Exit, Walk, Walked};
 use super::{nested, reads, scopes};
-use crate::runtime::run::{Context, KeyScope, LoopEndReason, Run, count_replayed};
+use crate::LoopEndReason;
+use crate::runtime::run::{Context, KeyScope, Run, count_replayed};
 use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::CountGuard;
@@ -84,6 +85,7 @@ impl RemoteBranchSet {
                 events,
                 loops,
                 usage,
+                ..
             } = report.receive().await?;
             lock(&remotes.0)
                 .events

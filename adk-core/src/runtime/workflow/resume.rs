@@ -8,7 +8,7 @@
 use super::checkpoint::emits_end;
 use super::turn;
 use super::walk::Walk;
-use crate::flow::Flow;
+use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::Context;
 use crate::spec::StepKind;

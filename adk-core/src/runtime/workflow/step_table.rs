@@ -4,10 +4,11 @@
 use super::team::Team;
 use super::walk::{Exit, Walk, Walked};
 use super::{Form, Keys, Values, checkpoint, nested, remote};
-use crate::flow::Flow;
+use crate::Flow;
+use crate::LoopEndReason;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::run::{Context, LoopEndReason, Prepare};
+use crate::runtime::run::{Context, Prepare};
 use crate::spec::{Spec, StepKind};
 use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result};
 use std::time::Duration;

@@ -7,7 +7,7 @@
 
 use super::root::continuing_member;
 use super::turn::run;
-use crate::flow::Flow;
+use crate::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
 use crate::runtime::run::{
     Context, GlobalInstruction, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare,

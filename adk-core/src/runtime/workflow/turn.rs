@@ -4,7 +4,7 @@ use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::team::Team;
 use super::walk::Walk;
 use super::{checkpoint, resume, scopes};
-use crate::flow::Flow;
+use crate::Flow;
 use crate::panic::CatchPanic;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{

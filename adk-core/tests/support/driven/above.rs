@@ -134,7 +134,7 @@ impl<S: Engine> RemoteBranches for Above<S> {
                 .events
                 .into_iter()
                 .filter(|(slot, _)| slot.starts_with(&path));
-            Ok(BranchReport::of(
+            Ok(adk_core::Outcome::branch_report(
                 ended,
                 own.map(|(_, stored)| stored).collect(),
             ))

@@ -1,9 +1,9 @@
 //! [`Exchanges`]: assignment of responses to function calls.
 
 use crate::agents::llm::turn::OWN_ID;
-use crate::content::{Content, FunctionResponse, Part, Role};
-use crate::models::model::MessageSource;
 use crate::store::event::Event;
+use crate::{Content, FunctionResponse, Part, Role};
+use adk_model::__private::model::MessageSource;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! element ended first. A request omits the events of branches that lost a race, and of branches
 //! and elements that failed and were skipped. A branch or an element is called a part here.
 
-use crate::runtime::run::WINNER_KEY;
+use crate::WINNER_KEY;
 use crate::store::event::{Event, LEFT_OUT_KEY};
 use crate::{At, Path, RunId};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::content::{FunctionResponse, Thought};
 use crate::store::event::Event;
 use crate::store::session::{Session, SessionKey};
 use crate::{At, Path, RunId};
+use crate::{FunctionResponse, Thought};
 use futures_util::FutureExt as _;
 
 /// SplitMix64: a generator with equal numbers on every machine.

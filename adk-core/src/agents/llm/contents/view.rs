@@ -2,10 +2,10 @@
 //! further than necessary.
 
 use super::order::{LeftOut, arrange};
+use crate::Part;
 use crate::Result;
 use crate::agents::llm::IncludeContents;
-use crate::content::Part;
-use crate::models::model::CallInfo;
+use crate::model::CallInfo;
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
 use std::ops::ControlFlow;

@@ -12,7 +12,7 @@ use crate::builders::build::block::{
 use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
 use crate::check::{Check, Diagnostic};
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::tool::schema::describe_value;

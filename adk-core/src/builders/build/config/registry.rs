@@ -3,7 +3,7 @@
 use crate::agents::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
 use crate::builders::build::item::{IntoAgent, SubAgent};
 use crate::builders::build::llm::OutputType;
-use crate::models::model::ModelRef;
+use crate::model::ModelRef;
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::DynTool;
 use schemars::JsonSchema;

@@ -371,6 +371,7 @@ fn deliver<'a>(
         event,
         temp,
         ticket,
+        ..
     } = stored;
     run.note_place(place);
     frame.escalated |= event.actions.escalates();

@@ -2,7 +2,7 @@
 //! of its exit.
 
 use super::Context;
-use crate::models::model::Usage;
+use crate::model::Usage;
 use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;

@@ -30,11 +30,10 @@ impl Context {
         let branch = self.branch.clone().unwrap_or_default();
         let workflow = root.name().clone();
         let trace = self.trace.as_ref().and_then(|span| span.context());
-        BranchTask {
-            written,
-            trace,
-            ..self.run.branch_task(workflow, path, branch)
-        }
+        let mut task = self.run.branch_task(workflow, path, branch);
+        task.written = written;
+        task.trace = trace;
+        task
     }
 
     /// Makes this root context descend to a branch, and do nothing else.

@@ -118,25 +118,12 @@ impl Context {
         });
         let otherwise = otherwise.map(record::escape);
         let session = self.run.session().key().clone();
-        let waiting = Waiting {
-            id,
-            run_id,
-            app: session.app.clone(),
-            user: session.user.clone(),
-            session: session.id.clone(),
-            by,
-            path,
-            question,
-            schema,
-            deadline,
-            call_id,
-            otherwise,
-        };
-        Wait {
-            key,
-            session,
-            waiting,
-        }
+        let mut waiting = Waiting::new(id, run_id, path, question, schema).of(session.clone());
+        waiting.by = by;
+        waiting.deadline = deadline;
+        waiting.call_id = call_id;
+        waiting.otherwise = otherwise;
+        Wait::new(key, session, waiting)
     }
 
     async fn answer(&self, wait: Wait) -> Result<WaitAnswer> {

@@ -61,7 +61,7 @@ fn part(part: &Part) -> Value {
         Part::FileData(file) => {
             json!({"type": "uri", "mime_type": file.mime_type, "uri": file.file_uri})
         }
-        Part::Other(_) => json!({"type": "other"}),
+        _ => json!({"type": "other"}),
     }
 }
 
@@ -72,6 +72,7 @@ pub(crate) fn finish_reason(reason: &FinishReason) -> String {
         FinishReason::MaxTokens => "length".to_owned(),
         FinishReason::Safety => "content_filter".to_owned(),
         FinishReason::Other(reason) => reason.to_lowercase(),
+        _ => "other".to_owned(),
     }
 }
 

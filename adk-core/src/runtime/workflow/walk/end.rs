@@ -1,12 +1,13 @@
 //! The end of a block: another round of a loop, or the way out of the block.
 
 use super::{EnteredBlock, Exit, Walk, boxed};
-use crate::flow::Flow;
-use crate::runtime::run::{Context, LifecycleOutcome, LoopEnd, LoopEndReason};
+use crate::Flow;
+use crate::runtime::run::Context;
 use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
 use crate::runtime::workflow::reads;
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
+use crate::{LifecycleOutcome, LoopEnd, LoopEndReason};
 use adk_spec::__private::Cost;
 
 /// The continuation of a walk after the end of a block.
@@ -121,11 +122,8 @@ impl Walk<'_> {
                     rounds,
                     reason: reason.clone(),
                 });
-                cx.run.end_loop(LoopEnd {
-                    path: cx.path().clone(),
-                    rounds,
-                    reason,
-                });
+                cx.run
+                    .end_loop(LoopEnd::new(cx.path().clone(), rounds, reason));
             }
             Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),
             None => {}

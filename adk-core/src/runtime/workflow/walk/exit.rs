@@ -1,8 +1,9 @@
 //! [`Exit`]: the jump to the step after a loop, which closes the blocks on its way.
 
 use super::{EnteredBlock, Walk};
-use crate::flow::Flow;
-use crate::runtime::run::{Context, LoopEndReason};
+use crate::Flow;
+use crate::LoopEndReason;
+use crate::runtime::run::Context;
 use crate::spec::StepKind;
 use crate::{Name, Path, Result};
 

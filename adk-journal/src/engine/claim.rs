@@ -1,0 +1,131 @@
+//! [`Claim`]: the right to drive a run.
+
+use super::registry::{ClaimedRun, RunRecord};
+use crate::id::IdSeed;
+use crate::{Result, RunId};
+use std::fmt;
+use std::sync::Arc;
+
+/// The name of one claim of a run. Every write of a run carries it, and a store refuses the writes
+/// of a claim that is not the current one: a fencing token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClaimId {
+    /// The run.
+    pub run_id: RunId,
+    /// The number of the claim. The first claim of a run has the number 1, or a random number
+    /// where the caller has chosen the id of the run. Each later claim has the next number.
+    /// All processes of a run that an [engine above](Self::driven_above) drives share the
+    /// number 0.
+    pub epoch: u64,
+}
+
+impl ClaimId {
+    /// Returns the claim of the process that begins a run.
+    pub const fn first(run_id: RunId) -> Self {
+        Self { run_id, epoch: 1 }
+    }
+
+    /// Returns the claim of a process that begins a run whose id the caller has chosen. Another
+    /// request may bring the same id, so the number is random: the store keeps the claim that comes
+    /// first, and refuses the writes of the other one.
+    pub fn chosen(run_id: RunId) -> Self {
+        Self {
+            run_id,
+            epoch: IdSeed::new().claim(),
+        }
+    }
+
+    /// Returns the claim of a run that an engine above the store drives, see
+    /// [`RunDriver`](super::RunDriver). All processes share it: that engine decides which of them
+    /// executes the run. It lasts until the run has ended or is cancelled.
+    pub const fn driven_above(run_id: RunId) -> Self {
+        Self { run_id, epoch: 0 }
+    }
+
+    /// Returns true if an engine above the store drives the run.
+    pub const fn is_driven_above(self) -> bool {
+        self.epoch == 0
+    }
+}
+
+/// The right to drive a run. The store makes it when a run is claimed; dropping it, at any moment,
+/// releases this claim and no other.
+#[must_use = "dropping a claim releases the run"]
+pub struct Claim {
+    id: ClaimId,
+    release: Option<Box<dyn FnOnce(ClaimId) + Send + Sync>>,
+}
+
+impl Claim {
+    /// Creates a claim that calls `release` when it is dropped. `release` is called from `Drop`, so
+    /// it must not block.
+    pub fn new(id: ClaimId, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> Self {
+        Self {
+            id,
+            release: Some(Box::new(release)),
+        }
+    }
+
+    /// Creates a claim without a release, for an engine above the store that decides which process
+    /// drives a run.
+    pub fn unfenced(run_id: RunId) -> Self {
+        Self {
+            id: ClaimId::driven_above(run_id),
+            release: None,
+        }
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> ClaimId {
+        self.id
+    }
+
+    /// Drops the claim without a release: the end of the run is stored, which ended the claim.
+    pub fn close(mut self) {
+        self.release = None;
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(release) = self.release.take() {
+            release(self.id);
+        }
+    }
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Claim({:?})", self.id)
+    }
+}
+
+/// A function that decides from the record whether this program can drive the run. An engine may
+/// call it more than once.
+pub type ClaimCheck = Arc<dyn Fn(&RunRecord) -> Result<()> + Send + Sync>;
+
+impl ClaimedRun {
+    /// Creates a claimed run without stored events or steps.
+    pub fn new(claim: Claim, record: RunRecord) -> Self {
+        Self {
+            claim,
+            record,
+            events: Vec::new(),
+            temp: Default::default(),
+            steps: Default::default(),
+            done: Vec::new(),
+            waits: Vec::new(),
+            starts_over: false,
+        }
+    }
+
+    /// Creates a run that an engine executes again by itself: it begins with its first state, and
+    /// gets everything again from [`Slot::deliver`](super::Slot::deliver),
+    /// [`step`](super::Journal::step) and [`answer`](super::Journal::answer).
+    pub fn starting_over(record: RunRecord) -> Self {
+        Self {
+            starts_over: true,
+            ..Self::new(Claim::unfenced(record.run_id), record)
+        }
+    }
+}
