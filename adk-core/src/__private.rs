@@ -4,6 +4,7 @@
 
 pub mod args;
 mod awaits;
+pub mod build;
 pub mod callback;
 mod flowing;
 pub mod function;

@@ -2,8 +2,11 @@
 //! workflow that a run keeps.
 
 mod key;
-pub(crate) mod schema;
+#[doc(hidden)]
+pub mod schema;
 
 pub use adk_journal::Topology;
 pub use adk_spec::spec::*;
-pub(crate) use key::{Key, accepts, type_check};
+#[doc(hidden)]
+pub use key::Key;
+pub(crate) use key::{accepts, type_check};

@@ -4,7 +4,8 @@ mod builder;
 mod form;
 
 pub use builder::{Await, AwaitBuilder};
-pub(crate) use form::AnswerForm;
+#[doc(hidden)]
+pub use form::AnswerForm;
 
 use crate::Flow;
 use crate::agents::llm::render;

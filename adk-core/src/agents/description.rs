@@ -2,6 +2,12 @@
 //! For an agent that is built at run time, this module keeps an [`AgentMeta`] together with the
 //! values that it borrows.
 
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only `adk-build` uses these items from outside, and their fields are those of `AgentMeta`"
+)]
+
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
 use crate::spec::{Accepts, AgentKind, AgentMeta, AnsweredBy, Key, KeySpec, ToolMeta, ValueSchema};
@@ -10,32 +16,32 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The owned values of a description.
-pub(crate) struct DescriptionParts {
-    pub(crate) kind: AgentKind,
-    pub(crate) name: String,
-    pub(crate) definition: String,
-    pub(crate) description: String,
-    pub(crate) prompts: Vec<String>,
-    pub(crate) reads: Vec<Key>,
-    pub(crate) writes: Vec<Key>,
-    pub(crate) may_exit: bool,
-    pub(crate) exits: Vec<String>,
-    pub(crate) tools: Vec<Arc<dyn DynTool>>,
+pub struct DescriptionParts {
+    pub kind: AgentKind,
+    pub name: String,
+    pub definition: String,
+    pub description: String,
+    pub prompts: Vec<String>,
+    pub reads: Vec<Key>,
+    pub writes: Vec<Key>,
+    pub may_exit: bool,
+    pub exits: Vec<String>,
+    pub tools: Vec<Arc<dyn DynTool>>,
     /// Whether the agent may have tools that are known only at run time.
-    pub(crate) more_tools: bool,
-    pub(crate) compacts: bool,
-    pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
-    pub(crate) max_turns: Option<u32>,
+    pub more_tools: bool,
+    pub compacts: bool,
+    pub transfer: Vec<Arc<dyn DynAgent>>,
+    pub max_turns: Option<u32>,
     /// Permitted answerers of an `await`; `None` for the user who started the run.
-    pub(crate) by: Option<AnsweredBy>,
+    pub by: Option<AnsweredBy>,
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
-    pub(crate) accepts: Option<Accepts>,
+    pub accepts: Option<Accepts>,
     /// The schema of the value that the agent writes, from a model or from an answer.
-    pub(crate) schema: Option<ValueSchema>,
+    pub schema: Option<ValueSchema>,
 }
 
 impl DescriptionParts {
-    pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
+    pub fn new(kind: AgentKind, name: impl Into<String>) -> Self {
         let name = name.into();
         Self {
             kind,
@@ -86,7 +92,7 @@ self_cell!(
 );
 
 /// A description: a constant of a macro, or a description that is built at run time.
-pub(crate) struct AgentDescription {
+pub struct AgentDescription {
     repr: DescriptionRepr,
     announced: AnnouncedKeys,
 }
@@ -98,7 +104,7 @@ enum DescriptionRepr {
 
 impl AgentDescription {
     /// Creates the description that a macro declares.
-    pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
+    pub const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
         Self {
             repr: DescriptionRepr::Const(meta),
             announced: AnnouncedKeys::constant(meta),
@@ -106,7 +112,7 @@ impl AgentDescription {
     }
 
     /// Creates the description of an agent that is built at run time.
-    pub(crate) fn from_parts(parts: DescriptionParts) -> Self {
+    pub fn from_parts(parts: DescriptionParts) -> Self {
         let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
             reads: parts.reads.iter().map(Key::spec).collect(),
@@ -141,7 +147,7 @@ impl AgentDescription {
         }
     }
 
-    pub(crate) fn meta(&self) -> &AgentMeta<'_> {
+    pub fn meta(&self) -> &AgentMeta<'_> {
         match &self.repr {
             DescriptionRepr::Const(meta) => meta,
             DescriptionRepr::Owned(made) => made.borrow_dependent(),
@@ -149,7 +155,7 @@ impl AgentDescription {
     }
 
     /// Returns the keys that the agent may write.
-    pub(crate) fn announced(&self) -> AnnouncedKeys {
+    pub fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
     }
 }

@@ -33,13 +33,15 @@ mod turn;
 pub use crate::store::event::COST_KEY;
 pub use call::{COMPACTION_KEY, FALLBACK_KEY, RETRY_KEY};
 pub use compact::Compaction;
-pub(crate) use declare::ANSWER_ATTEMPTS;
+#[doc(hidden)]
+pub use declare::ANSWER_ATTEMPTS;
 pub use declare::{IncludeContents, LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
 pub use instruction::{AsyncInstruction, Fallible, Instruction, Instructs, Text};
 pub use tool_workflow::ToolWorkflow;
 
-pub(crate) use output::AgentOutput;
+#[doc(hidden)]
+pub use output::AgentOutput;
 pub(crate) use template::render;
 
 use crate::Flow;
@@ -85,16 +87,22 @@ pub struct LlmAgent {
 }
 
 /// The values that a builder creates an agent from.
-pub(crate) struct LlmParts {
-    pub(crate) parts: DescriptionParts,
-    pub(crate) instruction: Instruction,
-    pub(crate) global: Instruction,
-    pub(crate) output: Option<AgentOutput>,
-    pub(crate) include_contents: IncludeContents,
-    pub(crate) compact: Option<Compaction>,
-    pub(crate) answer_attempts: u32,
-    pub(crate) disallow_transfer: (bool, bool),
-    pub(crate) settings: LlmSettings,
+#[doc(hidden)]
+#[allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only `adk-build` creates it"
+)]
+pub struct LlmParts {
+    pub parts: DescriptionParts,
+    pub instruction: Instruction,
+    pub global: Instruction,
+    pub output: Option<AgentOutput>,
+    pub include_contents: IncludeContents,
+    pub compact: Option<Compaction>,
+    pub answer_attempts: u32,
+    pub disallow_transfer: (bool, bool),
+    pub settings: LlmSettings,
 }
 
 impl LlmAgent {
@@ -122,7 +130,9 @@ impl LlmAgent {
         }
     }
 
-    pub(crate) fn from_parts(parts: LlmParts) -> Self {
+    /// Creates an agent that is built at run time.
+    #[doc(hidden)]
+    pub fn from_parts(parts: LlmParts) -> Self {
         let LlmParts {
             parts,
             instruction,

@@ -25,4 +25,5 @@ pub(crate) use hooks::{
     after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run,
     before_tool, on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
-pub(crate) use setters::setters;
+#[doc(hidden)]
+pub use setters::setters;

@@ -1,5 +1,6 @@
 //! [`Workflow`], which `workflow!` implements, and the walk over the flat list of its steps.
 
+pub(crate) mod agent_root;
 mod attempts;
 mod block;
 mod checkpoint;

@@ -70,7 +70,8 @@ impl Await {
     }
 
     /// Creates a step without a timeout, for a form that is known at run time.
-    pub(crate) fn with_form(
+    #[doc(hidden)]
+    pub fn with_form(
         name: String,
         key: Key,
         question: String,
@@ -99,7 +100,8 @@ impl Await {
     }
 
     /// Sets the timeout and its default.
-    pub(crate) fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
+    #[doc(hidden)]
+    pub fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
         Self {
             timeout,
             otherwise: otherwise.map(Ok),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Default maximum of answers until one fits the type.
-pub(crate) const ANSWER_ATTEMPTS: u32 = 3;
+pub const ANSWER_ATTEMPTS: u32 = 3;
 
 /// The declaration of an LLM agent. `workflow!` has checked it, so it cannot change.
 #[derive(Clone, Copy, Debug)]
@@ -260,7 +260,8 @@ pub struct OutputKey {
     /// As `read`, but only checks the value. The description of the agent holds this function.
     pub(crate) accepts: Accepts,
     /// The schema for the description.
-    pub(crate) described: Option<ValueSchema>,
+    #[doc(hidden)]
+    pub described: Option<ValueSchema>,
 }
 
 impl OutputKey {
@@ -339,7 +340,7 @@ pub enum IncludeContents {
 
 impl IncludeContents {
     /// Returns the error in this value, or in its combination with a compaction.
-    pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
+    pub const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
             (Self::Last(0), _) => Some(
                 "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in \

@@ -14,7 +14,7 @@ const SHOWN: usize = 200;
 
 /// The key that receives an agent's answer, and the form of the answer.
 #[derive(Clone)]
-pub(crate) struct AgentOutput {
+pub struct AgentOutput {
     /// The key, with its prefix if it has one. Without a key the model is asked for an answer of
     /// the form, and an answer that does not fit is accepted as text, as in ADK.
     pub(crate) key: Option<Name>,
@@ -51,7 +51,7 @@ impl AgentOutput {
     }
 
     /// Creates an output that stores text unchanged.
-    pub(crate) fn text(key: Name) -> Self {
+    pub fn text(key: Name) -> Self {
         Self {
             key: Some(key),
             form: OutputForm::Text,
@@ -59,7 +59,7 @@ impl AgentOutput {
     }
 
     /// Creates the output of a declaration, with a key that is known at run time.
-    pub(crate) fn with_type(key: Option<Name>, output: OutputKey) -> Self {
+    pub fn with_type(key: Option<Name>, output: OutputKey) -> Self {
         Self {
             key,
             ..Self::from_declaration(output)
@@ -67,7 +67,7 @@ impl AgentOutput {
     }
 
     /// Creates an output of JSON that fits a schema.
-    pub(crate) fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
+    pub fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
         Self {
             key,
             form: OutputForm::Schema(schema),

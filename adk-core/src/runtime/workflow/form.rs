@@ -279,7 +279,8 @@ impl Form {
 
     /// Describes or reads the input of a tree that was built at run time: the user's text, as
     /// `message`.
-    pub(crate) fn message(&mut self) -> Option<Content> {
+    #[doc(hidden)]
+    pub fn message(&mut self) -> Option<Content> {
         let text: String = self.input(
             "message",
             "The message of the user.",

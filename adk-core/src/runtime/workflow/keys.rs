@@ -46,7 +46,8 @@ impl Keys {
     }
 
     /// Adds a key with its initial value, which is JSON already.
-    pub(crate) fn set_shared(&mut self, key: Name, value: Arc<Value>) {
+    #[doc(hidden)]
+    pub fn set_shared(&mut self, key: Name, value: Arc<Value>) {
         self.lets.push((key, value));
     }
 

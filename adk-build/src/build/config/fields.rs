@@ -1,8 +1,8 @@
 //! [`ConfigFields`]: the fields of an object in a config, with their positions. A field that the
 //! reader does not request is reported as unknown.
 
-use crate::check::{Check, Diagnostic};
-use crate::runtime::tool::schema::describe_value;
+use adk_core::__private::build::describe_value;
+use adk_core::check::{Check, Diagnostic};
 use adk_spec::__private::limit_diagnostic;
 use adk_spec::nearest::nearest;
 use serde_json::{Map, Value};

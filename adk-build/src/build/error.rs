@@ -1,8 +1,8 @@
 //! [`BuildError`]: the faults of a tree, as values.
 
 use super::item::SubAgent;
-use crate::check::Diagnostic;
-use crate::{Error, ErrorKind};
+use adk_core::check::Diagnostic;
+use adk_core::{Error, ErrorKind};
 use std::fmt;
 
 /// A rejected tree with all its faults.

@@ -1,9 +1,10 @@
 //! Callbacks of an LLM agent that is built at run time.
 
 use super::LlmAgentBuilder;
-use crate::runtime::callback::{
+use adk_core::__private::build::setters;
+use adk_core::callback::{
     AfterAgent, AfterModel, AfterTool, AgentCallbacks, BeforeAgent, BeforeModel, BeforeTool,
-    ModelCallbacks, OnModelError, OnToolError, ToolCallbacks, setters,
+    ModelCallbacks, OnModelError, OnToolError, ToolCallbacks,
 };
 
 impl LlmAgentBuilder {
@@ -20,7 +21,7 @@ impl LlmAgentBuilder {
     }
 
     /// Sets the callbacks of a config.
-    pub(in crate::builders::build) fn callbacks(
+    pub(in crate::build) fn callbacks(
         mut self,
         agent: AgentCallbacks,
         model: ModelCallbacks,

@@ -10,7 +10,7 @@ pub use registry::Registry;
 
 use super::error::BuildError;
 use super::tree::{Tree, TreeOptions};
-use crate::spec::Key;
+use adk_core::__private::build::Key;
 use agent::ConfigReader;
 use fields::ConfigFields;
 use serde_json::Value;
@@ -46,7 +46,7 @@ impl Tree {
     /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::build::{Registry, Tree};
     ///
     /// let config = serde_json::json!({
@@ -73,7 +73,7 @@ impl Tree {
     /// only if every agent is readable:
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// # use adk::build::{Registry, Tree};
     /// let config = serde_json::json!({
     ///     "agent_class": "SequentialAgent",

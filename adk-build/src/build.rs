@@ -2,7 +2,7 @@
 //! return their faults as values.
 //!
 //! ```
-//! # use adk_core as adk;
+//! # use adk_build as adk;
 //! use adk::llm::LlmAgent;
 //! use adk::{LoopAgent, SequentialAgent};
 //!
@@ -21,6 +21,7 @@
 
 mod block;
 mod config;
+mod delegate;
 mod error;
 mod flat;
 mod item;
@@ -34,6 +35,6 @@ pub use block::{
 pub use config::Registry;
 pub(crate) use config::key_of;
 pub use error::BuildError;
-pub use item::{IntoAgent, IntoAgents, SubAgent};
-pub use llm::LlmAgentBuilder;
+pub use item::{AsPart, AsResult, ByPointer, ByValue, IntoAgent, IntoAgents, SubAgent};
+pub use llm::{LlmAgent, LlmAgentBuilder};
 pub use tree::Tree;

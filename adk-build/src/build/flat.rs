@@ -2,10 +2,11 @@
 //! const.
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
-use crate::Name;
-use crate::runtime::agent::DynAgent;
-use crate::runtime::callback::AgentCallbacks;
-use crate::spec::{AgentKind, AgentMeta, Key, KeySpec, Spec, Step, StepKind};
+use adk_core::__private::build::Key;
+use adk_core::DynAgent;
+use adk_core::Name;
+use adk_core::callback::AgentCallbacks;
+use adk_core::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use self_cell::self_cell;
 use std::sync::Arc;
 

@@ -4,16 +4,18 @@
 use super::error::BuildError;
 use super::item::{BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
-use crate::check::{Check, Diagnostic};
-use crate::encode::to_json;
-use crate::runtime::agent::DynAgent;
-use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
-use crate::runtime::resources::Needs;
-use crate::runtime::run::{Context, Prepare};
-use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::{Form, Keys, Values, Workflow};
-use crate::spec::{AgentMeta, Key, Spec};
-use crate::{BoxFuture, Content, Flow, Name, Result};
+use adk_core::__private::build::Key;
+use adk_core::__private::build::LiveIf;
+use adk_core::__private::build::setters;
+use adk_core::__private::build::to_json;
+use adk_core::DynAgent;
+use adk_core::Needs;
+use adk_core::callback::{AfterAgent, AgentCallbacks, BeforeAgent};
+use adk_core::check::{Check, Diagnostic};
+use adk_core::spec::{AgentMeta, Spec};
+use adk_core::workflow::{Form, Keys, Values, Workflow};
+use adk_core::{BoxFuture, Content, Flow, Name, Result};
+use adk_core::{Context, Prepare};
 use serde::Serialize;
 use serde_json::Value;
 use std::any::Any;
@@ -70,14 +72,14 @@ impl<K: BlockAgent> BlockBuilder<K> {
 
     /// Adds an agent: of any kind, by value or shared, built or not.
     #[must_use]
-    pub fn sub_agent(mut self, agent: impl IntoAgent) -> Self {
+    pub fn sub_agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         self.common.sub_agents.push(agent.into_agent());
         self
     }
 
     /// Adds agents: a list of one type, or a tuple of any types.
     #[must_use]
-    pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
+    pub fn sub_agents<M>(mut self, agents: impl IntoAgents<M>) -> Self {
         self.common.sub_agents.extend(agents.into_agents());
         self
     }
@@ -212,13 +214,13 @@ macro_rules! block {
         /// implements the trait already.
         ///
         /// ```compile_fail,E0599
-        /// # use adk_core as adk;
+        /// # use adk_build as adk;
         #[doc = concat!("adk::", stringify!($agent), "::builder(\"mine\")")]
         ///     .run(|_| Ok(adk::Flow::Continue));
         /// ```
         ///
         /// ```compile_fail,E0117
-        /// # use adk_core as adk;
+        /// # use adk_build as adk;
         #[doc = concat!("impl adk::DynAgent for adk::", stringify!($agent), " {")]
         /// #     fn meta(&self) -> &adk::AgentMeta<'_> {
         /// #         const { &adk::AgentMeta::custom("mine") }
@@ -288,7 +290,7 @@ macro_rules! block {
                 self.0.callbacks_dyn()
             }
 
-            fn announced_dyn(&self) -> $crate::runtime::agent::AnnouncedKeys {
+            fn announced_dyn(&self) -> adk_core::AnnouncedKeys {
                 self.0.announced_dyn()
             }
 

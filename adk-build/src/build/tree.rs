@@ -4,17 +4,17 @@ use super::error::BuildError;
 use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
 use super::llm::depth_fault;
-use crate::agents::llm::LlmAgent;
-use crate::check::{self, Check, Diagnostic};
-use crate::runtime::agent::{AnnouncedKeys, DynAgent};
-use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::resources::Needs;
-use crate::runtime::run::{Context, Prepare};
-use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::step_table::{self, StepTable};
-use crate::runtime::workflow::{Form, Keys, Values, Workflow};
-use crate::spec::{AgentMeta, Key, Spec};
-use crate::{BoxFuture, Content, Event, Flow, Name, Result};
+use adk_core::__private::build::Key;
+use adk_core::__private::build::LiveIf;
+use adk_core::__private::build::{StepTable, step_table};
+use adk_core::Needs;
+use adk_core::callback::AgentCallbacks;
+use adk_core::check::{self, Check, Diagnostic};
+use adk_core::spec::{AgentMeta, Spec};
+use adk_core::workflow::{Form, Keys, Values, Workflow};
+use adk_core::{AnnouncedKeys, DynAgent};
+use adk_core::{BoxFuture, Content, Event, Flow, Name, Result};
+use adk_core::{Context, Prepare};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::HashSet;
@@ -83,7 +83,7 @@ impl Tree {
     ///
     /// # Errors
     /// Returns all faults of the agent.
-    pub fn of(agent: impl IntoAgent) -> Result<Self, BuildError> {
+    pub fn of<M>(agent: impl IntoAgent<M>) -> Result<Self, BuildError> {
         Self::from_item(agent.into_agent().0).accept()
     }
 
@@ -321,42 +321,6 @@ impl Workflow for Tree {
 
 /// The content of a tree is known at run time, so a live run checks it when it begins.
 impl LiveIf<true> for Tree {}
-impl LiveIf<true> for dyn DynAgent {}
-impl LiveIf<true> for LlmAgent {}
-
-macro_rules! root {
-    ($($agent:ty),*) => {$(
-        /// As the root of a run, the agent takes a message and returns only its events.
-        impl<R: ?Sized> Needs<R> for $agent {}
-
-        impl Workflow for $agent {
-            type Input = Content;
-            type Output = ();
-
-            fn as_agent(&self) -> &dyn DynAgent {
-                self
-            }
-
-            fn is_closed(&self) -> bool {
-                false
-            }
-
-            fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
-                keys.message(input);
-                Ok(())
-            }
-
-            fn finish(&self, _: &Values<'_>) -> Result<()> {
-                Ok(())
-            }
-
-            fn form(&self, form: &mut Form) -> Option<Content> {
-                form.message()
-            }
-        }
-    )*};
-}
-root!(dyn DynAgent, LlmAgent);
 
 impl fmt::Debug for Tree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,7 +3,7 @@
 use super::agent::ConfigReader;
 use super::fields::{ConfigFields, join_place, unresolved_fact};
 use super::registry::Callbacks;
-use crate::check::Check;
+use adk_core::check::Check;
 use serde_json::Value;
 
 /// A function that adds the callbacks of one kind from a registry entry, and returns whether the
@@ -108,7 +108,7 @@ impl ConfigReader<'_> {
             other => {
                 let fact = format!(
                     "a {what} is {}; help: write its name",
-                    crate::runtime::tool::schema::describe_value(other)
+                    adk_core::__private::build::describe_value(other)
                 );
                 self.fault(Check::Syntax, place, &fact);
                 None

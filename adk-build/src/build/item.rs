@@ -1,15 +1,15 @@
 //! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
+use super::delegate::delegate;
 use super::{
     BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree,
 };
-use crate::agents::llm::LlmAgent;
-use crate::check::Diagnostic;
-use crate::runtime::agent::DynAgent;
-use crate::runtime::callback::AgentCallbacks;
-use crate::runtime::run::{Context, Prepare};
-use crate::spec::AgentMeta;
-use crate::{BoxFuture, Content, Event, Flow, Name, Result};
+use crate::build::LlmAgent;
+use adk_core::DynAgent;
+use adk_core::Name;
+use adk_core::callback::AgentCallbacks;
+use adk_core::check::Diagnostic;
+use adk_core::spec::AgentMeta;
 use self_cell::self_cell;
 use std::any::Any;
 use std::fmt;
@@ -17,16 +17,35 @@ use std::sync::Arc;
 
 /// A value that can be placed in a tree: an agent of any kind, by value or as `Arc`, a block, an
 /// unbuilt builder, or the result of a builder.
+///
+/// rustc finds `M` from the type of the value. It exists because an agent, an `Arc` and a `Result`
+/// would otherwise be overlapping impls of one trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "cannot be placed in a tree",
     note = "a function with `#[agent]` is placed as `name::default()`; an agent by hand implements \
         `Agent` or `DynAgent`"
 )]
-pub trait IntoAgent {
+pub trait IntoAgent<M> {
     /// Converts the value to a part of a tree.
     fn into_agent(self) -> SubAgent;
 }
+
+/// Marks the impl of [`IntoAgent`] for an agent by value.
+#[derive(Debug)]
+pub struct ByValue;
+
+/// Marks the impl of [`IntoAgent`] for an agent as `Arc`.
+#[derive(Debug)]
+pub struct ByPointer;
+
+/// Marks the impls of [`IntoAgent`] for unbuilt builders and for parts of a tree.
+#[derive(Debug)]
+pub struct AsPart;
+
+/// Marks the impls of [`IntoAgent`] for results of builders.
+#[derive(Debug)]
+pub struct AsResult;
 
 /// A part of a tree: an agent, or a block of agents.
 #[derive(Clone)]
@@ -141,33 +160,7 @@ impl DynAgent for Placed {
         self.about.borrow_dependent()
     }
 
-    fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        self.agent.run_dyn(cx)
-    }
-
-    fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        self.agent.prepare_dyn(prepare);
-    }
-
-    fn handover_dyn(&self) -> crate::runtime::agent::Handover<'_> {
-        self.agent.handover_dyn()
-    }
-
-    fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
-        self.agent.callbacks_dyn()
-    }
-
-    fn stand_in_dyn(&self, content: Content) -> Result<Event> {
-        self.agent.stand_in_dyn(content)
-    }
-
-    fn announced_dyn(&self) -> crate::runtime::agent::AnnouncedKeys {
-        self.agent.announced_dyn()
-    }
-
-    fn as_any(&self) -> Option<&dyn Any> {
-        self.agent.as_any()
-    }
+    delegate!(agent);
 }
 
 /// Returns the address of an agent. An `Arc` in an `Arc` is the same agent.
@@ -222,7 +215,7 @@ impl SubAgent {
     }
 }
 
-impl<A: DynAgent + 'static> IntoAgent for A {
+impl<A: DynAgent + 'static> IntoAgent<ByValue> for A {
     fn into_agent(self) -> SubAgent {
         // An `Arc` is not wrapped again, so that an agent that is used twice is recognized.
         match (&self as &dyn Any).downcast_ref::<Arc<dyn DynAgent>>() {
@@ -232,7 +225,7 @@ impl<A: DynAgent + 'static> IntoAgent for A {
     }
 }
 
-impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
+impl<A: DynAgent + 'static> IntoAgent<ByPointer> for Arc<A> {
     fn into_agent(self) -> SubAgent {
         SubAgent::from_agent(self)
     }
@@ -241,7 +234,7 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
 /// A list of parts of a tree: agents of one type, or a tuple of agents of any types.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{LoopAgent, ParallelAgent, SequentialAgent, llm::LlmAgent};
 /// let agent = |name: &'static str| LlmAgent::builder(name);
 /// let both = ParallelAgent::builder("both").sub_agents([agent("left"), agent("right")]);
@@ -254,26 +247,26 @@ impl<A: DynAgent + 'static> IntoAgent for Arc<A> {
     message = "`{Self}` is no list of agents",
     label = "expected an array, a `Vec`, or a tuple of agents"
 )]
-pub trait IntoAgents {
+pub trait IntoAgents<M> {
     /// Converts the agents to parts of a tree, in order.
     fn into_agents(self) -> Vec<SubAgent>;
 }
 
-impl<A: IntoAgent, const N: usize> IntoAgents for [A; N] {
+impl<M, A: IntoAgent<M>, const N: usize> IntoAgents<M> for [A; N] {
     fn into_agents(self) -> Vec<SubAgent> {
         self.into_iter().map(IntoAgent::into_agent).collect()
     }
 }
 
-impl<A: IntoAgent> IntoAgents for Vec<A> {
+impl<M, A: IntoAgent<M>> IntoAgents<M> for Vec<A> {
     fn into_agents(self) -> Vec<SubAgent> {
         self.into_iter().map(IntoAgent::into_agent).collect()
     }
 }
 
 macro_rules! tuples {
-    ($(($($part:ident)*))*) => {$(
-        impl<$($part: IntoAgent),*> IntoAgents for ($($part,)*) {
+    ($(($($part:ident $mark:ident)*))*) => {$(
+        impl<$($mark, $part: IntoAgent<$mark>),*> IntoAgents<($($mark,)*)> for ($($part,)*) {
             #[allow(non_snake_case, reason = "a name for each type and its value")]
             fn into_agents(self) -> Vec<SubAgent> {
                 let ($($part,)*) = self;
@@ -282,21 +275,30 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples!((A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H));
+tuples!(
+    (A M)
+    (A M B N)
+    (A M B N C O)
+    (A M B N C O D P)
+    (A M B N C O D P E Q)
+    (A M B N C O D P E Q F R)
+    (A M B N C O D P E Q F R G S)
+    (A M B N C O D P E Q F R G S H T)
+);
 
-impl IntoAgent for SubAgent {
+impl IntoAgent<AsPart> for SubAgent {
     fn into_agent(self) -> SubAgent {
         self
     }
 }
 
-impl<K: super::block::BlockAgent> IntoAgent for BlockBuilder<K> {
+impl<K: super::block::BlockAgent> IntoAgent<AsPart> for BlockBuilder<K> {
     fn into_agent(self) -> SubAgent {
         self.part()
     }
 }
 
-impl IntoAgent for LlmAgentBuilder {
+impl IntoAgent<AsPart> for LlmAgentBuilder {
     fn into_agent(self) -> SubAgent {
         self.part()
     }
@@ -305,7 +307,7 @@ impl IntoAgent for LlmAgentBuilder {
 macro_rules! results {
     ($($agent:ty),*) => {$(
         /// A part that was rejected by itself is checked again in the tree that contains it.
-        impl IntoAgent for Result<$agent, BuildError> {
+        impl IntoAgent<AsResult> for Result<$agent, BuildError> {
             fn into_agent(self) -> SubAgent {
                 match self {
                     Ok(agent) => agent.into_agent(),

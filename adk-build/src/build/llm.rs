@@ -1,19 +1,21 @@
 //! [`LlmAgentBuilder`]: LLM agents that are built at run time.
 
+mod agent;
 mod callbacks;
 mod finish;
 mod output;
 
+pub use agent::LlmAgent;
 pub(super) use finish::depth_fault;
 pub(super) use output::OutputType;
 
 use super::item::{IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
-use crate::Name;
-use crate::agents::llm::{Compaction, IncludeContents, Instruction, LlmAgent, LlmSettings, Retry};
-use crate::model::ModelRef;
-use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::Budget;
+use adk_core::Name;
+use adk_core::llm::{Compaction, IncludeContents, Instruction, LlmSettings, Retry};
+use adk_core::model::ModelRef;
+use adk_core::spec::Budget;
+use adk_core::tool::{DynTool, Toolset};
 use adk_spec::setters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -40,16 +42,6 @@ pub struct LlmAgentBuilder {
     disallow_transfer: (bool, bool),
     settings: LlmSettings,
     options: TreeOptions,
-}
-
-impl LlmAgent {
-    /// Creates a builder with a name.
-    pub fn builder(name: impl Into<Name>) -> LlmAgentBuilder {
-        LlmAgentBuilder {
-            name: name.into(),
-            ..LlmAgentBuilder::default()
-        }
-    }
 }
 
 impl LlmAgentBuilder {
@@ -150,14 +142,14 @@ impl LlmAgentBuilder {
 
     /// Adds an agent to which the agent may hand over.
     #[must_use]
-    pub fn sub_agent(mut self, agent: impl IntoAgent) -> Self {
+    pub fn sub_agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         self.sub_agents.push(agent.into_agent());
         self
     }
 
     /// Adds agents to which the agent may hand over: a list of one type, or a tuple of any types.
     #[must_use]
-    pub fn sub_agents(mut self, agents: impl IntoAgents) -> Self {
+    pub fn sub_agents<M>(mut self, agents: impl IntoAgents<M>) -> Self {
         self.sub_agents.extend(agents.into_agents());
         self
     }

@@ -4,9 +4,9 @@ mod builder;
 
 pub use builder::AgentBuilder;
 
-use crate::builders::build::Tree;
-use crate::runtime::runner::{RunRequest, SessionHandle};
-use crate::{Content, Result, Runner, StateDelta};
+use crate::build::Tree;
+use adk_core::runner::{RunRequest, SessionHandle};
+use adk_core::{Content, Result, Runner, StateDelta};
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::OnceCell;

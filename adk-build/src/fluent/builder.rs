@@ -1,21 +1,22 @@
 //! [`AgentBuilder`]: builds an agent with its runner and its session.
 
 use super::{AgentRunner, BuiltAgent};
-use crate::Store;
-use crate::agents::llm::LlmAgent;
-use crate::builders::build::{
+use crate::build::LlmAgent;
+use crate::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent,
     SubAgent, Tree, key_of,
 };
-use crate::check::{Check, Diagnostic};
-use crate::encode::to_json;
-use crate::id::IdSeed;
-use crate::model::{ModelProvider, ModelRef, NoProvider};
-use crate::runtime::run::RunConfig;
-use crate::runtime::runner::{Runner, RunnerBuilder};
-use crate::runtime::tool::DynTool;
-use crate::store::session::{SessionStore, now_micros};
-use crate::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};
+use adk_core::__private::build::IdSeed;
+use adk_core::__private::build::now_micros;
+use adk_core::__private::build::to_json;
+use adk_core::RunConfig;
+use adk_core::Store;
+use adk_core::check::{Check, Diagnostic};
+use adk_core::model::{ModelProvider, ModelRef, NoProvider};
+use adk_core::runner::{Runner, RunnerBuilder};
+use adk_core::session::SessionStore;
+use adk_core::tool::DynTool;
+use adk_core::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// Builds an agent, its runner and its session in one chain, like the `AgentBuilder` of @iqai/adk.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk::testing::ScriptedModel;
 /// use adk::llm::LlmAgent;
 /// # type AgentBuilder = adk::AgentBuilder;
@@ -140,7 +141,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
 
     /// Adds agents to which a single agent may hand over.
     #[must_use]
-    pub fn with_sub_agents(self, agents: impl IntoAgents) -> Self {
+    pub fn with_sub_agents<M>(self, agents: impl IntoAgents<M>) -> Self {
         self.change_single("with_sub_agents", |agent| agent.sub_agents(agents))
     }
 
@@ -156,26 +157,30 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
 
     /// Runs these agents in order.
     #[must_use]
-    pub fn as_sequential(self, agents: impl IntoAgents) -> Self {
+    pub fn as_sequential<M>(self, agents: impl IntoAgents<M>) -> Self {
         self.with_shape(Shape::Sequence(agents.into_agents()))
     }
 
     /// Runs these agents concurrently.
     #[must_use]
-    pub fn as_parallel(self, agents: impl IntoAgents) -> Self {
+    pub fn as_parallel<M>(self, agents: impl IntoAgents<M>) -> Self {
         self.with_shape(Shape::Parallel(agents.into_agents()))
     }
 
     /// Runs these agents round by round, at most `max_iterations` times. With `None`, the loop runs
     /// until an agent ends it.
     #[must_use]
-    pub fn as_loop(self, agents: impl IntoAgents, max_iterations: impl Into<Option<u32>>) -> Self {
+    pub fn as_loop<M>(
+        self,
+        agents: impl IntoAgents<M>,
+        max_iterations: impl Into<Option<u32>>,
+    ) -> Self {
         self.with_shape(Shape::Loop(agents.into_agents(), max_iterations.into()))
     }
 
     /// Runs an existing agent under its own name.
     #[must_use]
-    pub fn with_agent(self, agent: impl IntoAgent) -> Self {
+    pub fn with_agent<M>(self, agent: impl IntoAgent<M>) -> Self {
         self.with_shape(Shape::Agent(agent.into_agent()))
     }
 
@@ -225,7 +230,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
     }
 
     /// Sets whether faults in the flow of keys and exits are rejected. Default: `true`; see
-    /// [`BlockBuilder::flow_checks`](crate::builders::build::BlockBuilder::flow_checks).
+    /// [`BlockBuilder::flow_checks`](crate::build::BlockBuilder::flow_checks).
     #[must_use]
     pub fn flow_checks(mut self, yes: bool) -> Self {
         self.flow_checks = yes;

@@ -1,7 +1,7 @@
 //! [`OutputType`]: the form of an agent's answer.
 
-use crate::agents::llm::OutputKey;
-use crate::spec::Key;
+use adk_core::__private::build::Key;
+use adk_core::llm::OutputKey;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The form of an agent's answer.
 #[derive(Clone)]
-pub(in crate::builders::build) enum OutputType {
+pub(in crate::build) enum OutputType {
     Type {
         output: OutputKey,
         key: fn(String) -> Key,
@@ -21,9 +21,8 @@ pub(in crate::builders::build) enum OutputType {
 
 impl OutputType {
     /// Returns the form for a Rust type. `String` means plain text.
-    pub(in crate::builders::build) fn from_type<
-        T: JsonSchema + Serialize + DeserializeOwned + 'static,
-    >() -> Self {
+    pub(in crate::build) fn from_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>()
+    -> Self {
         let is_text = TypeId::of::<T>() == TypeId::of::<String>();
         let output = if is_text {
             OutputKey::text("")

@@ -2,11 +2,13 @@
 
 use super::agent::ConfigReader;
 use super::fields::{ConfigFields, fault};
-use crate::agents::ask::{AnswerForm, Await};
-use crate::builders::build::item::{IntoAgent, SubAgent};
-use crate::builders::build::llm::OutputType;
-use crate::check::{Check, Diagnostic};
-use crate::spec::{AnsweredBy, Key};
+use crate::build::item::{IntoAgent, SubAgent};
+use crate::build::llm::OutputType;
+use adk_core::__private::build::AnswerForm;
+use adk_core::__private::build::Key;
+use adk_core::Await;
+use adk_core::check::{Check, Diagnostic};
+use adk_core::spec::AnsweredBy;
 use adk_spec::duration::millis;
 use serde_json::{Value, json};
 use std::sync::Arc;

@@ -1,11 +1,11 @@
 //! [`Registry`]: the values that a config refers to by name.
 
-use crate::agents::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
-use crate::builders::build::item::{IntoAgent, SubAgent};
-use crate::builders::build::llm::OutputType;
-use crate::model::ModelRef;
-use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
-use crate::runtime::tool::DynTool;
+use crate::build::item::{IntoAgent, SubAgent};
+use crate::build::llm::OutputType;
+use adk_core::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
+use adk_core::model::ModelRef;
+use adk_core::tool::DynTool;
+use adk_core::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// The values that a config refers to by name: tools, agents, models, and other configs.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::build::Registry;
 /// use adk::testing::ScriptedModel;
 /// use adk::tool::FunctionTool;
@@ -83,7 +83,7 @@ impl Registry {
 
     /// Adds an agent of any kind under its own name.
     #[must_use]
-    pub fn agent(mut self, agent: impl IntoAgent) -> Self {
+    pub fn agent<M>(mut self, agent: impl IntoAgent<M>) -> Self {
         let agent = agent.into_agent();
         self.agents.insert(agent.name().to_owned(), agent);
         self
@@ -101,7 +101,7 @@ impl Registry {
     /// `after_agent_callbacks`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::build::{Registry, Tree};
     /// use adk::callback::{AgentCallbacks, CallbackContext};
     /// use serde_json::json;
@@ -145,7 +145,7 @@ impl Registry {
     /// Adds a type of answers for `output_schema`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::build::{Registry, Tree};
     /// use serde_json::json;
     ///

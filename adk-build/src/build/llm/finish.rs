@@ -1,15 +1,18 @@
 //! Checks the fields of an [`LlmAgentBuilder`] and creates the agent.
 
 use super::{LlmAgentBuilder, OutputType};
-use crate::agents::description::DescriptionParts;
-use crate::agents::llm::{ANSWER_ATTEMPTS, AgentOutput, Instruction, LlmAgent, LlmParts};
-use crate::builders::build::error::BuildError;
-use crate::builders::build::item::{DEEPEST, Item, Placed, SubAgent};
-use crate::builders::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
-use crate::check::{Check, Diagnostic};
-use crate::spec::ident::is_identifier;
-use crate::spec::placeholder::is_key;
-use crate::spec::{AgentKind, Key, schema};
+use crate::build::LlmAgent;
+use crate::build::error::BuildError;
+use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
+use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
+use adk_core::__private::build::DescriptionParts;
+use adk_core::__private::build::{ANSWER_ATTEMPTS, AgentOutput, LlmParts};
+use adk_core::__private::build::{Key, schema};
+use adk_core::check::{Check, Diagnostic};
+use adk_core::llm::Instruction;
+use adk_core::spec::AgentKind;
+use adk_core::spec::ident::is_identifier;
+use adk_core::spec::placeholder::is_key;
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -35,7 +38,7 @@ impl LlmAgentBuilder {
         }
     }
 
-    pub(in crate::builders::build) fn part(self) -> SubAgent {
+    pub(in crate::build) fn part(self) -> SubAgent {
         let depth = 1 + self
             .sub_agents
             .iter()
@@ -203,7 +206,7 @@ impl LlmAgentBuilder {
     }
 }
 
-pub(in crate::builders::build) fn depth_fault(name: &str) -> Diagnostic {
+pub(in crate::build) fn depth_fault(name: &str) -> Diagnostic {
     let fact = format!(
         "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the \
          tree flatter"

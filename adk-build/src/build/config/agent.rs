@@ -4,20 +4,19 @@ use super::Registry;
 use super::callbacks::{AGENT_CALLBACKS, LLM_CALLBACKS};
 use super::fields::{ConfigFields, fault, join_place, unresolved_fact};
 use super::registry::Callbacks;
-use crate::agents::description::{AgentDescription, DescriptionParts};
-use crate::agents::llm::{IncludeContents, LlmAgent};
-use crate::builders::build::block::{
-    BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent,
-};
-use crate::builders::build::item::{DEEPEST, IntoAgent, SubAgent};
-use crate::builders::build::llm::{LlmAgentBuilder, OutputType};
-use crate::check::{Check, Diagnostic};
-use crate::model::ModelRef;
-use crate::runtime::agent::DynAgent;
-use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::schema::describe_value;
-use crate::spec::{AgentKind, AgentMeta};
-use crate::{BoxFuture, Error, ErrorKind, Flow, Result};
+use crate::build::LlmAgent;
+use crate::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
+use crate::build::llm::{LlmAgentBuilder, OutputType};
+use adk_core::__private::build::describe_value;
+use adk_core::__private::build::{AgentDescription, DescriptionParts};
+use adk_core::DynAgent;
+use adk_core::check::{Check, Diagnostic};
+use adk_core::llm::IncludeContents;
+use adk_core::model::ModelRef;
+use adk_core::spec::{AgentKind, AgentMeta};
+use adk_core::{BoxFuture, Error, ErrorKind, Flow, Result};
+use adk_core::{Context, Prepare};
 use serde_json::Value;
 use std::sync::Arc;
 
