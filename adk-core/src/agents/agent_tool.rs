@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// agent writes no key, the result is its last text.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{AgentTool, DynTool, llm::LlmAgent};
 ///
 /// let reviewer = LlmAgent::builder("reviewer").description("Reviews a text.").build()?;

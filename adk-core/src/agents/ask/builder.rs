@@ -23,7 +23,7 @@ use std::time::Duration;
 /// [`Runner::answer`](crate::Runner::answer) passes the value, in this process or another process.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Await, SequentialAgent, llm::LlmAgent};
 /// use std::time::Duration;
 ///
