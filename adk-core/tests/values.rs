@@ -4,10 +4,10 @@
 
 mod support;
 
-use adk_core::Runner;
-use adk_core::engine::MemoryJournal;
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::testing::ScriptedModel;
+use adk_build::Runner;
+use adk_build::engine::MemoryJournal;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::testing::ScriptedModel;
 use std::sync::Arc;
 use support::{limits, values};
 

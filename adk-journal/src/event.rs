@@ -65,7 +65,7 @@ pub const UNWRITTEN_KEY: &str = "unwritten";
 /// assigns its id, time and place. A committed event is shared, never copied.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Event;
 /// let event = Event::new().with_text("A cat sat.").with_state("current_document", "A cat sat.");
 /// assert!(event.is_final_response());

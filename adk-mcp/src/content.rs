@@ -3,7 +3,7 @@
 use crate::connection::Failure;
 use crate::result;
 use crate::toolset::McpToolset;
-use adk_build::{Error, ErrorKind, Part, Result};
+use adk_core::{Error, ErrorKind, Part, Result};
 use rmcp::model::{ContentBlock, GetPromptRequestParams, ResourceContents};
 use serde_json::{Map, Value};
 

@@ -17,7 +17,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The text of an error names the agent with its path, the fact, and the remedy:
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Error, ErrorKind, Path};
 /// let fact = "the instruction reads `topic`, which nothing has written";
 /// let error = Error::new(ErrorKind::KeyMissing, fact)
@@ -257,7 +257,7 @@ impl Error {
     /// for the errors of other crates write `.map_err(Error::other)?`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::{Error, ErrorKind};
     ///
     /// fn age(text: &str) -> adk::Result<u8> {

@@ -11,8 +11,8 @@ mod trees;
 
 mod support;
 
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, Event, Flow, StoreErrorKind};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{Error, Event, Flow, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -45,7 +45,7 @@ async fn through_crashes(
     options: Options,
     crashes: usize,
     does: &'static str,
-) -> (Vec<adk_core::EventId>, Option<Error>, Database) {
+) -> (Vec<adk_build::EventId>, Option<Error>, Database) {
     let database = Database::new().await;
     let store = PostgresStore::connect_with(&database.url, options)
         .await

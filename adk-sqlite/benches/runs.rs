@@ -10,7 +10,7 @@
 #[path = "../../adk-core/tests/support/mod.rs"]
 mod trees;
 
-use adk_core::{Event, Flow, RunEnd, Runner};
+use adk_build::{Event, Flow, RunEnd, Runner};
 use adk_sqlite::SqliteStore;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,7 +46,7 @@ fn asks() -> By {
 fn slow() -> By {
     by("slow", |cx| {
         Box::pin(async move {
-            cx.step("model", std::future::pending::<adk_core::Result<()>>())
+            cx.step("model", std::future::pending::<adk_build::Result<()>>())
                 .await?;
             Ok(Flow::Continue)
         })

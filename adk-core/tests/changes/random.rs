@@ -1,10 +1,10 @@
 //! Random programs and random changes, in memory. Other stores play the same programs.
 
 use crate::support::changes::{self, Change, Plan, Shop};
-use adk_core::MemoryArtifacts;
-use adk_core::engine::MemoryJournal;
-use adk_core::memory::InMemoryMemoryService;
-use adk_core::session::MemoryStore;
+use adk_build::MemoryArtifacts;
+use adk_build::engine::MemoryJournal;
+use adk_build::memory::InMemoryMemoryService;
+use adk_build::session::MemoryStore;
 use std::sync::Arc;
 
 /// Each program stops at all points of its first process.

@@ -12,10 +12,10 @@ use crate::support::changes::program::{
 use crate::support::changes::stage::Stage;
 use crate::support::changes::{Ends, Play, Shop};
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::MemoryJournal;
-use adk_core::memory::{MemoryEntry, MemoryMark};
-use adk_core::session::SessionKey;
-use adk_core::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
+use adk_build::engine::MemoryJournal;
+use adk_build::memory::{MemoryEntry, MemoryMark};
+use adk_build::session::SessionKey;
+use adk_build::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
 use serde_json::json;
 use std::collections::BTreeMap;
 

@@ -2,10 +2,10 @@
 
 use super::trees;
 use crate::support::*;
-use adk_core::engine::{MemoryJournal, RunFilter, RunStatus};
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::testing::ScriptedModel;
-use adk_core::{ErrorKind, Runner};
+use adk_build::engine::{MemoryJournal, RunFilter, RunStatus};
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::testing::ScriptedModel;
+use adk_build::{ErrorKind, Runner};
 use std::sync::Arc;
 
 /// Sessions and runs in memory, shared by any number of runners.

@@ -2,7 +2,7 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::{Await, Error, ErrorKind, RunEnd, RunId, Runner, Waiting};
+use adk_build::{Await, Error, ErrorKind, RunEnd, RunId, Runner, Waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 enum Decision {
     Publish,
     Revise(String),
@@ -144,7 +144,7 @@ async fn a_question_is_listed_and_its_answer_written_in_another_process() {
 async fn answers_are_checked_by_the_type_or_without_the_workflow_by_the_schema() {
     /// A type that accepts fewer values than its schema.
     #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     #[serde(try_from = "String", into = "String")]
     #[schemars(with = "String")]
     struct Short(String);
@@ -198,7 +198,7 @@ async fn answers_are_checked_by_the_type_or_without_the_workflow_by_the_schema()
 #[tokio::test]
 async fn an_answer_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     struct Grade {
         score: u8,
     }
@@ -232,7 +232,7 @@ async fn an_answer_is_parsed_like_that_of_a_model() {
 #[tokio::test]
 async fn an_answer_with_alternatives_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     enum Verdict {
         Refuse,
         Approve {

@@ -3,7 +3,7 @@
 use super::crash::{Ended, World, drive};
 use crate::support::withdrawn::{Stage, around, blocks};
 use crate::support::*;
-use adk_core::{RunId, Runner};
+use adk_build::{RunId, Runner};
 
 /// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {

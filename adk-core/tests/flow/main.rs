@@ -35,7 +35,7 @@ mod spec;
 mod text;
 mod tree;
 
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 use failures::Failures;
 use grow::grow;
 use judge::{Verdict, judge};

@@ -2,8 +2,8 @@
 
 use crate::support::artifacts::{self, Stores};
 use crate::support::survival::Scratch;
-use adk_core::session::{MemoryStore, SessionKey};
-use adk_core::{ArtifactStore, ErrorKind, FolderArtifacts, MemoryArtifacts, Part, StoreErrorKind};
+use adk_build::session::{MemoryStore, SessionKey};
+use adk_build::{ArtifactStore, ErrorKind, FolderArtifacts, MemoryArtifacts, Part, StoreErrorKind};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -137,7 +137,7 @@ async fn leftovers_of_a_dead_process_are_not_versions() {
 
 #[tokio::test]
 async fn an_unusable_folder_is_reported() {
-    let kind = |error: &adk_core::Error| match error.kind() {
+    let kind = |error: &adk_build::Error| match error.kind() {
         ErrorKind::Store(kind) => kind,
         other => panic!("{other:?}: {error}"),
     };

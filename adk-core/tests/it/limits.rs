@@ -2,12 +2,12 @@
 
 use crate::support::store::with_room;
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::model::{FinishReason, Usage};
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::spec::InputSpec;
-use adk_core::testing::ScriptedModel;
-use adk_core::{At, Content, ErrorKind, Event, MAX_DEPTH, Part, Path, Runner, StateDelta};
+use adk_build::engine::MemoryJournal;
+use adk_build::model::{FinishReason, Usage};
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::spec::InputSpec;
+use adk_build::testing::ScriptedModel;
+use adk_build::{At, Content, ErrorKind, Event, MAX_DEPTH, Part, Path, Runner, StateDelta};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ async fn workflows_may_be_nested_fifty_deep() {
     let innermost = by("stop", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("note", "here")).await?;
-            Ok(adk_core::Flow::Exit)
+            Ok(adk_build::Flow::Exit)
         })
     });
     let mut node = repeat("l", None, vec![run(innermost)]);

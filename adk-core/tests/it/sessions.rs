@@ -2,8 +2,8 @@
 
 use crate::support::store::{self, delta, state, stored};
 use crate::support::*;
-use adk_core::session::{EventFilter, MemoryStore, Opening, PAGE, Pages, Session, SessionKey};
-use adk_core::{BoxFuture, Error, ErrorKind, Event, Flow, Result, Runner, StoreErrorKind};
+use adk_build::session::{EventFilter, MemoryStore, Opening, PAGE, Pages, Session, SessionKey};
+use adk_build::{BoxFuture, Error, ErrorKind, Event, Flow, Result, Runner, StoreErrorKind};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -108,7 +108,7 @@ async fn sessions_of_a_user_share_user_keys() {
         last("v", "s3").await,
         ["own=null", "user:n=null", "app:v=2"]
     );
-    let keys = |all: Vec<adk_core::session::SessionSnapshot>| {
+    let keys = |all: Vec<adk_build::session::SessionSnapshot>| {
         all.into_iter()
             .map(|session| session.key.to_string())
             .collect::<Vec<_>>()

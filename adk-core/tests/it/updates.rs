@@ -2,15 +2,15 @@
 
 use crate::support::updates;
 use crate::support::*;
-use adk_core::callback::{CallbackContext, Plugin};
-use adk_core::engine::{Engine, MemoryEngine, MemoryJournal};
-use adk_core::llm::LlmAgent;
-use adk_core::model::ModelRequest;
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::spec::KeySpec;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::callback::{CallbackContext, Plugin};
+use adk_build::engine::{Engine, MemoryEngine, MemoryJournal};
+use adk_build::llm::LlmAgent;
+use adk_build::model::ModelRequest;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::spec::KeySpec;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::FunctionTool;
+use adk_build::{
     AgentTool, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, STATE_UPDATE_KEY,
     ToolContext,
 };
@@ -76,7 +76,7 @@ fn counts() -> FunctionTool {
                     .unwrap_err();
                 assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
                 if args.contains_key("fails") {
-                    Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
+                    Err(adk_build::Error::new(ErrorKind::Agent, "it failed"))
                 } else {
                     Ok(json!(all))
                 }

@@ -26,9 +26,9 @@ mod expect;
 mod grow;
 mod tree;
 
-use adk_core::runner::SessionHandle;
-use adk_core::testing::ScriptedModel;
-use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
+use adk_build::runner::SessionHandle;
+use adk_build::testing::ScriptedModel;
+use adk_build::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
 use compare::{Branch, Item, Parts, compare, in_order, replay, to_lines, winners};
 use discards::State;
 use expect::{Ended, Failure};

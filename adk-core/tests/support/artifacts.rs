@@ -8,11 +8,11 @@
 
 use super::survival::Place;
 use super::{By, Tree, by, run};
-use adk_core::engine::Engine;
-use adk_core::model::NoProvider;
-use adk_core::runner::RunnerBuilder;
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{
+use adk_build::engine::Engine;
+use adk_build::model::NoProvider;
+use adk_build::runner::RunnerBuilder;
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{
     ArtifactStore, Await, Blob, ErrorKind, Event, FileData, Flow, FunctionCall, FunctionResponse,
     MemoryArtifacts, Part, RunEnd, Runner, StateDelta, Thought,
 };
@@ -297,7 +297,7 @@ pub async fn goes_with_the_session(stores: &Stores) {
         .unwrap_err();
     assert_eq!(
         error.kind(),
-        ErrorKind::Store(adk_core::StoreErrorKind::Missing),
+        ErrorKind::Store(adk_build::StoreErrorKind::Missing),
         "{error}"
     );
     stores.session("goes", "s").await;

@@ -2,9 +2,9 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, parallel, run, say};
-use adk_core::engine::{RunFilter, RunStatus};
-use adk_core::testing::ScriptedModel;
-use adk_core::{Error, ErrorKind, Event, Flow, RunEnd, RunId, Runner};
+use adk_build::engine::{RunFilter, RunStatus};
+use adk_build::testing::ScriptedModel;
+use adk_build::{Error, ErrorKind, Event, Flow, RunEnd, RunId, Runner};
 use std::future::pending;
 use std::sync::Arc;
 use tokio::sync::Notify;

@@ -10,14 +10,14 @@ use self::above::Above;
 use self::detached::Detached;
 use super::survival::{Place, key, kind, knows, runner};
 use super::{By, Tree, by, parallel, repeat, run, say};
-use adk_core::engine::{
+use adk_build::engine::{
     CallKind, ClaimId, Done, DrivenRun, Engine, Journal, RunFilter, RunInfo, RunRecord,
     RunRegistry, RunStatus, RunTask, StepKey, Stored, WaitRegistry,
 };
-use adk_core::model::Usage;
-use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
-use adk_core::spec::{KeySpec, Topology};
-use adk_core::{
+use adk_build::model::Usage;
+use adk_build::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
+use adk_build::spec::{KeySpec, Topology};
+use adk_build::{
     Await, Content, Error, ErrorKind, Event, Flow, Path, Result, RunEnd, RunId, RunRequest,
     RunStream, Runner, StateDelta, StoreErrorKind, Workflow,
 };

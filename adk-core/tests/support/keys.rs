@@ -2,9 +2,9 @@
 
 use super::limits::Opens;
 use super::{Tree, by, run};
-use adk_core::engine::{KeyBinding, RequestKey, RequestKeys, RunFilter, RunStatus};
-use adk_core::testing::ScriptedModel;
-use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner, SessionTurns};
+use adk_build::engine::{KeyBinding, RequestKey, RequestKeys, RunFilter, RunStatus};
+use adk_build::testing::ScriptedModel;
+use adk_build::{ErrorKind, Event, Flow, RunConfig, RunId, Runner, SessionTurns};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn pays(paid: &Arc<AtomicU32>, gate: &Arc<Semaphore>) -> Arc<Tree> {
     Arc::new(Tree::new("pays", vec![run(pays)]))
 }
 
-fn is_refused<T: std::fmt::Debug>(ended: adk_core::Result<T>) {
+fn is_refused<T: std::fmt::Debug>(ended: adk_build::Result<T>) {
     let error = ended.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RunExists, "{error}");
     assert!(

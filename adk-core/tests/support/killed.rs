@@ -4,13 +4,13 @@
 
 use super::survival::{Place, Random, Scratch, calls, kill, knows, notes, start};
 use super::{Tree, parallel, repeat, run};
-use adk_core::engine::{Engine, MemoryJournal, RunFilter, RunStatus};
-use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelRequest, ModelStream};
-use adk_core::session::{EventFilter, MemoryStore, SessionStore};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{Await, Content, ErrorKind, Event, Runner, ToolContext};
+use adk_build::engine::{Engine, MemoryJournal, RunFilter, RunStatus};
+use adk_build::llm::LlmAgent;
+use adk_build::model::{Model, ModelRequest, ModelStream};
+use adk_build::session::{EventFilter, MemoryStore, SessionStore};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{Await, Content, ErrorKind, Event, Runner, ToolContext};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader};

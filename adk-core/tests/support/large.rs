@@ -4,8 +4,8 @@
 use super::survival::knows;
 use super::tenants::cut;
 use super::waited::{asks, median, pause};
-use adk_core::engine::{Engine, RunFilter};
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::engine::{Engine, RunFilter};
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 

@@ -5,11 +5,11 @@
 use super::store::{deep_events, impossible_keys, is_too_deep, nested, nested_object};
 use super::survival::Place;
 use super::{By, Tree, by, run, say};
-use adk_core::llm::LlmAgent;
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{Await, Content, Error, ErrorKind, Event, Flow, MAX_DEPTH, Part, Role, Runner};
+use adk_build::llm::LlmAgent;
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{Await, Content, Error, ErrorKind, Event, Flow, MAX_DEPTH, Part, Role, Runner};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -428,7 +428,7 @@ pub async fn ids_obey_the_limit(opens: &impl Opens) {
     }
     still_works(opens, &"\u{1F408}".repeat(128)).await;
     for app in ["x".repeat(129), "a\0b".to_owned()] {
-        let error = Runner::<adk_core::model::NoProvider>::builder()
+        let error = Runner::<adk_build::model::NoProvider>::builder()
             .app_name(app)
             .build()
             .unwrap_err();

@@ -2,12 +2,12 @@
 
 use super::limits::Opens;
 use super::{Tree, by, run, say};
-use adk_core::engine::{RunFilter, RunInfo, RunStatus};
-use adk_core::llm::LlmAgent;
-use adk_core::model::Usage;
-use adk_core::session::now_micros;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::{Error, ErrorKind, Event, Flow, RunId, Runner};
+use adk_build::engine::{RunFilter, RunInfo, RunStatus};
+use adk_build::llm::LlmAgent;
+use adk_build::model::Usage;
+use adk_build::session::now_micros;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{Error, ErrorKind, Event, Flow, RunId, Runner};
 use std::sync::Arc;
 use tokio::sync::Notify;
 

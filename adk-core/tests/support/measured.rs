@@ -2,9 +2,9 @@
 
 use super::store::stored;
 use super::{Tree, by, repeat, run, say};
-use adk_core::engine::Engine;
-use adk_core::session::{EventFilter, SessionKey, SessionStore, export, import};
-use adk_core::{Event, Flow, Runner, StateDelta};
+use adk_build::engine::Engine;
+use adk_build::session::{EventFilter, SessionKey, SessionStore, export, import};
+use adk_build::{Event, Flow, Runner, StateDelta};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};

@@ -6,9 +6,9 @@
 )]
 
 use super::store::stored;
-use adk_core::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{
+use adk_build::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{
     Content, Event, FunctionCall, FunctionResponse, Part, Role, StateDelta, StoreErrorKind, Thought,
 };
 use serde_json::{Map, json};
@@ -116,7 +116,7 @@ async fn new_events(service: &Remembering) {
         .unwrap_err();
     assert_eq!(
         error.kind(),
-        adk_core::ErrorKind::Store(StoreErrorKind::Missing),
+        adk_build::ErrorKind::Store(StoreErrorKind::Missing),
         "{error}"
     );
     // A new session with the same key is another session, regardless of its length.

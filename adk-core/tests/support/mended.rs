@@ -3,10 +3,10 @@
 
 use super::survival::{Place, runner_of};
 use super::{By, Tree, by, run};
-use adk_core::engine::{Engine, RunFilter, RunStatus};
-use adk_core::model::ModelErrorKind;
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Error, ErrorKind, Event, Flow, Runner};
+use adk_build::engine::{Engine, RunFilter, RunStatus};
+use adk_build::model::ModelErrorKind;
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::{Error, ErrorKind, Event, Flow, Runner};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 

@@ -29,14 +29,14 @@ pub mod values;
 pub mod waited;
 pub mod withdrawn;
 
-use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
-use adk_core::Workflow;
-use adk_core::callback::AgentCallbacks;
-use adk_core::spec::{
+use adk_build::__private::workflow::{self, Form, Keys, StepTable, Values};
+use adk_build::Workflow;
+use adk_build::callback::AgentCallbacks;
+use adk_build::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step,
     StepKind, ToolMeta,
 };
-use adk_core::{
+use adk_build::{
     AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
     Runner,
 };
@@ -451,8 +451,8 @@ impl StepTable for Tree {
     fn spec(&self) -> &Spec<'_> {
         &self.spec
     }
-    fn name(&self, step: usize) -> adk_core::Name {
-        adk_core::Name::literal(self.spec.steps[step].name)
+    fn name(&self, step: usize) -> adk_build::Name {
+        adk_build::Name::literal(self.spec.steps[step].name)
     }
     fn agent(&self, step: usize) -> Option<&dyn DynAgent> {
         self.agents.get(step)?.as_deref()
@@ -510,9 +510,9 @@ impl DynAgent for Tree {
 }
 
 /// The tree is known only at run time.
-impl adk_core::workflow::Live for Tree {}
+impl adk_build::workflow::Live for Tree {}
 
-impl<R: ?Sized> adk_core::Needs<R> for Tree {}
+impl<R: ?Sized> adk_build::Needs<R> for Tree {}
 
 impl Workflow for Tree {
     type Input = String;

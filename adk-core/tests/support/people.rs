@@ -3,9 +3,9 @@
 
 use super::survival::{Place, knows, runner, runner_of};
 use super::{By, Tree, by, exit, parallel, repeat, run, say};
-use adk_core::engine::{Engine as _, RunFilter, RunStatus};
-use adk_core::session::{EventFilter, SessionKey, SessionStore as _};
-use adk_core::{
+use adk_build::engine::{Engine as _, RunFilter, RunStatus};
+use adk_build::session::{EventFilter, SessionKey, SessionStore as _};
+use adk_build::{
     AnsweredBy, Answerer, ArtifactStore, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting,
 };
 use serde_json::json;

@@ -4,8 +4,8 @@
 use super::store::{delta, state};
 use super::survival::{Place, runner};
 use super::{Tree, by, parallel, repeat, run, say};
-use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
-use adk_core::{Content, Event, Flow, FunctionCall, FunctionResponse, Part, Role, Thought};
+use adk_build::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
+use adk_build::{Content, Event, Flow, FunctionCall, FunctionResponse, Part, Role, Thought};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -135,7 +135,7 @@ fn everything() -> Tree {
             event.details_mut().error_code = Some("X".into());
             event.details_mut().error_message = Some("words".into());
             event.details_mut().model_version = Some("m".into());
-            event.details_mut().usage = Some(adk_core::model::Usage::new(3, 4));
+            event.details_mut().usage = Some(adk_build::model::Usage::new(3, 4));
             cx.emit(event).await?;
             Ok(Flow::Continue)
         })

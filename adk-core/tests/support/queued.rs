@@ -4,10 +4,10 @@
 use super::limits::Opens;
 use super::survival::{Place, kill, knows, start};
 use super::{By, Tree, by, run};
-use adk_core::engine::{Engine, RunFilter, RunInfo, RunStatus};
-use adk_core::session::SessionStore;
-use adk_core::testing::ScriptedModel;
-use adk_core::{ErrorKind, Event, Flow, RunId, RunStream, Runner, StateDelta};
+use adk_build::engine::{Engine, RunFilter, RunInfo, RunStatus};
+use adk_build::session::SessionStore;
+use adk_build::testing::ScriptedModel;
+use adk_build::{ErrorKind, Event, Flow, RunId, RunStream, Runner, StateDelta};
 use serde_json::json;
 use std::io::{BufRead, BufReader};
 use std::sync::Arc;

@@ -5,8 +5,8 @@
     reason = "each test file uses a part, and fails by it"
 )]
 
-use adk_core::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
-use adk_core::{
+use adk_build::session::{EventFilter, SessionKey, SessionSnapshot, SessionStore};
+use adk_build::{
     Content, Error, ErrorKind, Event, FunctionCall, FunctionResponse, MAX_DEPTH, Part, Role, RunId,
     StateDelta, StoreErrorKind,
 };
@@ -299,19 +299,19 @@ pub async fn transfer(store: &dyn SessionStore) {
         Ok(())
     };
     assert!(
-        adk_core::session::export(store, &key("s"), push)
+        adk_build::session::export(store, &key("s"), push)
             .await
             .unwrap()
     );
     assert_eq!(lines.len(), 2501);
     assert!(
-        !adk_core::session::export(store, &key("none"), |_| Ok(()))
+        !adk_build::session::export(store, &key("none"), |_| Ok(()))
             .await
             .unwrap()
     );
 
     let all = |lines: &[String]| lines.iter().cloned().map(Ok).collect::<Vec<_>>();
-    adk_core::session::import(store, key("t"), all(&lines))
+    adk_build::session::import(store, key("t"), all(&lines))
         .await
         .unwrap();
     let (one, two) = (
@@ -321,7 +321,7 @@ pub async fn transfer(store: &dyn SessionStore) {
     assert_eq!((&one.events, state(&one)), (&two.events, state(&two)));
     assert_eq!(state(&two)["own"], json!(2499));
 
-    let error = adk_core::session::import(store, key("t"), all(&lines))
+    let error = adk_build::session::import(store, key("t"), all(&lines))
         .await
         .unwrap_err();
     assert_eq!(
@@ -357,7 +357,7 @@ async fn refuses_bad_lines(store: &dyn SessionStore, lines: &[String]) {
     ] {
         let mut lines = lines.to_vec();
         lines[at] = bad;
-        let error = adk_core::session::import(store, key("v"), all(&lines))
+        let error = adk_build::session::import(store, key("v"), all(&lines))
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store(kind), "{error}");
@@ -370,7 +370,7 @@ async fn refuses_bad_lines(store: &dyn SessionStore, lines: &[String]) {
             "an import is atomic"
         );
     }
-    let nothing = adk_core::session::import(store, key("v"), Vec::new())
+    let nothing = adk_build::session::import(store, key("v"), Vec::new())
         .await
         .unwrap_err();
     assert!(nothing.to_string().contains("line 1 "), "{nothing}");
@@ -483,7 +483,7 @@ pub async fn depth(store: &dyn SessionStore) {
         });
     let mut events: Vec<_> = events.collect();
     store.append(&key("s"), events.clone()).await.unwrap();
-    adk_core::session::forget_temp(&mut events);
+    adk_build::session::forget_temp(&mut events);
     let found = read(store, &key("s"), EventFilter::new()).await;
     assert!(found.events.iter().map(|event| &**event).eq(&events));
     assert!(all.iter().all(|(key, value)| found.state[&**key] == *value));
@@ -492,12 +492,12 @@ pub async fn depth(store: &dyn SessionStore) {
         lines.push(line.to_owned());
         Ok(())
     };
-    adk_core::session::export(store, &key("s"), push)
+    adk_build::session::export(store, &key("s"), push)
         .await
         .unwrap();
     let import = async |lines: &[String]| {
         let lines: Vec<_> = lines.iter().cloned().map(Ok).collect();
-        adk_core::session::import(store, key("t"), lines).await
+        adk_build::session::import(store, key("t"), lines).await
     };
     import(&lines).await.unwrap();
     assert_eq!(
@@ -626,7 +626,7 @@ pub async fn ids(store: &dyn SessionStore) {
         let lines = vec![Ok(
             r#"{"session":{"app":"a","user":"u","id":"s"},"state":{}}"#.to_owned(),
         )];
-        let error = adk_core::session::import(store, key, lines)
+        let error = adk_build::session::import(store, key, lines)
             .await
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");

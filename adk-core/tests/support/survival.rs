@@ -6,11 +6,11 @@
 //! of the place in `ADK_VICTIM`.
 
 use super::{By, Tree, by, parallel, repeat, run};
-use adk_core::engine::{Engine, RunFilter};
-use adk_core::memory::MemoryService;
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::spec::KeySpec;
-use adk_core::{ArtifactStore, Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
+use adk_build::engine::{Engine, RunFilter};
+use adk_build::memory::MemoryService;
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::spec::KeySpec;
+use adk_build::{ArtifactStore, Error, ErrorKind, Event, Flow, RunConfig, Runner, StoreErrorKind};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};

@@ -5,9 +5,9 @@
 use super::people::soon;
 use super::survival::Place;
 use super::{Tree, by, run, say};
-use adk_core::engine::{Engine, RunFilter};
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{ErrorKind, Flow, Result, RunConfig, RunStream, Runner};
+use adk_build::engine::{Engine, RunFilter};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{ErrorKind, Flow, Result, RunConfig, RunStream, Runner};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;

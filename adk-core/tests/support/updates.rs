@@ -3,10 +3,10 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, parallel, run, say};
-use adk_core::session::EventFilter;
-use adk_core::spec::KeySpec;
-use adk_core::testing::ScriptedModel;
-use adk_core::{Context, Error, ErrorKind, Event, Flow, MAX_DEPTH, RunId, Runner};
+use adk_build::session::EventFilter;
+use adk_build::spec::KeySpec;
+use adk_build::testing::ScriptedModel;
+use adk_build::{Context, Error, ErrorKind, Event, Flow, MAX_DEPTH, RunId, Runner};
 use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -141,7 +141,7 @@ pub async fn adds_once(place: &impl Opens) {
         let tree = tree();
         let id = format!("s{polls}");
         let handle = runner.session("u", id.clone());
-        let begun = async |mut stream: adk_core::RunStream<'_, ()>| {
+        let begun = async |mut stream: adk_build::RunStream<'_, ()>| {
             let mut left = polls;
             let mut read = pin!(async {
                 while let Some(event) = stream.next().await {

@@ -5,16 +5,16 @@
 
 use super::limits::Opens;
 use super::{By, Tree, by, run};
-use adk_core::__private::function::{FunctionOutcome, RecordedWork, StateWrite, Work};
-use adk_core::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
-use adk_core::__private::{Behavior, GeneratedAgent};
-use adk_core::llm::LlmAgent;
-use adk_core::session::{EventFilter, SessionSnapshot};
-use adk_core::spec::AgentKind;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::FunctionTool;
-use adk_core::workflow::{Form, Keys, Values, Workflow};
-use adk_core::{
+use adk_build::__private::function::{FunctionOutcome, RecordedWork, StateWrite, Work};
+use adk_build::__private::schemars::{JsonSchema, Schema, SchemaGenerator};
+use adk_build::__private::{Behavior, GeneratedAgent};
+use adk_build::llm::LlmAgent;
+use adk_build::session::{EventFilter, SessionSnapshot};
+use adk_build::spec::AgentKind;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::FunctionTool;
+use adk_build::workflow::{Form, Keys, Values, Workflow};
+use adk_build::{
     AgentMeta, Await, Context, DynAgent, Error, ErrorKind, Event, Flow, KeySpec, MAX_DEPTH, Result,
     Runner,
 };
@@ -225,7 +225,7 @@ impl<T> Takes<T> {
     }
 }
 
-impl<R: ?Sized, T: Serialize + Send + 'static> adk_core::Needs<R> for Takes<T> {}
+impl<R: ?Sized, T: Serialize + Send + 'static> adk_build::Needs<R> for Takes<T> {}
 
 impl<T: Serialize + Send + 'static> Workflow for Takes<T> {
     type Input = T;
@@ -639,7 +639,7 @@ fn says(what: &str, said: &str, value: Unsayable) {
 
 /// Returns agents that write the value, with the place that their errors name.
 fn refused_agents(value: Unsayable) -> [(&'static str, super::Node); 5] {
-    let agent = |write: fn(&mut Context, Unsayable) -> adk_core::BoxFuture<'_, Result<()>>| {
+    let agent = |write: fn(&mut Context, Unsayable) -> adk_build::BoxFuture<'_, Result<()>>| {
         run(by("a", move |cx| {
             Box::pin(async move { write(cx, value).await.map(|()| Flow::Continue) })
         }))

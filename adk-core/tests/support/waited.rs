@@ -3,9 +3,9 @@
 
 use super::survival::runner_of;
 use super::{Tree, run, say};
-use adk_core::engine::Engine;
-use adk_core::session::SessionStore;
-use adk_core::{Await, Runner};
+use adk_build::engine::Engine;
+use adk_build::session::SessionStore;
+use adk_build::{Await, Runner};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;

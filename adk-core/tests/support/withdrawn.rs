@@ -3,13 +3,13 @@
 
 use super::survival::{Place, knows};
 use super::{By, Node, Tree, attempts, by, each, first, parallel, repeat, run, say, sequence};
-use adk_core::engine::{RunFilter, RunStatus};
-use adk_core::llm::LlmAgent;
-use adk_core::runner::SessionHandle;
-use adk_core::spec::Attempts;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::engine::{RunFilter, RunStatus};
+use adk_build::llm::LlmAgent;
+use adk_build::runner::SessionHandle;
+use adk_build::spec::Attempts;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{
     Await, DynAgent as _, Error, ErrorKind, Event, Flow, Outcome, Result, Runner, Waiting,
 };
 use serde_json::json;

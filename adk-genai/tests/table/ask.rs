@@ -2,11 +2,11 @@
 
 use crate::cell::{Case, KEY};
 use crate::wire_server::WireServer;
-use adk_core::model::{
+use adk_build::model::{
     FinishReason, Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse,
     ToolDeclaration,
 };
-use adk_core::{Content, FunctionCall, FunctionResponse, Part, Role};
+use adk_build::{Content, FunctionCall, FunctionResponse, Part, Role};
 use adk_genai::Genai;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};

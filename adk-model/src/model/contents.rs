@@ -34,7 +34,7 @@ impl MessageSource for Content {
 /// only this value.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Content;
 /// use adk::model::Contents;
 /// let mut contents = Contents::from(vec![Content::user("Hello."), Content::model("Hi!")]);

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// requests later.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::testing::{Reply, ScriptedModel};
 /// use adk::model::ModelErrorKind;
 /// use serde_json::json;

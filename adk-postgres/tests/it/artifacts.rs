@@ -4,8 +4,8 @@
 use crate::support::{Database, quick};
 use crate::trees::artifacts::{self, Stores};
 use crate::trees::survival::Place as _;
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{ArtifactStore, Part, StateDelta};
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{ArtifactStore, Part, StateDelta};
 use adk_postgres::PostgresStore;
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 
 use crate::support::{Database, quick};
 use crate::trees::{Tree, run};
-use adk_core::engine::{RunFilter, RunStatus, WaitRegistry as _};
-use adk_core::{Await, ErrorKind, Runner};
+use adk_build::engine::{RunFilter, RunStatus, WaitRegistry as _};
+use adk_build::{Await, ErrorKind, Runner};
 use adk_postgres::PostgresStore;
 use std::time::Duration;
 

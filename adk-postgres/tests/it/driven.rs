@@ -4,9 +4,9 @@
 use crate::support::Database;
 use crate::trees::survival::Place as _;
 use crate::trees::{driven, store};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::session::{SessionKey, SessionStore as _};
-use adk_core::{Event, StateDelta};
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::session::{SessionKey, SessionStore as _};
+use adk_build::{Event, StateDelta};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

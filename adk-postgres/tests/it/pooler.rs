@@ -13,8 +13,8 @@ use crate::trees::memory::{self, Remembering};
 use crate::trees::store;
 use crate::trees::survival::{self, Place, kind};
 use crate::trees::{Tree, killed, run, say};
-use adk_core::session::SessionStore;
-use adk_core::{StateDelta, StoreErrorKind};
+use adk_build::session::SessionStore;
+use adk_build::{StateDelta, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use std::time::Duration;
 

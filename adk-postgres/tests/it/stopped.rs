@@ -4,8 +4,8 @@
 use crate::support::{Database, quick};
 use crate::trees::survival::kind;
 use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
 use sqlx::PgConnection;
 use std::process::{Child, Command, Stdio};

@@ -3,8 +3,8 @@
 
 use crate::support::{Database, quick};
 use crate::trees::store::{self, delta, state, stored};
-use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
-use adk_core::{ErrorKind, StoreErrorKind};
+use adk_build::session::{EventFilter, PAGE, SessionKey, SessionStore};
+use adk_build::{ErrorKind, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use serde_json::json;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use crate::support::Database;
 use crate::trees::{self, keys, mended, people, tenants, withdrawn};
-use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
+use adk_build::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]

@@ -2,8 +2,8 @@
 
 use crate::support::Folder;
 use crate::trees::artifacts::{self, Stores};
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{ArtifactStore, FolderArtifacts, Part, StateDelta};
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{ArtifactStore, FolderArtifacts, Part, StateDelta};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 

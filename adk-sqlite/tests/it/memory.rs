@@ -2,8 +2,8 @@
 
 use crate::support::Folder;
 use crate::trees::memory::{self, Remembering};
-use adk_core::memory::MemoryService;
-use adk_core::session::SessionKey;
+use adk_build::memory::MemoryService;
+use adk_build::session::SessionKey;
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 

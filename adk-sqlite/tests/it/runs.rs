@@ -6,7 +6,7 @@ use crate::trees::survival::runner;
 use crate::trees::{
     Tree, by, cancelled, keys, killed, limits, listed, queued, run, say, survival, updates,
 };
-use adk_core::{Flow, Secret};
+use adk_build::{Flow, Secret};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
 

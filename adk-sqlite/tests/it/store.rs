@@ -3,9 +3,9 @@
 use crate::support::Folder;
 use crate::trees::store::{self, delta, state, stored};
 use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
-use adk_core::{ErrorKind, Flow, Runner};
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::session::{EventFilter, PAGE, SessionKey, SessionStore};
+use adk_build::{ErrorKind, Flow, Runner};
 use adk_sqlite::SqliteStore;
 use serde_json::json;
 

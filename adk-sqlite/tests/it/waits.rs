@@ -3,7 +3,7 @@
 use crate::support::Folder;
 use crate::trees::people::{self, pause, process, two};
 use crate::trees::{keys, mended, tenants, withdrawn};
-use adk_core::RunEnd;
+use adk_build::RunEnd;
 
 #[tokio::test]
 async fn each_question_is_answered_once_across_processes() {

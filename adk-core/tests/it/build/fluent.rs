@@ -1,16 +1,16 @@
 //! The fluent builder, modelled on @iqai/adk.
 
 use crate::build::support::says;
-use adk_core::llm::LlmAgent;
-use adk_core::testing::ScriptedModel;
-use adk_core::{AgentBuilder, BuildError, DynAgent, ErrorKind};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::ScriptedModel;
+use adk_build::{AgentBuilder, BuildError, DynAgent, ErrorKind};
 use serde_json::json;
 use std::error::Error as _;
 use std::sync::Arc;
 
 type Builder = AgentBuilder;
 
-fn faults(error: &adk_core::Error) -> String {
+fn faults(error: &adk_build::Error) -> String {
     error
         .source()
         .and_then(|source| source.downcast_ref::<BuildError>())

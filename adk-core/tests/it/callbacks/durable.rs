@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::engine::{
+use adk_build::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
     RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::model::ModelRequest;
-use adk_core::session::Location;
-use adk_core::{FunctionCall, Result, WithCallbacks};
+use adk_build::model::ModelRequest;
+use adk_build::session::Location;
+use adk_build::{FunctionCall, Result, WithCallbacks};
 
 /// A journal that records the steps of all runs by their path, and replays them.
 #[derive(Clone, Default)]
@@ -95,7 +95,7 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
     let journal = Journal::default();
     let agent = by("a", |cx| {
         let step = cx.step("own", async { Ok(1) });
-        Box::pin(async move { step.await.map(|_: i32| adk_core::Flow::Continue) })
+        Box::pin(async move { step.await.map(|_: i32| adk_build::Flow::Continue) })
     });
     let agent = WithCallbacks::new(agent)
         .before_agent(async |cx: &mut CallbackContext| {

@@ -3,13 +3,13 @@
 use super::super::{self as trees, Tree};
 use super::program::{AgentVersion, Confirm, Hooks, Node, Program, ToolVersion, Version};
 use super::stage::Stage;
-use adk_core::llm::{Compaction, Instruction, LlmAgent};
-use adk_core::model::{Model, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
-use adk_core::spec::{Attempts, Over, StepKind};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::tools::preload_memory;
-use adk_core::{
+use adk_build::llm::{Compaction, Instruction, LlmAgent};
+use adk_build::model::{Model, ModelErrorKind, ModelRequest, ModelResponse, ModelStream};
+use adk_build::spec::{Attempts, Over, StepKind};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::tools::preload_memory;
+use adk_build::{
     AnsweredBy, Await, BoxFuture, CallbackContext, Content, DynTool, Error, ErrorKind, Event, Flow,
     FunctionCall, Plugin, ReadonlyContext, Result, ToolContext, Toolset,
 };

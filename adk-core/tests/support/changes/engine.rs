@@ -1,14 +1,14 @@
 //! [`Stopping`]: an engine whose process stops at a point chosen by its [`Stage`].
 
 use super::stage::{STEP, Stage};
-use adk_core::engine::{
+use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches,
     Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
     RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
 };
-use adk_core::model::Usage;
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Result, RunId};
+use adk_build::model::Usage;
+use adk_build::session::Location;
+use adk_build::{BoxFuture, Result, RunId};
 use serde_json::Value;
 
 /// A store with stop points: before and after each commit, before a call, between a call and its

@@ -23,7 +23,7 @@ pub mod stage;
 pub use play::{Ends, History, Play, Shop};
 pub use program::{Change, Program};
 
-use adk_core::engine::Engine;
+use adk_build::engine::Engine;
 use random::Random;
 use std::fmt::Write as _;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};

@@ -5,10 +5,10 @@ use super::build::{self, Audit, FAILURE};
 use super::engine::{Stopping, waits_of};
 use super::program::{Hooks, Program, Version};
 use super::stage::{ASKS, Stage};
-use adk_core::engine::{Engine, RunFilter, RunStatus};
-use adk_core::memory::MemoryService;
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{
+use adk_build::engine::{Engine, RunFilter, RunStatus};
+use adk_build::memory::MemoryService;
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::{
     AnsweredBy, Answerer, ArtifactStore, Error, ErrorKind, Event, RunId, Runner, Waiting,
 };
 use serde_json::{Value, json};

@@ -1,14 +1,14 @@
 //! [`Above`]: an engine above a store.
 
 use super::registry;
-use adk_core::engine::{
+use adk_build::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
     Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
     RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
 };
-use adk_core::model::Usage;
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Result, RunId, Runner};
+use adk_build::model::Usage;
+use adk_build::session::Location;
+use adk_build::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -134,7 +134,7 @@ impl<S: Engine> RemoteBranches for Above<S> {
                 .events
                 .into_iter()
                 .filter(|(slot, _)| slot.starts_with(&path));
-            Ok(adk_core::Outcome::branch_report(
+            Ok(adk_build::Outcome::branch_report(
                 ended,
                 own.map(|(_, stored)| stored).collect(),
             ))

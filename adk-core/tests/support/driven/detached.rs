@@ -1,10 +1,10 @@
 //! [`Detached`]: sessions that are not shared.
 
-use adk_core::session::{
+use adk_build::session::{
     EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
     SharedState, StateMap,
 };
-use adk_core::{BoxFuture, Event, Result, StateDelta};
+use adk_build::{BoxFuture, Event, Result, StateDelta};
 use std::sync::Arc;
 
 /// A session store that opens a new `Session` for every caller.

@@ -2,9 +2,9 @@
 
 use super::super::survival::Place;
 use super::{above, again, begin, driven, kinds, kinds_texts, log, registry, slots, texts};
-use adk_core::engine::Engine;
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{Event, RunEnd, RunId, RunRequest, RunStream, Runner, StateDelta};
+use adk_build::engine::Engine;
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{Event, RunEnd, RunId, RunRequest, RunStream, Runner, StateDelta};
 use serde_json::Value;
 use std::sync::Arc;
 
