@@ -1,21 +1,15 @@
 //! [`LoopAgent`], [`SequentialAgent`] and [`ParallelAgent`]: ADK's workflow agents, with their
 //! builders.
 
-use super::error::BuildError;
-use super::item::{BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
+use super::error::{BuildError, place_result};
+use super::item::{AsPart, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
-use adk_core::__private::build::Key;
-use adk_core::__private::build::LiveIf;
-use adk_core::__private::build::setters;
-use adk_core::__private::build::to_json;
-use adk_core::DynAgent;
-use adk_core::Needs;
+use adk_core::__private::build::{Key, LiveIf, setters, to_json};
 use adk_core::callback::{AfterAgent, AgentCallbacks, BeforeAgent};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
 use adk_core::workflow::{Form, Keys, Values, Workflow};
-use adk_core::{BoxFuture, Content, Flow, Name, Result};
-use adk_core::{Context, Prepare};
+use adk_core::{BoxFuture, Content, Context, DynAgent, Flow, Name, Needs, Prepare, Result};
 use serde::Serialize;
 use serde_json::Value;
 use std::any::Any;
@@ -301,6 +295,8 @@ macro_rules! block {
 
         impl<R: ?Sized> Needs<R> for $agent {}
 
+        place_result!($agent);
+
         impl Workflow for $agent {
             type Input = Content;
             type Output = ();
@@ -370,5 +366,11 @@ impl ParallelAgentBuilder {
             max_concurrency: Some(agents),
         };
         self
+    }
+}
+
+impl<K: BlockAgent> IntoAgent<AsPart> for BlockBuilder<K> {
+    fn into_agent(self) -> SubAgent {
+        self.part()
     }
 }

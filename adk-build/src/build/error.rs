@@ -53,3 +53,19 @@ impl From<BuildError> for Error {
         Self::new(ErrorKind::Config, error.to_string()).with_source(error)
     }
 }
+
+/// Implements [`IntoAgent`] for the result of a builder. A part that was rejected by itself is
+/// checked again in the tree that contains it.
+macro_rules! place_result {
+    ($agent:ty) => {
+        impl crate::build::IntoAgent<crate::build::AsResult> for Result<$agent, BuildError> {
+            fn into_agent(self) -> SubAgent {
+                match self {
+                    Ok(agent) => agent.into_agent(),
+                    Err(error) => error.part,
+                }
+            }
+        }
+    };
+}
+pub(super) use place_result;

@@ -3,10 +3,9 @@
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
 use adk_core::__private::build::Key;
-use adk_core::DynAgent;
-use adk_core::Name;
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
+use adk_core::{DynAgent, Name};
 use self_cell::self_cell;
 use std::sync::Arc;
 

@@ -1,15 +1,10 @@
 //! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
 use super::delegate::delegate;
-use super::{
-    BlockBuilder, BuildError, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent, Tree,
-};
-use crate::build::LlmAgent;
-use adk_core::DynAgent;
-use adk_core::Name;
 use adk_core::callback::AgentCallbacks;
-use adk_core::check::Diagnostic;
+use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::AgentMeta;
+use adk_core::{DynAgent, Name};
 use self_cell::self_cell;
 use std::any::Any;
 use std::fmt;
@@ -84,6 +79,15 @@ pub(super) struct TreeBlock {
 /// The maximum nesting depth. Deeper parts are rejected and not kept, because dropping them
 /// recurses.
 pub(super) const DEEPEST: usize = 128;
+
+/// Returns the fault of a tree that is too deep.
+pub(super) fn depth_fault(name: &str) -> Diagnostic {
+    let fact = format!(
+        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the \
+         tree flatter"
+    );
+    Diagnostic::new(Check::Syntax, name, fact)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
@@ -198,20 +202,14 @@ impl SubAgent {
         self
     }
 
+    /// Places an agent. A tree shows its root as [`Item`], so that its parts become parts of the tree
+    /// around it.
     pub(super) fn from_agent(agent: Arc<dyn DynAgent>) -> Self {
         let item = agent
             .as_any()
-            .and_then(|any| any.downcast_ref::<Tree>())
-            .map(|tree| tree.item().clone());
+            .and_then(|any| any.downcast_ref::<Item>())
+            .cloned();
         Self(item.unwrap_or_else(|| Item::Agent(Placed::new(agent))))
-    }
-
-    /// Returns the part as an agent.
-    pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
-        match &self.0 {
-            Item::Agent(placed) => Arc::new(placed.clone()),
-            Item::Block(_) => Arc::new(Tree::from_item(self.0.clone())),
-        }
     }
 }
 
@@ -291,33 +289,6 @@ impl IntoAgent<AsPart> for SubAgent {
         self
     }
 }
-
-impl<K: super::block::BlockAgent> IntoAgent<AsPart> for BlockBuilder<K> {
-    fn into_agent(self) -> SubAgent {
-        self.part()
-    }
-}
-
-impl IntoAgent<AsPart> for LlmAgentBuilder {
-    fn into_agent(self) -> SubAgent {
-        self.part()
-    }
-}
-
-macro_rules! results {
-    ($($agent:ty),*) => {$(
-        /// A part that was rejected by itself is checked again in the tree that contains it.
-        impl IntoAgent<AsResult> for Result<$agent, BuildError> {
-            fn into_agent(self) -> SubAgent {
-                match self {
-                    Ok(agent) => agent.into_agent(),
-                    Err(error) => error.part,
-                }
-            }
-        }
-    )*};
-}
-results!(LlmAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree);
 
 impl fmt::Debug for SubAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

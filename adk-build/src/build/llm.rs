@@ -6,10 +6,9 @@ mod finish;
 mod output;
 
 pub use agent::LlmAgent;
-pub(super) use finish::depth_fault;
 pub(super) use output::OutputType;
 
-use super::item::{IntoAgent, IntoAgents, SubAgent};
+use super::item::{AsPart, IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
 use adk_core::Name;
 use adk_core::llm::{Compaction, IncludeContents, Instruction, LlmSettings, Retry};
@@ -253,5 +252,11 @@ impl fmt::Debug for LlmAgentBuilder {
         f.debug_struct("LlmAgentBuilder")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+impl IntoAgent<AsPart> for LlmAgentBuilder {
+    fn into_agent(self) -> SubAgent {
+        self.part()
     }
 }

@@ -1,20 +1,16 @@
 //! [`Tree`]: a tree of agents that can run.
 
-use super::error::BuildError;
+use super::error::{BuildError, place_result};
 use super::flat::{DescribedTree, Flat, describe};
-use super::item::{DEEPEST, IntoAgent, Item, SubAgent};
-use super::llm::depth_fault;
-use adk_core::__private::build::Key;
-use adk_core::__private::build::LiveIf;
-use adk_core::__private::build::{StepTable, step_table};
-use adk_core::Needs;
+use super::item::{DEEPEST, IntoAgent, Item, SubAgent, depth_fault};
+use adk_core::__private::build::{Key, LiveIf, StepTable, step_table};
 use adk_core::callback::AgentCallbacks;
 use adk_core::check::{self, Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
 use adk_core::workflow::{Form, Keys, Values, Workflow};
-use adk_core::{AnnouncedKeys, DynAgent};
-use adk_core::{BoxFuture, Content, Event, Flow, Name, Result};
-use adk_core::{Context, Prepare};
+use adk_core::{
+    AnnouncedKeys, BoxFuture, Content, Context, DynAgent, Event, Flow, Name, Needs, Prepare, Result,
+};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::HashSet;
@@ -134,10 +130,6 @@ impl Tree {
         }
     }
 
-    pub(super) fn item(&self) -> &Item {
-        &self.0.root
-    }
-
     fn flat(&self) -> &Flat {
         self.0.described.borrow_owner().borrow_owner()
     }
@@ -214,6 +206,18 @@ impl Tree {
     }
 }
 
+impl SubAgent {
+    /// Returns the part as an agent.
+    pub(super) fn to_agent(&self) -> Arc<dyn DynAgent> {
+        match &self.0 {
+            Item::Agent(placed) => Arc::new(placed.clone()),
+            Item::Block(_) => Arc::new(Tree::from_item(self.0.clone())),
+        }
+    }
+}
+
+place_result!(Tree);
+
 impl StepTable for Tree {
     fn spec(&self) -> &Spec<'_> {
         Tree::spec(self)
@@ -280,7 +284,7 @@ impl DynAgent for Tree {
     }
 
     fn as_any(&self) -> Option<&dyn Any> {
-        Some(self)
+        Some(&self.0.root)
     }
 }
 

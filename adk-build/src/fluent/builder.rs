@@ -1,22 +1,17 @@
 //! [`AgentBuilder`]: builds an agent with its runner and its session.
 
 use super::{AgentRunner, BuiltAgent};
-use crate::build::LlmAgent;
 use crate::build::{
-    BuildError, IntoAgent, IntoAgents, LlmAgentBuilder, LoopAgent, ParallelAgent, SequentialAgent,
-    SubAgent, Tree, key_of,
+    BuildError, IntoAgent, IntoAgents, LlmAgent, LlmAgentBuilder, LoopAgent, ParallelAgent,
+    SequentialAgent, SubAgent, Tree, key_of,
 };
-use adk_core::__private::build::IdSeed;
-use adk_core::__private::build::now_micros;
-use adk_core::__private::build::to_json;
-use adk_core::RunConfig;
-use adk_core::Store;
+use adk_core::__private::build::{IdSeed, now_micros, to_json};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::model::{ModelProvider, ModelRef, NoProvider};
 use adk_core::runner::{Runner, RunnerBuilder};
 use adk_core::session::SessionStore;
 use adk_core::tool::DynTool;
-use adk_core::{ArtifactStore, Error, ErrorKind, Name, Result, StateDelta};
+use adk_core::{ArtifactStore, Error, ErrorKind, Name, Result, RunConfig, StateDelta, Store};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt;

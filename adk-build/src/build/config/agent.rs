@@ -8,15 +8,12 @@ use crate::build::LlmAgent;
 use crate::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
 use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::build::llm::{LlmAgentBuilder, OutputType};
-use adk_core::__private::build::describe_value;
-use adk_core::__private::build::{AgentDescription, DescriptionParts};
-use adk_core::DynAgent;
+use adk_core::__private::build::{AgentDescription, DescriptionParts, describe_value};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::IncludeContents;
 use adk_core::model::ModelRef;
 use adk_core::spec::{AgentKind, AgentMeta};
-use adk_core::{BoxFuture, Error, ErrorKind, Flow, Result};
-use adk_core::{Context, Prepare};
+use adk_core::{BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
 use serde_json::Value;
 use std::sync::Arc;
 

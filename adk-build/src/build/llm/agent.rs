@@ -2,6 +2,8 @@
 
 use super::LlmAgentBuilder;
 use crate::build::delegate::delegate;
+use crate::build::error::{BuildError, place_result};
+use crate::build::item::SubAgent;
 use adk_core::__private::build::{self as core, LlmParts, agent_root};
 use adk_core::spec::AgentMeta;
 use adk_core::{DynAgent, Name};
@@ -53,6 +55,7 @@ impl DynAgent for LlmAgent {
 }
 
 agent_root!(LlmAgent);
+place_result!(LlmAgent);
 
 impl fmt::Debug for LlmAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,9 +5,9 @@ use crate::build::LlmAgent;
 use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
-use adk_core::__private::build::DescriptionParts;
-use adk_core::__private::build::{ANSWER_ATTEMPTS, AgentOutput, LlmParts};
-use adk_core::__private::build::{Key, schema};
+use adk_core::__private::build::{
+    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, schema,
+};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::Instruction;
 use adk_core::spec::AgentKind;
@@ -204,12 +204,4 @@ impl LlmAgentBuilder {
             settings: self.settings,
         }
     }
-}
-
-pub(in crate::build) fn depth_fault(name: &str) -> Diagnostic {
-    let fact = format!(
-        "more than {DEEPEST} blocks and agents are nested, `{name}` the outermost; help: make the \
-         tree flatter"
-    );
-    Diagnostic::new(Check::Syntax, name, fact)
 }
