@@ -23,8 +23,6 @@ const LAYERS: &[&[&str]] = &[
     &["agents/description", "agents/tools"],
     &["agents/llm"],
     &["agents/agent_tool", "agents/ask"],
-    &["builders/build"],
-    &["builders/fluent"],
     &["__private"],
 ];
 
@@ -32,7 +30,7 @@ const LAYERS: &[&[&str]] = &[
 const GROUND: &str = "the ground";
 
 /// Folders that contain rooms.
-const FLOORS: [&str; 3] = ["runtime", "agents", "builders"];
+const FLOORS: [&str; 2] = ["runtime", "agents"];
 
 /// Returns the room of a module.
 fn room(module: &[String]) -> String {

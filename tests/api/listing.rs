@@ -14,6 +14,7 @@ const LIBRARIES: &[&str] = &[
     "adk",
     "adk_a2a",
     "adk_ag_ui",
+    "adk_build",
     "adk_core",
     "adk_genai",
     "adk_journal",

@@ -379,7 +379,9 @@ async fn an_agent_that_forwards_an_error_keeps_its_path() {
     let tries = by("tries", move |cx| {
         let nested = nested.clone();
         Box::pin(async move {
-            let error = adk_build::DynAgent::run_dyn(&*nested, cx).await.unwrap_err();
+            let error = adk_build::DynAgent::run_dyn(&*nested, cx)
+                .await
+                .unwrap_err();
             assert_eq!(error.path().unwrap().to_string(), "w/tries/s/l#1/fails");
             cx.emit(Event::new().with_state("note", error.message()))
                 .await?;

@@ -165,7 +165,11 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
         .unwrap_err();
     assert_eq!(late.kind(), fenced, "{late}");
     let closed = first
-        .close(old, adk_build::engine::RunStatus::Finished, Usage::default())
+        .close(
+            old,
+            adk_build::engine::RunStatus::Finished,
+            Usage::default(),
+        )
         .await;
     // The process does not drive the run any more, so its call of `close` does nothing.
     closed.unwrap();

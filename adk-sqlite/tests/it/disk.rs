@@ -9,7 +9,9 @@ use crate::trees::store::stored;
 use crate::trees::survival::{key, runner};
 use crate::trees::{Tree, by, repeat, run, say};
 use adk_build::session::{EventFilter, SessionStore};
-use adk_build::{Error, ErrorKind, Event, EventId, Flow, RunId, Runner, StateDelta, StoreErrorKind};
+use adk_build::{
+    Error, ErrorKind, Event, EventId, Flow, RunId, Runner, StateDelta, StoreErrorKind,
+};
 use adk_sqlite::{Options, SqliteStore};
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader, Read, Write};

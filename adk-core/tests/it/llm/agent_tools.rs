@@ -394,8 +394,11 @@ async fn in_an_element_the_request_is_an_input_that_is_also_an_output() {
 
 #[tokio::test]
 async fn the_request_may_be_a_key_of_the_run() {
-    const TEXT: &[adk_build::spec::InputSpec<'static>] =
-        &[adk_build::spec::InputSpec::new("temp:text", "String", false)];
+    const TEXT: &[adk_build::spec::InputSpec<'static>] = &[adk_build::spec::InputSpec::new(
+        "temp:text",
+        "String",
+        false,
+    )];
     let echo = support::by("echo", |cx| {
         Box::pin(async move {
             let text = cx.state().get::<String>("temp:text")?;
