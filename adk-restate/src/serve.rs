@@ -9,13 +9,12 @@
 
 use crate::Worker;
 use crate::batch::{Batch, FinishedCall, FinishedEvent, Stopped, Work};
-use crate::branch::{BranchCall, BranchResult};
 use crate::checked;
 use crate::handle::{CENTURY, Durable, Handle, Stop};
 use crate::idle::{Gate, go_signal};
 use crate::local::{Bell, Local};
+use crate::messages::{AnswerCall, BranchCall, BranchResult};
 use crate::posted::{Answer, Commit, Effect, fails_attempt};
-use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,

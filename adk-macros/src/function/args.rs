@@ -4,7 +4,7 @@
 use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, check_named, check_storable, option_value};
-use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
+use crate::workflow::parse::{ParseResult, Sink, Words, answerer, expect, field, list, parens};
 use crate::workflow::unraw;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -173,7 +173,7 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             }
             "by" => {
                 input.parse::<Token![=]>()?;
-                out.by = Some((word.span(), Answerer::parse(input)?));
+                out.by = Some((word.span(), answerer(input)?));
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {
