@@ -39,7 +39,7 @@ fn crates() -> BTreeMap<String, PathBuf> {
             .expect("a name")
             .to_string_lossy()
             .into_owned();
-        if name.starts_with("adk-") && name != "adk-bench" && path.join("src").is_dir() {
+        if name.starts_with("adk-") && path.join("src").is_dir() {
             crates.insert(name, path);
         }
     }

@@ -30,7 +30,7 @@ pub fn check(machine: &Machine) -> Result<()> {
     let overwrite = std::env::var_os("LIMITS").is_some_and(|value| value == "overwrite");
     if !machine.valgrind || !cfg!(adk_counts) {
         return Err(
-            "this needs valgrind and RUSTFLAGS='--cfg adk_counts': see adk-bench/limits.md".into(),
+            "this needs valgrind and RUSTFLAGS='--cfg adk_counts': see benches/peers/limits.md".into(),
         );
     }
     let table = std::fs::read_to_string(PATH)?;
@@ -64,7 +64,7 @@ pub fn check(machine: &Machine) -> Result<()> {
     }
     if failures > 0 {
         return Err(
-            "above the limits; with LIMITS=overwrite this command writes adk-bench/limits.md anew"
+            "above the limits; with LIMITS=overwrite this command writes benches/peers/limits.md anew"
                 .into(),
         );
     }
