@@ -10,6 +10,7 @@ use crate::posted::Posted;
 use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
+use adk_core::engine::BranchTask;
 use adk_core::spec::Topology;
 use adk_core::{BoxFuture, Result};
 use restate_sdk::serde::Json;

@@ -632,48 +632,44 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 let Some(branch) = self.branches.remove(&number) else {
                     return Ok(());
                 };
-                let report = self
-                    .branch_report(branch.cancelled.is_none(), given)
-                    .await?;
-                let _ = branch.answer.send(report);
+                self.answer_branch(branch, given).await?;
             }
         }
         Ok(())
     }
 
-    async fn branch_report(
+    /// Answers the block of a branch with the report of the branch.
+    async fn answer_branch(
         &mut self,
-        was_cancelled: bool,
+        branch: Branch,
         given: Result<Json<Value>, TerminalError>,
-    ) -> Result<Result<BranchReport>, Stop> {
-        let result = given.map(|Json(value)| serde_json::from_value::<BranchResult>(value));
-        let BranchResult {
-            report,
-            places,
-            is_cancelled,
-        } = match result {
-            Ok(Ok(result)) => result,
+    ) -> Result<(), Stop> {
+        let result = match given {
+            Ok(Json(value)) => serde_json::from_value(value).map_err(Error::other),
             // The branch was cancelled before it began.
-            Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
-            Err(error) => return Ok(Err(invocation_error(&error))),
-            Ok(Err(error)) => return Ok(Err(Error::other(error))),
+            Err(error) if error.code() == 409 => Ok(BranchResult::cancelled(Vec::new())?),
+            Err(error) => Err(invocation_error(&error)),
         };
-        if is_cancelled && !was_cancelled {
-            return Ok(Err(refuse::cancelled(self.handle.run_id)));
-        }
-        let mut events = match places.iter().min() {
-            Some(from) => self.handle.stored(*from).await?,
-            None => Vec::new(),
+        let report = match result {
+            Ok(result) if result.is_cancelled && branch.cancelled.is_some() => {
+                Err(refuse::cancelled(self.handle.run_id))
+            }
+            Ok(BranchResult { report, places, .. }) => {
+                let mut events = match places.iter().min() {
+                    Some(from) => self.handle.stored(*from).await?,
+                    None => Vec::new(),
+                };
+                events.retain(|(_, stored)| places.contains(&stored.place));
+                self.places.extend(places);
+                let events = events
+                    .into_iter()
+                    .map(|(_, stored)| checked::remove_mark(stored));
+                BranchReport::from_value(report, events.collect())
+            }
+            Err(error) => Err(error),
         };
-        events.retain(|(_, stored)| places.contains(&stored.place));
-        self.places.extend(places);
-        Ok(BranchReport::from_value(
-            report,
-            events
-                .into_iter()
-                .map(|(_, stored)| checked::remove_mark(stored))
-                .collect(),
-        ))
+        let _ = branch.answer.send(report);
+        Ok(())
     }
 
     /// Ends all remaining requests. Waits for the branches, because their commits belong to the
