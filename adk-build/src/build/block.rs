@@ -1,6 +1,7 @@
 //! [`LoopAgent`], [`SequentialAgent`] and [`ParallelAgent`]: ADK's workflow agents, with their
 //! builders.
 
+use super::delegate::delegate;
 use super::error::{BuildError, place_result};
 use super::item::{AsPart, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
@@ -9,10 +10,9 @@ use adk_core::callback::{AfterAgent, AgentCallbacks, BeforeAgent};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
 use adk_core::workflow::{Form, Keys, Values, Workflow};
-use adk_core::{BoxFuture, Content, Context, DynAgent, Flow, Name, Needs, Prepare, Result};
+use adk_core::{Content, DynAgent, Name, Needs, Result};
 use serde::Serialize;
 use serde_json::Value;
-use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -272,25 +272,7 @@ macro_rules! block {
                 self.0.meta()
             }
 
-            fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-                self.0.run_dyn(cx)
-            }
-
-            fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-                self.0.prepare_dyn(prepare);
-            }
-
-            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
-                self.0.callbacks_dyn()
-            }
-
-            fn announced_dyn(&self) -> adk_core::AnnouncedKeys {
-                self.0.announced_dyn()
-            }
-
-            fn as_any(&self) -> Option<&dyn Any> {
-                Some(&self.0)
-            }
+            delegate!(0);
         }
 
         impl<R: ?Sized> Needs<R> for $agent {}

@@ -12,7 +12,6 @@ use crate::runtime::callback::{
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::AgentMeta;
-use crate::spec::Budget;
 use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
 use std::marker::PhantomData;
@@ -99,11 +98,6 @@ impl<W, const N: usize> Declared<W, N> {
     /// declaration has `compact`.
     pub fn set_compact_by(&mut self, model: impl Into<ModelRef>) -> &mut Self {
         self.set(|settings| settings.compact_by = Some(model.into()))
-    }
-
-    /// Sets the budget of one turn: `"0.50 USD".parse()?`, or `"20_000 tokens".parse()?`.
-    pub fn set_budget(&mut self, budget: Budget) -> &mut Self {
-        self.set(|settings| settings.budget = Some(budget))
     }
 
     /// Sets the randomness; 0 for none.
