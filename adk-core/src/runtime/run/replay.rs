@@ -386,7 +386,7 @@ impl Replay {
             .iter()
             .flat_map(|temp| temp.iter())
         {
-            run.set_temp(key.clone(), value.clone());
+            run.delivery.set_temp(key.clone(), value.clone());
         }
     }
 
@@ -626,7 +626,7 @@ fn is_of_agent(own: &str, path: &str) -> bool {
 /// Returns the recorded event of a commit once all earlier events are applied, or makes the commit
 /// after the replay. Recorded summaries that the program does not repeat come before it.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
-    let Some(replay) = &run.replay else {
+    let Some(replay) = run.kind.replay() else {
         return commit_new(&run, path, nth, body).await;
     };
     let now = match &body {

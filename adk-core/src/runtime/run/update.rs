@@ -7,6 +7,7 @@
 //! call, the key, and the number of earlier updates of that key by the call. They take effect at
 //! once, while keys that the call sets wait for its response.
 
+use super::kind::NestedRun;
 use super::origin::EventOrigin;
 use super::record::{self, RecordSubject};
 use super::{
@@ -347,7 +348,7 @@ impl AgentUpdate<'_> {
         }
         let index = calls.take(CallKind::Update, &key);
         let step = StepKey::new(
-            run.id,
+            run.id(),
             by.path.clone(),
             CallKind::Update,
             key.clone(),
@@ -356,6 +357,7 @@ impl AgentUpdate<'_> {
         // Only a failed update is recorded under this key. The error is the result once the agent
         // has continued after it.
         if let Some(failed) = run
+            .kind
             .recorded_result(&step)
             .filter(|record| !is_failure(record))
         {
@@ -448,13 +450,13 @@ impl Run {
     /// Returns whether this run and the enclosing run share the value of a key. An agent that is
     /// used as a tool shares all keys with the caller's run except `temp:` keys.
     fn is_shared_with_call(&self, key: &str) -> bool {
-        self.is_inside() && Scope::of(key) != Scope::Temp
+        self.kind.is_nested() && Scope::of(key) != Scope::Temp
     }
 
     /// Returns whether the tool call of this run has set a key. The store does not have that value
     /// yet.
     fn has_set(&self, key: &str) -> bool {
-        let Some(call) = &self.within_call else {
+        let Some(NestedRun { call, .. }) = self.kind.nested() else {
             return false;
         };
         let sets =
@@ -474,7 +476,7 @@ impl Run {
                 update,
             } = named;
             let key = update.key().clone();
-            if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
+            if let Some(NestedRun { outer, call, .. }) = self.kind.nested()
                 && self.is_shared_with_call(&key)
             {
                 let (tool, own) = (call.step.to_string(), at.to_string());
@@ -526,7 +528,7 @@ impl Run {
 
     /// Returns the recorded event of an update.
     async fn replay_update(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
-        let Some(replay) = &self.replay else {
+        let Some(replay) = self.kind.replay() else {
             return Ok(None);
         };
         if at.is_in_call {
@@ -558,10 +560,10 @@ impl Run {
         // No store isolates updates of `temp:` keys, of keys that hold only the writes of this run,
         // and of names that are read from another key. All branches that share such a key are in
         // this process, so a lock here isolates them.
-        let own = self.live_own_keys().filter(|own| own.has(&key));
+        let own = self.delivery.live_own().filter(|own| own.has(&key));
         let is_here = is_temp || own.is_some() || is_read_elsewhere();
         let _alone = if is_here {
-            Some(self.updating.lock().await)
+            Some(self.progress.updating.lock().await)
         } else {
             None
         };
@@ -590,7 +592,7 @@ impl Run {
         call: &str,
         updated: &[(Name, Value)],
     ) -> Result<()> {
-        if self.replay.is_some() {
+        if self.kind.replay().is_some() {
             return Ok(());
         }
         for (at, (key, value)) in updated.iter().enumerate() {
@@ -640,7 +642,7 @@ impl Run {
             }
         }
         for (key, value) in stored.temp.iter() {
-            self.set_temp(key.clone(), value.clone());
+            self.delivery.set_temp(key.clone(), value.clone());
         }
         stored
     }
@@ -659,7 +661,7 @@ fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
         author: by.agent.clone(),
         branch: by.branch.clone(),
         path: by.path.clone(),
-        run_id: run.id,
+        run_id: run.id(),
         scope: None,
     }
 }

@@ -7,7 +7,7 @@ use super::queue::{QueuedRun, TurnWait};
 use super::request::Execution;
 use super::root::Start;
 use super::stream::OpenedRun;
-use crate::runtime::run::{Run, RunConfig, SessionTurns};
+use crate::runtime::run::{Run, RunConfig, RunIdentity, RunKind, RunLimits, SessionTurns};
 use crate::spec::Topology;
 use crate::store::engine::{BranchTask, ClaimedRun, RunFilter, RunRecord, refuse};
 use crate::store::event::StateDelta;
@@ -147,17 +147,11 @@ async fn resume_claimed(
     } else {
         session
     };
-    let mut run = Run::new(
-        session,
-        shared.engine.clone(),
-        config,
-        shared.services.clone(),
-    );
-    run.set_deadline(Duration::from_micros(
-        now_micros().saturating_sub(claimed.record.time),
-    ));
-    let claim = run.resume(claimed);
-    let run = Arc::new(run);
+    let taken = Duration::from_micros(now_micros().saturating_sub(record.time));
+    let limits = RunLimits::after(taken, config);
+    let identity = RunIdentity::of_record(claimed.claim.id(), record);
+    let (kind, claim) = RunKind::resume(claimed, &session);
+    let run = Arc::new(shared.create_run(kind, identity, session, limits));
     let guard = Some(DriveGuard::new(shared, &run));
     wait.pass_on(&run);
     Ok(OpenedRun {

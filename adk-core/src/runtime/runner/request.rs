@@ -12,7 +12,9 @@ use super::root::{Start, run_branch_task, run_workflow};
 use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
 use crate::encode::to_json;
 use crate::runtime::live::{LiveInput, LiveQueue};
-use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
+use crate::runtime::run::{
+    NewRun, Outcome, Run, RunConfig, RunIdentity, RunKind, RunLimits, SessionTurns, TraceSpan,
+};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{
@@ -436,47 +438,40 @@ impl PendingRun {
             config,
             message,
             live,
-            claim: id,
+            claim: claim_id,
             trace,
             shape,
             ..
         } = self;
-        let mut run = Run::new(
-            session,
-            shared.engine.clone(),
-            config,
-            shared.services.clone(),
-        );
-        (run.is_alone, run.trace_parent) = (is_alone, trace);
-        if let Some(claim) = id {
-            (run.id, run.claim) = (claim.run_id, claim);
-        }
+        let claim_id = claim_id.unwrap_or_else(|| ClaimId::first(RunId::new()));
+        let mut identity = RunIdentity::new(claim_id, trace);
         if let Some(turn) = &turn {
-            turn.set_holder(run.id);
+            turn.set_holder(claim_id.run_id);
         }
-        run.set_deadline(Duration::ZERO);
         let Start { message, delta } = run_start(message, live.is_some(), keys, state);
-        run.live = live;
+        let mut new = NewRun {
+            live,
+            is_alone,
+            ..NewRun::default()
+        };
         let mut claim = None;
         if let Some((workflow, topology)) = shape {
-            let mut record = RunRecord::new(
-                run.id,
-                run.delivery.session.key().clone(),
-                workflow,
-                topology,
-            );
+            let key = session.key().clone();
+            let mut record = RunRecord::new(claim_id.run_id, key, workflow, topology);
             record.tenant_of = shared.tenant_of.clone();
             (record.message, record.delta) = (message.clone(), delta.clone());
-            record.config = to_json(&run.config).unwrap_or_default();
-            run.attach_record(record);
+            record.config = to_json(&config).unwrap_or_default();
+            identity.begin(&mut record, &session);
+            new.attach(record);
             let engine = shared.engine.clone();
-            claim = Some(Claim::new(run.claim, move |claim| {
+            claim = Some(Claim::new(claim_id, move |claim| {
                 if let Some(registry) = engine.registry() {
                     registry.release(claim);
                 }
             }));
         }
-        let run = Arc::new(run);
+        let limits = RunLimits::after(Duration::ZERO, config);
+        let run = Arc::new(shared.create_run(RunKind::New(new), identity, session, limits));
         let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
         OpenedRun {
             run,

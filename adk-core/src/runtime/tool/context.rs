@@ -192,7 +192,7 @@ impl ToolContext {
             step: self.step.clone(),
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         };
-        let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
+        let run = Run::nested(&self.run, &delta, self.records_under.clone(), call);
         let scope = self.scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
             delta.iter().for_each(|(key, _)| scope.mark_written(key));

@@ -57,8 +57,8 @@ pub(super) fn elements(
     // changed.
     let decided = cx
         .run
-        .replay
-        .as_ref()
+        .kind
+        .replay()
         .and_then(|replay| replay.elements(cx.path(), length));
     let max = decided
         .or(max.map(|max| max as usize))
