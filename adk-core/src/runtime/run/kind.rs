@@ -2,13 +2,13 @@
 
 use super::replay::Replay;
 use super::{CallPlace, Run, TraceSpan};
-use crate::Path;
 use crate::runtime::live::LiveInput;
 use crate::store::engine::{
     BranchTask, Claim, ClaimedRun, NestedEngine, RunRecord, StepKey, is_failure,
 };
 use crate::store::session::Session;
 use crate::sync::lock;
+use crate::{Name, Path};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
@@ -51,6 +51,9 @@ pub(crate) struct NestedRun {
     pub(crate) engine: Option<Arc<NestedEngine>>,
     /// The tool call that executes this run.
     pub(crate) call: CallPlace,
+    /// Keys that the call had set before this run, which sees them. The store does not have them
+    /// yet.
+    pub(crate) set: Vec<Name>,
 }
 
 /// What the whole run had done when a remote branch began.

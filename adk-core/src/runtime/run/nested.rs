@@ -35,6 +35,7 @@ impl Run {
             outer: outer.clone(),
             engine: nested,
             call,
+            set: delta.iter().map(|(key, _)| key.clone()).collect(),
         }));
         let run = Self::new(
             kind,

@@ -150,15 +150,23 @@ impl fmt::Display for CallStep {
     }
 }
 
-/// The tool call that executes a nested run.
+/// A tool call and the agent that makes it.
+#[derive(Clone)]
 pub(crate) struct CallPlace {
     pub(crate) agent: Name,
     pub(crate) path: Path,
     pub(crate) branch: Option<Arc<str>>,
     pub(crate) step: Arc<CallStep>,
-    /// Keys that the call had set before the nested run, which sees them. The store does not have
-    /// them yet.
-    pub(crate) set: Vec<Name>,
+}
+
+impl CallPlace {
+    pub(crate) fn caller(&self) -> Caller<'_> {
+        Caller {
+            agent: &self.agent,
+            path: &self.path,
+            branch: &self.branch,
+        }
+    }
 }
 
 /// The slot of an update.
@@ -456,12 +464,12 @@ impl Run {
     /// Returns whether the tool call of this run has set a key. The store does not have that value
     /// yet.
     fn has_set(&self, key: &str) -> bool {
-        let Some(NestedRun { call, .. }) = self.kind.nested() else {
+        let Some(NestedRun { set, .. }) = self.kind.nested() else {
             return false;
         };
         let sets =
             |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
-        call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
+        set.iter().any(|set| **set == *key) || self.session().events().any(sets)
     }
 
     fn commit_update<'a>(
@@ -480,18 +488,14 @@ impl Run {
                 && self.is_shared_with_call(&key)
             {
                 let (tool, own) = (call.step.to_string(), at.to_string());
-                let by = Caller {
-                    agent: &call.agent,
-                    path: &call.path,
-                    branch: &call.branch,
-                };
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = UpdateSlot {
                     path: call.path.clone(),
                     text,
                     is_in_call: true,
                 };
-                let (mut draft, update) = update.replace_draft(call_draft(outer, by, &tool, &own));
+                let (mut draft, update) =
+                    update.replace_draft(call_draft(outer, call.caller(), &tool, &own));
                 let stored = outer
                     .commit_update(
                         around,
