@@ -2,7 +2,7 @@
 //! events from the store.
 
 use super::RunnerShared;
-use super::open::find_session;
+use super::place::find_session;
 use crate::runtime::run::{Run, RunIdentity, RunKind, RunLimits};
 use crate::store::engine::{
     ClaimId, DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse,

@@ -2,10 +2,9 @@
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
-use super::open::{find_session, missing_session};
-use super::request::Execution;
+use super::opened::{Execution, OpenedRun};
+use super::place::{find_session, missing_session};
 use super::root::Start;
-use super::stream::OpenedRun;
 use crate::model::Usage;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{NewRun, Run, RunConfig, RunIdentity, RunKind, RunLimits};

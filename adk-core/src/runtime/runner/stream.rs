@@ -1,7 +1,7 @@
 //! [`RunStream`]: the committed events of a run.
 
 use super::cancel::{DriveGuard, explain_fenced, is_fenced};
-use super::request::{Body, Execution};
+use super::opened::{Body, OpenOutcome, OpenedRun, Opening};
 use crate::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
@@ -53,17 +53,6 @@ pub struct RunStream<'a, T> {
 /// Write of an end, and the value for the consumer after the write.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-/// Future that opens the session of a run.
-pub(super) type Opening = BoxFuture<'static, Result<OpenOutcome>>;
-
-/// Result of opening the session of a run.
-pub(super) enum OpenOutcome {
-    /// The run waits for its turn under this id.
-    Queued(RunId, Opening),
-    /// The run begins or is resumed.
-    Opened(OpenedRun),
-}
-
 /// Stage of a stream before its events.
 enum Stage {
     Opening(Opening),
@@ -72,15 +61,6 @@ enum Stage {
     /// The run is open, and [`RunStream::entered`] has read its first event.
     Read(Arc<Event>),
     Open,
-}
-
-/// Run that has not been polled yet.
-pub(super) struct OpenedRun {
-    pub(super) run: Arc<Run>,
-    pub(super) claim: Option<Claim>,
-    pub(super) turn: Option<SessionTurn>,
-    pub(super) guard: Option<DriveGuard>,
-    pub(super) execution: Execution,
 }
 
 /// End of a run.
