@@ -7,6 +7,7 @@ mod artifacts;
 mod budget;
 mod call_counts;
 mod callback;
+mod caller;
 mod config;
 mod consumption;
 mod context;
@@ -59,6 +60,7 @@ pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{CallbackPlace, CallbackSteps};
+pub(crate) use caller::{CallPlace, CallStep, Caller};
 pub(crate) use consumption::{Consumption, measure};
 pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
 pub(crate) use handover::{HandoverState, HandoverTarget};
@@ -78,17 +80,19 @@ pub(crate) use state::{Overlay, decode, encode, stored_key};
 pub(crate) use trace::{
     TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages,
 };
-pub(crate) use update::{CallPlace, CallStep, Caller, UpdatedKeys, Updates, is_update};
+pub(crate) use update::{UpdatedKeys, Updates, is_update};
 
 use crate::id::IdSeed;
 use crate::model::Usage;
 use crate::runtime::resources::SharedResources;
-use crate::store::engine::{ClaimId, Delivery, Done, Engine, MemoryEngine, Slot};
+use crate::store::engine::{
+    Body, ClaimId, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored,
+};
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SessionKey, SharedState};
 use crate::sync::read;
-use crate::{Flow, Name, Path, RunId, secret};
+use crate::{Flow, Name, Path, Result, RunId, secret};
 use replay::Replay;
 use serde_json::Value;
 use std::fmt;
@@ -265,6 +269,14 @@ impl Run {
             slot.begins = self.kind.take_record();
         }
         slot
+    }
+
+    /// Commits an event that is not in the journal.
+    pub(crate) async fn commit(&self, slot: Slot, body: Body) -> Result<Stored> {
+        match self.engine.commit(slot, body) {
+            Reply::Ready(stored) => stored,
+            Reply::Later(stored) => stored.await,
+        }
     }
 
     /// Marks an agent as finished, with the next commit. No mark is made if an engine such as

@@ -194,13 +194,14 @@ impl RunKind {
                 let key = nested.engine.as_ref()?.key(key);
                 nested.outer.kind.record_of(&key, read)
             }
-            _ => self.replay()?.step(&key.to_string()).map(read),
+            _ => self.replay()?.journal.step(&key.to_string()).map(read),
         }
     }
 
     /// Returns whether the journal of a resumed run contains anything below a path, which is a
     /// round or an element of a block.
     pub(crate) fn has_begun(&self, path: &Path) -> bool {
-        self.replay().is_some_and(|replay| replay.has_begun(path))
+        self.replay()
+            .is_some_and(|replay| replay.journal.has_begun(path))
     }
 }

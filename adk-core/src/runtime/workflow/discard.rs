@@ -71,7 +71,7 @@ impl Discards {
         let is_due = match self.run.kind.active_replay() {
             Some(replay) => {
                 let is_said = replay.next_event(&self.block).is_some();
-                is_said || !replay.is_past(&self.block, cx.branch()) && is_any()
+                is_said || !replay.journal.is_past(&self.block, cx.branch()) && is_any()
             }
             None => is_any(),
         };

@@ -438,7 +438,7 @@ fn begun_parts(
         .replay()
         .filter(|replay| limit.is_some() && !replay.is_over());
     let begun = replay
-        .map(|replay| parts(&replay.parts_begun(cx.path())))
+        .map(|replay| parts(&replay.journal.parts_begun(cx.path())))
         .unwrap_or_default();
     begun
         .iter()

@@ -59,7 +59,7 @@ pub(super) fn elements(
         .run
         .kind
         .replay()
-        .and_then(|replay| replay.elements(cx.path(), length));
+        .and_then(|replay| replay.journal.elements(cx.path(), length));
     let max = decided
         .or(max.map(|max| max as usize))
         .filter(|max| *max < length);

@@ -80,7 +80,9 @@ fn is_block_over(branch: &str, cx: &Context) -> bool {
     let (Some(replay), Some(block)) = (cx.run.kind.replay(), cx.path().parent()) else {
         return true;
     };
-    replay.is_past(block, outer_branch(block, branch, cx))
+    replay
+        .journal
+        .is_past(block, outer_branch(block, branch, cx))
 }
 
 /// Returns the name of the branch that contains the block.

@@ -148,7 +148,7 @@ impl Context {
         if let Some(replay) = run
             .kind
             .replay()
-            .filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+            .filter(|replay| replay.journal.count_recorded(&self.frame.path) == 0)
         {
             replay.wait_for_end(&run).await;
         }
@@ -160,7 +160,7 @@ impl Context {
             .run
             .kind
             .replay()
-            .map_or(0, |replay| replay.count_recorded(&self.frame.path));
+            .map_or(0, |replay| replay.journal.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
     }
 

@@ -55,7 +55,7 @@ impl Walk<'_> {
             Some(replay) => {
                 let begun = *block
                     .begun
-                    .get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
+                    .get_or_insert_with(|| replay.journal.rounds_begun(&cx.path().with(At::Once)));
                 next > begun && (is_last || begun > 0 && self.is_over(at, open, cx))
             }
         };
@@ -90,9 +90,9 @@ impl Walk<'_> {
             let (step, outer) = (self.steps.get(next)?, outer?);
             let name = (!matches!(step.kind, StepKind::End)).then(|| self.workflow.name(next))?;
             let path = outer.outer.path.child(name, At::Once);
-            Some(replay.has_begun(&path) || replay.rounds_begun(&path) > 0)
+            Some(replay.journal.has_begun(&path) || replay.journal.rounds_begun(&path) > 0)
         };
-        replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
+        replay.journal.is_past(&block, cx.branch()) || begins().unwrap_or_default()
     }
 
     /// Returns `true` if a step is the end of a sequence.
