@@ -76,9 +76,9 @@ impl RunnerShared {
         identity: RunIdentity,
         session: Arc<Session>,
         limits: RunLimits,
-    ) -> Run {
+    ) -> Arc<Run> {
         let (engine, services) = (self.engine.clone(), self.services.clone());
-        Run::new(kind, identity, session, engine, services, limits)
+        Arc::new(Run::new(kind, identity, session, engine, services, limits))
     }
 
     /// Returns the same settings for another app. Unless `name` is the app of the built runner, the

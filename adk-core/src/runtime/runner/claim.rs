@@ -131,7 +131,7 @@ async fn resume_claimed(
     let limits = RunLimits::after(taken, config);
     let identity = RunIdentity::of_record(claimed.claim.id(), record);
     let (kind, claim) = RunKind::resume(claimed, &session);
-    let run = Arc::new(shared.create_run(kind, identity, session, limits));
+    let run = shared.create_run(kind, identity, session, limits);
     let guard = Some(DriveGuard::new(shared, &run));
     wait.pass_on(&run);
     Ok(OpenedRun {

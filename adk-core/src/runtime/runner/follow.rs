@@ -58,7 +58,7 @@ pub(super) async fn from_first(
     shared: &RunnerShared,
     mut run: DrivenRun,
     mut followed: FollowedRun,
-) -> Result<(Run, FollowedRun)> {
+) -> Result<(Arc<Run>, FollowedRun)> {
     let (id, mut pause) = (run.record.run_id, PAUSE.0);
     while run.status == RunStatus::Queued {
         followed.wait_for_begin(id, &mut pause).await?;
@@ -76,7 +76,7 @@ pub(super) async fn resume(
     shared: &RunnerShared,
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
-) -> Result<(Run, FollowedRun)> {
+) -> Result<(Arc<Run>, FollowedRun)> {
     let mut pause = PAUSE.0;
     let driven = loop {
         let Some(driven) = driven_run(shared, id, 0).await? else {
@@ -114,7 +114,7 @@ async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Optio
 }
 
 /// Returns the run with the session as it was when the run began.
-async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
+async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Arc<Run>> {
     let record = driven.record;
     let config =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());

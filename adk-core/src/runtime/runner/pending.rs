@@ -240,7 +240,7 @@ impl PendingRun {
             }));
         }
         let limits = RunLimits::after(Duration::ZERO, config);
-        let run = Arc::new(shared.create_run(RunKind::New(new), identity, session, limits));
+        let run = shared.create_run(RunKind::New(new), identity, session, limits);
         let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
         OpenedRun {
             run,
@@ -312,8 +312,7 @@ impl PendingRun {
 }
 
 /// Returns the outcome of opening a run that another process drives.
-fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> OpenOutcome {
-    let run = Arc::new(run);
+fn followed_run(shared: &Arc<RunnerShared>, run: Arc<Run>, followed: FollowedRun) -> OpenOutcome {
     let guard = Some(DriveGuard::new(shared, &run));
     OpenOutcome::Opened(OpenedRun {
         run,

@@ -65,7 +65,7 @@ impl QueuedRun {
         };
         new.attach(record);
         let limits = RunLimits::after(Duration::ZERO, config);
-        let run = Arc::new(shared.create_run(RunKind::New(new), identity, session, limits));
+        let run = shared.create_run(RunKind::New(new), identity, session, limits);
         let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);
         Ok(OpenedRun {
