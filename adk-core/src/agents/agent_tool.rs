@@ -105,7 +105,7 @@ impl AgentTool {
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.add_usage(run.usage());
+        cx.add_usage(run.progress.usage());
         result
     }
 
@@ -170,6 +170,7 @@ impl AgentTool {
 /// with the call.
 fn waiting_error(run: &Run) -> ToolError {
     let ids: Vec<_> = run
+        .progress
         .open_waits()
         .into_iter()
         .map(|waiting| format!("`{}`", waiting.id))

@@ -258,7 +258,7 @@ impl DynAgent for LlmAgent {
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
             let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
-            let flow = match cx.run.live.clone() {
+            let flow = match cx.run.kind.live().cloned() {
                 // Boxed to keep the future small, because few runs are live.
                 Some(input) => Box::pin(live::run(self, input, cx)).await,
                 None => turn::run(self, cx).await,

@@ -224,7 +224,7 @@ impl ModelCall {
             0
         };
         // Boxed to keep the future small, because few providers have a rate limit.
-        Some(Box::pin(gate.enter(self.run.id, tokens)).await)
+        Some(Box::pin(gate.enter(self.run.id(), tokens)).await)
     }
 
     async fn answer(

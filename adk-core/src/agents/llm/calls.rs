@@ -355,7 +355,7 @@ pub(super) async fn finish_call<T>(
     left: fn(&T) -> &ToolRecord,
 ) -> Result<T> {
     let ended = work.await;
-    if let Some(replay) = &run.replay {
+    if let Some(replay) = run.kind.replay() {
         replay.end_call(&run, || format!("{path}:{step}"));
     }
     let ended = ended?;

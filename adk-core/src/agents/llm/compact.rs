@@ -187,8 +187,8 @@ fn may_begin(cx: &mut Context) -> bool {
     !cx.is_recorded(CallKind::Model, &call::MODEL)
         || cx
             .run
-            .replay
-            .as_ref()
+            .kind
+            .replay()
             .is_some_and(|replay| replay.continues_with_summary(cx.path()))
 }
 
@@ -225,8 +225,9 @@ impl SummaryPart {
         } = view;
         // Events of concurrent runs do not count here, so that a resumed run makes the same
         // decision.
-        let is_counted =
-            |at: &usize| events[*at].invocation_id == run.id || (places[*at] as u64) < run.began;
+        let is_counted = |at: &usize| {
+            events[*at].invocation_id == run.id() || (places[*at] as u64) < run.identity.began
+        };
         let counted: Vec<usize> = (0..events.len()).filter(is_counted).collect();
         let is_long = compaction
             .after
@@ -298,7 +299,7 @@ fn separable_end(events: &[&Arc<Event>], mut cut: usize, run: &Run) -> usize {
         let mut calls = parts.filter(|(index, _)| !answered.contains(&(*at, *index)));
         calls.any(|(_, part)| match part {
             Part::FunctionCall(call) => {
-                event.invocation_id == run.id || event.long_running_tool_ids().contains(&call.id)
+                event.invocation_id == run.id() || event.long_running_tool_ids().contains(&call.id)
             }
             _ => false,
         })

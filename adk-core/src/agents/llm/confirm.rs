@@ -79,7 +79,7 @@ pub(super) async fn ask(
 ) -> Result<ConfirmationOutcome> {
     let tool = tools.get(&call.name).filter(|_| call.malformed.is_none());
     let begins = tool.is_some_and(|tool| tool.meta().confirm || is_split(tool, tools.agent(), cx));
-    if !begins && !cx.run.has_record() {
+    if !begins && !cx.run.kind.has_record() {
         return Ok(ConfirmationOutcome::NotNeeded);
     }
     let name = Name::shared(&call.name);

@@ -92,7 +92,7 @@ fn is_done(cx: &Context) -> bool {
 
 /// Returns the instruction for an agent in a live run, unless the agent is the whole workflow.
 pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
-    (cx.run.live.is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
+    (cx.run.kind.live().is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
 }
 
 /// Returns the tool for an agent in a live run. The tool is valid for this run only, because all

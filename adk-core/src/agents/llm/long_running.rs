@@ -20,8 +20,8 @@ pub(super) fn mark(
 ) -> Vec<Arc<FunctionCall>> {
     let recorded = cx
         .run
-        .replay
-        .as_ref()
+        .kind
+        .replay()
         .and_then(|replay| replay.next_event(cx.path()));
     let is_later = |call: &&Arc<FunctionCall>| match recorded {
         Some(event) => event.long_running_tool_ids().contains(&call.id),

@@ -56,7 +56,9 @@ pub(super) async fn build(
     // duration of the call.
     let contents = match agent.compact {
         Some(_) => Box::pin(summarized_contents(&history, &info.agent)).await?,
-        None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
+        None if agent.include_contents == IncludeContents::Prompt
+            && cx.run.kind.live().is_none() =>
+        {
             Box::pin(turn_contents(&history, &info)).await?
         }
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,

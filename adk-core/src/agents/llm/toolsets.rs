@@ -85,7 +85,7 @@ fn check(agent: &LlmAgent, taken: &[&str], listed: &[ToolsetTool], cx: &Context)
     let mut seen: HashSet<&str> = taken.iter().copied().collect();
     for (toolset, tool) in listed {
         let (meta, name) = (tool.meta(), tool.declaration_dyn().name.as_str());
-        let is_tool = cx.run.is_inside();
+        let is_tool = cx.run.kind.is_nested();
         let (fact, help) = if RESERVED.contains(&name) || name == TASK_COMPLETED {
             (
                 "tool-reserved: the runtime has a tool of its own of that name",

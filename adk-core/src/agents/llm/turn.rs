@@ -242,7 +242,7 @@ impl<'a> LlmTurn<'a> {
         let (agent, models) = (self.agent, &self.models);
         if let Some(max) = limit(agent, cx).filter(|max| self.number >= *max)
             && !cx.is_recorded(CallKind::Model, &call::MODEL)
-            && !(cx.run.has_record() && compact::is_recorded(cx))
+            && !(cx.run.kind.has_record() && compact::is_recorded(cx))
         {
             let message = format!(
                 "it has made {max} model calls in one turn, its `max_turns`, and the model still \
@@ -336,7 +336,7 @@ pub(super) async fn call_model(
     cx: &mut Context,
 ) -> Result<Result<ModelResponse>> {
     let is_recorded = cx.is_recorded(kind, &call::name(kind));
-    cx.run.count_llm_call(is_recorded)?;
+    cx.run.outermost().limits.count_llm_call(is_recorded)?;
     cx.count_call(is_recorded)?;
     // Released when the usage of the reply is counted. Boxed to keep the future small, because few
     // runs have a budget.

@@ -186,7 +186,7 @@ impl CallbackContext {
     pub fn user_content(&self) -> Option<Content> {
         let history = History::new(self.run.session().clone(), self.branch.clone());
         let said =
-            |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
+            |event: &&Arc<Event>| event.invocation_id == self.run.id() && event.author == "user";
         let mut said = history
             .iter()
             .rev()
@@ -227,7 +227,7 @@ impl CallbackContext {
             return work.await;
         };
         let index = calls.take(kind, &name);
-        let key = StepKey::new(self.run.id, self.path.clone(), kind, name, index);
+        let key = StepKey::new(self.run.id(), self.path.clone(), kind, name, index);
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 }

@@ -145,12 +145,12 @@ impl Context {
 
     /// Returns whether an exit must have been announced here.
     pub(crate) fn requires_announced_exits(&self) -> bool {
-        !self.unchecked && self.run.config.require_announced_exits
+        !self.unchecked && self.run.limits.config.require_announced_exits
     }
 
     /// Returns whether a write must have been announced here.
     fn checks_writes(&self) -> bool {
-        !self.unchecked && self.run.config.require_announced_writes
+        !self.unchecked && self.run.limits.config.require_announced_writes
     }
 
     /// Returns the rules for writes by callbacks.
@@ -227,7 +227,7 @@ impl Context {
 
     /// Returns the settings of the run.
     pub fn config(&self) -> &RunConfig {
-        &self.run.config
+        &self.run.limits.config
     }
 
     /// Returns the state. Writes are committed with the next event, or when the agent ends.

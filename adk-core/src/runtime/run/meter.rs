@@ -5,7 +5,7 @@
 //! calls.
 
 use super::budget::BudgetAccount;
-use super::{Context, Run, perform};
+use super::{Context, perform};
 use crate::model::Usage;
 use crate::spec::{Limits, Spec};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
@@ -151,7 +151,7 @@ impl Context {
         }
         let own = Meter::new(Name::shared(spec.name), spec.limits, self.meter.take());
         // A branch in another process continues with the count of its run.
-        own.used[Cost::ModelCalls as usize].store(self.run.calls_before(self.path()), Relaxed);
+        own.used[Cost::ModelCalls as usize].store(self.run.kind.calls_before(self.path()), Relaxed);
         Some(self.meter.replace(Arc::new(own)))
     }
 
@@ -254,7 +254,7 @@ impl Context {
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
         // A deadline that overflows the clock counts as no deadline.
         let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
-        let (run_id, path) = (self.run.id, self.path().clone());
+        let (run_id, path) = (self.run.id(), self.path().clone());
         let key = StepKey::new(run_id, path, CallKind::Timer, "time", 0);
         Ok(deadline.map(|deadline| (key, deadline)))
     }
@@ -292,17 +292,4 @@ pub(crate) fn count_replayed(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: 
     meter
         .counting_meters(Cost::Tokens)
         .for_each(|meter| drop(meter.spend(usage, path)));
-}
-
-impl Run {
-    /// Returns the number of model calls that were made before a remote branch began, at the root
-    /// of its run.
-    fn calls_before(&self, path: &Path) -> u64 {
-        let calls = self.llm_calls.load(Relaxed);
-        if self.is_branch && path.parent().is_none() {
-            calls.into()
-        } else {
-            0
-        }
-    }
 }

@@ -82,7 +82,7 @@ impl TraceSpan {
         if first.open().is_disabled() {
             return None;
         }
-        if let Some(context) = &run.trace_parent {
+        if let Some(context) = &run.identity.trace_parent {
             carrier::extract(first.open(), context);
         }
         Some(Arc::new(first))
@@ -132,7 +132,7 @@ impl TraceSpan {
         self.span.get_or_init(|| {
             let parent = match &self.parent {
                 Some(parent) => parent.open().id(),
-                None if self.run.trace_parent.is_some() => None,
+                None if self.run.identity.trace_parent.is_some() => None,
                 None => Span::current().id(),
             };
             self.agent
@@ -185,12 +185,12 @@ impl TraceSpan {
     }
 
     pub(crate) fn run_id(&self) -> crate::RunId {
-        self.run.id
+        self.run.id()
     }
 
     /// Returns whether spans hold prompts, answers, arguments and results.
     pub(crate) fn has_contents(&self) -> bool {
-        self.run.config.trace_contents
+        self.run.limits.config.trace_contents
     }
 
     /// Returns the context of the span, for another process.
@@ -273,11 +273,11 @@ impl Context {
         }
         let run = around.run.clone();
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
-        let may_be_old = match &own.run.replay {
+        let may_be_old = match own.run.kind.replay() {
             Some(replay) => own.has_calls() || !replay.is_over(),
             // An engine that executes the run again answers recorded calls itself, so the span of
             // an agent with calls opens with the first call that is made.
-            None => own.has_calls() && own.run.trace_parent.is_some(),
+            None => own.has_calls() && own.run.identity.trace_parent.is_some(),
         };
         if !may_be_old {
             own.open();
@@ -289,11 +289,7 @@ impl Context {
     /// Leaves the span of an agent.
     pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
         let Some(own) = self.trace.take() else { return };
-        let is_over = own
-            .run
-            .replay
-            .as_ref()
-            .is_none_or(|replay| replay.is_over());
+        let is_over = own.run.kind.replay().is_none_or(|replay| replay.is_over());
         if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
             own.open();
         }

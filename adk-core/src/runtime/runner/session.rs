@@ -1,6 +1,6 @@
 //! [`SessionHandle`]: a session by its key.
 
-use super::open::open_session;
+use super::place::open_session;
 use super::request::RunRequest;
 use super::{IntoInput, RunnerShared};
 use crate::id::IdSeed;

@@ -44,8 +44,8 @@ impl Walk<'_> {
         loop {
             let round = At::Round(attempt);
             let (run, path) = (cx.run.clone(), cx.path().with(round));
-            let key = StepKey::new(run.id, path.clone(), CallKind::Block, "attempt", 0);
-            let failed = if let Some(record) = run.recorded_result(&key) {
+            let key = StepKey::new(run.id(), path.clone(), CallKind::Block, "attempt", 0);
+            let failed = if let Some(record) = run.kind.recorded_result(&key) {
                 skip_attempt(record, &key, &path, cx)?
             } else {
                 let (ran, spent) = self
@@ -75,7 +75,7 @@ impl Walk<'_> {
                 )
                 .await?
             };
-            run.forget_loops(|other| is_below(&path, other));
+            run.progress.forget_loops(|other| is_below(&path, other));
             let error = recorded_error(failed.error)?;
             let mut round_cx = cx.for_steps(round);
             let again = failed.next.is_some();
@@ -91,7 +91,7 @@ impl Walk<'_> {
             let time = delay(limits.delay, attempt);
             if time > 0 {
                 let left = next.saturating_sub(now_micros());
-                let key = StepKey::new(run.id, path, CallKind::Timer, "pause", 0);
+                let key = StepKey::new(run.id(), path, CallKind::Timer, "pause", 0);
                 run.pause(
                     key,
                     Duration::from_micros(time),
@@ -152,7 +152,7 @@ impl Walk<'_> {
         let ran = match timeout {
             None => work.await,
             Some(most) => {
-                let key = StepKey::new(limited.id, path.clone(), CallKind::Timer, "time", 0);
+                let key = StepKey::new(limited.id(), path.clone(), CallKind::Timer, "time", 0);
                 // A timeout that overflows the clock counts as no timeout.
                 match Instant::now().checked_add(most) {
                     Some(deadline) => limited.run_until(key, deadline, work).await,

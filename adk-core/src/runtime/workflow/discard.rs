@@ -68,10 +68,10 @@ impl Discards {
                 .values_to_restore(&self.block, discarded.clone())
                 .is_empty()
         };
-        let is_due = match self.run.replay.as_ref().filter(|replay| !replay.is_over()) {
+        let is_due = match self.run.kind.active_replay() {
             Some(replay) => {
                 let is_said = replay.next_event(&self.block).is_some();
-                is_said || !replay.is_past(&self.block, cx.branch()) && is_any()
+                is_said || !replay.journal.is_past(&self.block, cx.branch()) && is_any()
             }
             None => is_any(),
         };

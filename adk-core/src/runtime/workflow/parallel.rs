@@ -434,11 +434,11 @@ fn begun_parts(
 ) -> usize {
     let replay = cx
         .run
-        .replay
-        .as_ref()
+        .kind
+        .replay()
         .filter(|replay| limit.is_some() && !replay.is_over());
     let begun = replay
-        .map(|replay| parts(&replay.parts_begun(cx.path())))
+        .map(|replay| parts(&replay.journal.parts_begun(cx.path())))
         .unwrap_or_default();
     begun
         .iter()
@@ -595,7 +595,7 @@ impl JoinState<'_> {
 /// Applies the recorded events of cancelled branches or elements, which do not emit them again.
 #[inline(never)]
 fn replay_cancelled(cx: &Context) {
-    if let Some(replay) = &cx.run.replay {
+    if let Some(replay) = cx.run.kind.replay() {
         replay.drop_branches(&cx.run, format!("{}/", cx.path()));
         replay.drop_branches(&cx.run, format!("{}[", cx.path()));
     }

@@ -34,7 +34,7 @@ impl Walk<'_> {
         let key = cx.call_key(CallKind::Block, Name::literal("first"));
         let (run, block, discards) = (cx.run.clone(), cx.path().clone(), Discards::begin(cx));
         let branches: Vec<_> = self.parts(at).collect();
-        let (walked, won) = if let Some(record) = run.recorded_result(&key) {
+        let (walked, won) = if let Some(record) = run.kind.recorded_result(&key) {
             let won: WinnerRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
             let branch = branches
                 .get(won.branch)
@@ -81,7 +81,9 @@ impl Walk<'_> {
             .get(won.branch)
             .map(|branch| self.step_names(branch))
             .unwrap_or_default();
-        run.forget_loops(|path| step_below(&block, path).is_some_and(|name| !names.contains(name)));
+        run.progress.forget_loops(|path| {
+            step_below(&block, path).is_some_and(|name| !names.contains(name))
+        });
         let winner = Event::new().with_metadata(WINNER_KEY, names.first().map_or("", Name::as_str));
         let is_discarded =
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));

@@ -57,9 +57,9 @@ pub(super) fn elements(
     // changed.
     let decided = cx
         .run
-        .replay
-        .as_ref()
-        .and_then(|replay| replay.elements(cx.path(), length));
+        .kind
+        .replay()
+        .and_then(|replay| replay.journal.elements(cx.path(), length));
     let max = decided
         .or(max.map(|max| max as usize))
         .filter(|max| *max < length);

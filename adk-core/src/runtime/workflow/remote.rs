@@ -41,7 +41,7 @@ impl Drop for RemoteBranchSet {
         let Some(run) = &state.run else { return };
         for (stored, scope) in state.events.drain(..) {
             let report = BranchReport::new(Ok(BranchEnd::default())).with_events(vec![stored]);
-            run.keep_report(Box::pin(ready(Ok(report))), scope);
+            run.progress.keep_report(Box::pin(ready(Ok(report))), scope);
         }
     }
 }
@@ -61,7 +61,7 @@ impl RemoteBranchSet {
         // remote branch cannot do.
         let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
         let (run, path) = (own.run.clone(), path());
-        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+        if run.kind.active_replay().is_some() {
             return None;
         }
         let (cancel, cancelled) = oneshot::channel();
@@ -91,7 +91,7 @@ impl RemoteBranchSet {
                 .events
                 .extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
-            loops.into_iter().for_each(|end| run.end_loop(end));
+            loops.into_iter().for_each(|end| run.progress.end_loop(end));
             run.count_skipped(usage);
             count_replayed(meter.as_ref(), &usage, rounds, &path);
             end.map(from_branch_end)
@@ -100,7 +100,7 @@ impl RemoteBranchSet {
 
     /// Applies the events of branches whose block was dropped because its time ran out.
     pub(super) async fn apply_dropped(cx: &Context) {
-        let left = cx.run.take_reports();
+        let left = cx.run.progress.take_reports();
         if left.is_empty() {
             return;
         }
@@ -169,7 +169,7 @@ impl ReportGuard {
 impl Drop for ReportGuard {
     fn drop(&mut self) {
         if let Some(report) = self.report.take() {
-            self.run.keep_report(report, self.scope.take());
+            self.run.progress.keep_report(report, self.scope.take());
         }
     }
 }

@@ -20,7 +20,7 @@ impl Walk<'_> {
     /// may not begin yet would wait for the end of the replay, and the replay would wait for the
     /// branch. ADK has no such limit.
     pub(super) fn may_repeat(&self, at: usize, cx: &Context) -> bool {
-        if cx.run.replay.is_none() || !cx.config().resumable {
+        if cx.run.kind.replay().is_none() || !cx.config().resumable {
             return false;
         }
         let StepKind::Agent { meta, .. } = self.steps[at].kind else {
@@ -77,10 +77,12 @@ pub(super) async fn run_turns(
 
 /// Returns `true` if the block around the branch has ended in the journal.
 fn is_block_over(branch: &str, cx: &Context) -> bool {
-    let (Some(replay), Some(block)) = (&cx.run.replay, cx.path().parent()) else {
+    let (Some(replay), Some(block)) = (cx.run.kind.replay(), cx.path().parent()) else {
         return true;
     };
-    replay.is_past(block, outer_branch(block, branch, cx))
+    replay
+        .journal
+        .is_past(block, outer_branch(block, branch, cx))
 }
 
 /// Returns the name of the branch that contains the block.

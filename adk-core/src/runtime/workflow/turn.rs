@@ -44,7 +44,7 @@ pub(super) fn run_turn(
         // run. The agents inside it that have finished do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let repeats = walk.may_repeat(at, cx);
-        let before = match &cx.run.replay {
+        let before = match cx.run.kind.replay() {
             Some(_) if is_marked && !repeats => cx.replay_finished().await,
             _ => None,
         };
@@ -88,7 +88,7 @@ pub(super) fn is_plain(walk: &Walk<'_>, at: usize, agent: &dyn DynAgent, cx: &Co
         && !Team::is_led_by(agent)
         && walk.steps[at].renames == Renames::NONE
         && walk.workflow.root() != Some(at)
-        && cx.run.replay.is_none()
+        && cx.run.kind.replay().is_none()
         && !is_observed(LifecycleNode::Agent(agent), cx)
 }
 

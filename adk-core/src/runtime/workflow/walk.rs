@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
                     block.round = 1;
                 }
                 cx.go_to(At::Round(1));
-                cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
+                cx.count(Cost::Rounds, 1, || cx.run.kind.has_begun(cx.path()))?;
                 Ok(at + 1)
             }
             StepKind::Match { key } => self.select_arm(at, key, cx),

@@ -165,20 +165,20 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
+        let replay = self.run.kind.active_replay();
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
         // Plugins see an event before it is committed, and an event of a nested run is not stored.
         // In both cases the result of the work is recorded separately, under the number of the
         // event. Plugins may therefore be added and removed while a run waits.
         let key = StepKey::new(
-            self.run.id,
+            self.run.id(),
             self.frame.path.clone(),
             CallKind::Event,
             "event",
             self.frame.emits,
         );
-        let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
-        if !is_stored && (has_record || self.run.is_answered(&key)) {
+        let has_record = !self.run.services.plugins.is_empty() || self.run.kind.is_nested();
+        if !is_stored && (has_record || self.run.kind.is_answered(&key)) {
             let mut event = perform(
                 self.run.clone(),
                 key,
@@ -222,7 +222,7 @@ impl Context {
             let outbox = self.run.outbox();
             return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
-        if self.run.is_in_memory && self.run.replay.is_none() {
+        if self.run.engine.is_memory() && self.run.kind.replay().is_none() {
             // This commit needs no slot: an engine in memory would only append the event.
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
@@ -263,7 +263,7 @@ impl Context {
         let run: &Arc<Run> = run;
         let (scope, cut) = (scope.as_deref(), cut.as_deref());
         let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
-        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+        if run.kind.active_replay().is_some() {
             let stored = replay::commit(run.clone(), path, nth, body);
             return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
@@ -296,7 +296,7 @@ impl Context {
             author: self.author().clone(),
             branch: self.branch.clone(),
             path: self.frame.path.clone(),
-            run_id: self.run.id,
+            run_id: self.run.id(),
             scope: self.scope.clone(),
         }
     }
@@ -311,7 +311,7 @@ impl Context {
     /// this program does not write again: it may summarize later than the recording program, or not
     /// at all.
     pub(crate) async fn pass_summaries(&mut self) -> Result<()> {
-        let replay = self.run.replay.as_ref();
+        let replay = self.run.kind.replay();
         if let Some(replay) = replay.filter(|replay| !replay.is_over()) {
             let passed = replay.pass_summaries(&self.run, &self.frame.path);
             self.frame.emits += Box::pin(passed).await?;
@@ -398,7 +398,7 @@ fn deliver<'a>(
     }
     let id = event.id;
     for (key, value) in temp.into_iter() {
-        run.set_temp(key, value);
+        run.delivery.set_temp(key, value);
     }
     match ticket {
         Some(ticket) => Emit::Handed(id, run.outbox().until_taken(ticket)),

@@ -146,9 +146,9 @@ impl Context {
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
         if let Some(replay) = run
-            .replay
-            .as_ref()
-            .filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+            .kind
+            .replay()
+            .filter(|replay| replay.journal.count_recorded(&self.frame.path) == 0)
         {
             replay.wait_for_end(&run).await;
         }
@@ -158,9 +158,9 @@ impl Context {
     pub(crate) fn has_added(&self) -> bool {
         let recorded = self
             .run
-            .replay
-            .as_ref()
-            .map_or(0, |replay| replay.count_recorded(&self.frame.path));
+            .kind
+            .replay()
+            .map_or(0, |replay| replay.journal.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
     }
 

@@ -72,8 +72,8 @@ impl Context {
         Box::pin(async move {
             let run = self.run.clone();
             let (done, keys) = run
-                .replay
-                .as_ref()?
+                .kind
+                .replay()?
                 .replay_finished(&run, &self.frame.path)
                 .await?;
             run.count_skipped(done.usage);
@@ -107,6 +107,7 @@ impl Context {
         async move {
             let _busy = CountGuard::new(&run.outbox().in_flight);
             if let Some(record) = run
+                .kind
                 .recorded_result(&key)
                 .filter(|record| !is_failure(record))
             {
@@ -140,7 +141,7 @@ impl Context {
     /// Numbers a call, and returns its key.
     pub(crate) fn call_key(&mut self, kind: CallKind, name: Name) -> StepKey {
         let index = self.frame.calls.take(kind, &name);
-        StepKey::new(self.run.id, self.frame.path.clone(), kind, name, index)
+        StepKey::new(self.run.id(), self.frame.path.clone(), kind, name, index)
     }
 
     /// Returns whether the next call of that kind and name is answered from its record.
@@ -152,14 +153,14 @@ impl Context {
     pub(crate) fn is_recorded_as(&self, kind: CallKind, name: &Name, index: u32) -> bool {
         let key = || {
             StepKey::new(
-                self.run.id,
+                self.run.id(),
                 self.frame.path.clone(),
                 kind,
                 name.clone(),
                 index,
             )
         };
-        self.run.has_record() && self.run.is_answered(&key())
+        self.run.kind.has_record() && self.run.kind.is_answered(&key())
     }
 
     /// Returns the inputs of a call. They are only made if the engine records calls.
@@ -254,14 +255,17 @@ fn call_record<'a>(
         if let Some(settled) = run.settle(&key.path) {
             settled.await?;
         }
-        match run.recorded_result(&key) {
+        match run.kind.recorded_result(&key) {
             Some(record) if !is_failure(&record) => {
                 record::check_inputs(&record, &key, &call.inputs)?;
                 return Ok(record);
             }
             failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,
         }
-        let record = run.engine.step(run.claim, key.clone(), work).await?;
+        let record = run
+            .engine
+            .step(run.identity.claim, key.clone(), work)
+            .await?;
         if is_failure(&record) {
             run.record_failure(key, record.clone());
             if let Some(error) = lock(&call.attempt).error.take() {

@@ -50,12 +50,12 @@ impl Walk<'_> {
         // The journal may have been recorded under an older `max`. A recorded round runs again
         // even if `max` is lower now, and a loop that has ended in the journal does not get further
         // rounds.
-        let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
+        let is_last = match cx.run.kind.replay().filter(|_| max.is_some()) {
             None => is_last,
             Some(replay) => {
                 let begun = *block
                     .begun
-                    .get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
+                    .get_or_insert_with(|| replay.journal.rounds_begun(&cx.path().with(At::Once)));
                 next > begun && (is_last || begun > 0 && self.is_over(at, open, cx))
             }
         };
@@ -67,14 +67,14 @@ impl Walk<'_> {
         };
         block.round = next;
         cx.go_to(At::Round(next));
-        cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
+        cx.count(Cost::Rounds, 1, || cx.run.kind.has_begun(cx.path()))?;
         Ok(BlockTransition::Round(block.at + 1))
     }
 
     /// Returns `true` if the journal holds anything from after the innermost block, whose end is at
     /// this step.
     fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
-        let Some(replay) = &cx.run.replay else {
+        let Some(replay) = cx.run.kind.replay() else {
             return false;
         };
         let block = cx.path().with(At::Once);
@@ -90,9 +90,9 @@ impl Walk<'_> {
             let (step, outer) = (self.steps.get(next)?, outer?);
             let name = (!matches!(step.kind, StepKind::End)).then(|| self.workflow.name(next))?;
             let path = outer.outer.path.child(name, At::Once);
-            Some(replay.has_begun(&path) || replay.rounds_begun(&path) > 0)
+            Some(replay.journal.has_begun(&path) || replay.journal.rounds_begun(&path) > 0)
         };
-        replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
+        replay.journal.is_past(&block, cx.branch()) || begins().unwrap_or_default()
     }
 
     /// Returns `true` if a step is the end of a sequence.
@@ -123,6 +123,7 @@ impl Walk<'_> {
                     reason: reason.clone(),
                 });
                 cx.run
+                    .progress
                     .end_loop(LoopEnd::new(cx.path().clone(), rounds, reason));
             }
             Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),

@@ -1,11 +1,35 @@
-//! Access of a run to the memory service of its runner.
+//! [`Services`]: what all runs of a runner share.
 
-use super::{Run, Services};
+use super::{Models, Plugins, Run};
 use crate::memory::{MemoryEntry, MemoryService};
-use crate::{Error, ErrorKind, Result};
+use crate::runtime::resources::SharedResources;
+use crate::spec::Prices;
+use crate::{ArtifactStore, Error, ErrorKind, Result};
 use std::sync::Arc;
 
+/// Services that all runs of a runner share.
+pub(crate) struct Services {
+    pub(crate) artifacts: Arc<dyn ArtifactStore>,
+    pub(crate) memory: Option<Arc<dyn MemoryService>>,
+    pub(crate) models: Models,
+    pub(crate) plugins: Plugins,
+    pub(crate) resources: SharedResources,
+    pub(crate) prices: Option<Arc<Prices>>,
+}
+
 impl Services {
+    /// Creates the services of a run in memory without models.
+    pub(super) fn for_tests(resources: SharedResources) -> Self {
+        Self {
+            artifacts: Arc::new(crate::MemoryArtifacts::new()),
+            memory: None,
+            models: Models::new(Arc::new(crate::model::NoProvider)),
+            plugins: Plugins::default(),
+            resources,
+            prices: None,
+        }
+    }
+
     /// Returns the memory service of the runner.
     pub(crate) fn memory(&self) -> Result<&Arc<dyn MemoryService>> {
         self.memory.as_ref().ok_or_else(|| {
