@@ -11,8 +11,7 @@ use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::resources::Needs;
 use crate::runtime::run::{Context, Prepare};
 use crate::runtime::workflow::LiveIf;
-use crate::runtime::workflow::step_table::{self, StepTable};
-use crate::runtime::workflow::{Form, Keys, Values, Workflow};
+use crate::runtime::workflow::{self, Form, Keys, StepTable, Values, Workflow};
 use crate::spec::{AgentMeta, Key, Spec};
 use crate::{BoxFuture, Content, Event, Flow, Name, Result};
 use serde_json::Value;
@@ -253,11 +252,11 @@ impl DynAgent for Tree {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        step_table::run(self, cx)
+        workflow::run(self, cx)
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        step_table::prepare(self, prepare);
+        workflow::prepare(self, prepare);
     }
 
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {

@@ -3,9 +3,10 @@
 //! A failed attempt is recorded. A resumed run skips the events of failed attempts and starts with
 //! the attempt after them.
 
+use super::exit::Walked;
 use super::remote::RemoteBranchSet;
 use super::scopes;
-use super::walk::{Walk, Walked};
+use super::steps::{RunPart, Steps};
 use crate::FailedAttempt;
 use crate::runtime::run::{Consumption, Context, measure, perform, record};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
@@ -30,7 +31,7 @@ struct AttemptRecord {
     spent: Consumption,
 }
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
     pub(super) async fn run_attempts(
         &self,

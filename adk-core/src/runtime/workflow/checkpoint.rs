@@ -4,7 +4,7 @@
 //! The runtime only writes these events. It resumes a run from its journal, which identifies steps
 //! by path.
 
-use super::walk::{EnteredBlock, Walk};
+use super::steps::Steps;
 use crate::runtime::run::Context;
 use crate::spec::{AgentKind, StepKind};
 use crate::store::event::{Actions, Event, RareActions};
@@ -12,29 +12,30 @@ use crate::{BoxFuture, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Emits the checkpoint before a step of a sequence, of a loop, or of the body of a workflow.
+    /// `block` is the innermost block around the step, with the round of a loop.
     pub(super) async fn announce(
         &self,
         at: usize,
         is_whole: bool,
-        open: &[EnteredBlock],
+        block: Option<(usize, u32)>,
         cx: &mut Context,
     ) -> Result<()> {
         if !cx.config().resumable {
             return Ok(());
         }
         let name = self.workflow.name(at);
-        let state = match open.last() {
+        let state = match block {
             None if is_whole && self.workflow.root() != Some(at) => {
                 json!({"current_sub_agent": name})
             }
-            Some(block) => match self.steps[block.at].kind {
+            Some((block, round)) => match self.steps[block].kind {
                 StepKind::Sequence => json!({"current_sub_agent": name}),
                 StepKind::Loop { .. } => {
                     json!({
                         "current_sub_agent": name,
-                        "times_looped": block.round.saturating_sub(1),
+                        "times_looped": round.saturating_sub(1),
                     })
                 }
                 _ => return Ok(()),

@@ -2,14 +2,14 @@
 //! The block waits for all parts, and cancels them when a part fails or leaves the block.
 
 use super::discard::Discards;
+use super::exit::{Exit, Walked};
 use super::join::Branches;
 use super::reads::Elements;
 use super::remote::RemoteBranchSet;
 use super::scopes;
-use super::walk::{Exit, Walk, Walked, boxed};
-use crate::LoopEndReason;
+use super::steps::{RunPart, Steps, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, measure};
-use crate::spec::{AgentKind, OnError, StepKind};
+use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::sync::lock;
@@ -18,11 +18,9 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::future::poll_fn;
 use std::ops::Range;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Runs a `parallel` block.
     pub(super) async fn run_parallel(
         &self,
@@ -262,78 +260,6 @@ impl Walk<'_> {
             .map(|(_, scope)| scope);
         gather(&keys, scopes, cx).await
     }
-
-    /// Returns the keys that the steps can write, sorted.
-    pub(super) fn written_keys(&self, steps: Range<usize>) -> Vec<Name> {
-        let steps = self.steps.get(steps).unwrap_or_default();
-        let keys = steps.iter().flat_map(scopes::written_keys);
-        let mut keys: Vec<_> = keys.map(Name::shared).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
-
-    /// Runs the steps of one branch or element. An `async fn` would recurse in the `Send` check;
-    /// the declared type ends the recursion.
-    pub(super) fn run_part<'s>(
-        &'s self,
-        range: Range<usize>,
-        item: Option<(Name, Arc<Value>)>,
-        mut own: Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(async move {
-            if let Some((item, value)) = item {
-                begin_element(item, value, &mut own).await?;
-            }
-            match own.cut.clone() {
-                None => self.run_steps(range, &mut own).await,
-                Some(cut) => {
-                    boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await
-                }
-            }
-        })
-    }
-
-    /// Runs a branch until it ends, or until its own child escalates, which ends the block at once.
-    /// This is ADK's rule, under `RunConfig::escalate_ends_all_loops`. An escalate from deeper
-    /// inside leaves the block after all branches have ended.
-    async fn run_until_cut(
-        &self,
-        range: Range<usize>,
-        cut: &Cut,
-        mut own: Context,
-    ) -> Result<Walked> {
-        // If the branch is a nested workflow, the escalate comes from an agent deeper inside.
-        let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
-            Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
-            _ => false,
-        };
-        let (start, block) = (range.start, own.path().clone());
-        let mut walk = pin!(self.run_steps(range, &mut own));
-        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.ended_by()) {
-            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::from_cut(by.clone())))),
-            (polled, _) => polled,
-        });
-        let mut walked = walked.await?;
-        if let Walked::Exit(exit) = &mut walked
-            && let LoopEndReason::Escalated { by } = &exit.reason
-        {
-            exit.is_direct = by.parent() == Some(&block) && !is_workflow(start);
-        }
-        Ok(walked)
-    }
-}
-
-/// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
-/// event is large.
-pub(super) fn begin_element(
-    item: Name,
-    value: Arc<Value>,
-    own: &mut Context,
-) -> BoxFuture<'_, Result<()>> {
-    let mut event = Event::new();
-    event.actions.state_delta.insert(item, value);
-    Box::pin(async move { own.emit(event).await.map(drop) })
 }
 
 /// Commits the lists of the values that the elements have written.

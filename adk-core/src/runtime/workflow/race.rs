@@ -4,16 +4,16 @@
 //! branches.
 
 use super::discard::Discards;
+use super::exit::Walked;
 use super::parallel::Race;
 use super::remote::RemoteBranchSet;
-use super::walk::{Walk, Walked, boxed};
+use super::steps::{RunPart, Steps, boxed};
 use crate::WINNER_KEY;
 use crate::runtime::run::{Consumption, Context, perform, record};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The record of a decided race.
@@ -24,7 +24,7 @@ struct WinnerRecord {
     spent: Consumption,
 }
 
-impl Walk<'_> {
+impl Steps<'_> {
     pub(super) async fn run_first(
         &self,
         at: usize,
@@ -87,16 +87,6 @@ impl Walk<'_> {
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
         boxed(|| discards.commit(winner, is_discarded, cx)).await?;
         Ok(walked)
-    }
-
-    /// Returns the names of the steps of a branch.
-    pub(super) fn step_names(&self, branch: &Range<usize>) -> Vec<Name> {
-        let (mut names, mut at) = (Vec::new(), branch.start);
-        while at < branch.end {
-            names.push(self.workflow.name(at));
-            at = self.steps[at].end + 1;
-        }
-        names
     }
 }
 

@@ -6,15 +6,15 @@
 //! replayed like any other turn; a turn that was cut off continues where it was.
 
 use super::checkpoint::emits_end;
+use super::steps::Steps;
 use super::turn;
-use super::walk::Walk;
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::Context;
 use crate::spec::StepKind;
 use crate::{Path, Result};
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Returns `true` if the agent at this step may run again: it is the only step of its branch,
     /// and the run is resumed. A block with `max_concurrency` does not repeat agents: a branch that
     /// may not begin yet would wait for the end of the replay, and the replay would wait for the

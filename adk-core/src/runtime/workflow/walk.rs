@@ -1,31 +1,33 @@
-//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only branches, elements and
-//! nested agents recurse.
+//! The walk over the flat list of steps. An exit is a jump; only branches, elements and nested
+//! agents recurse.
 
 mod end;
-mod exit;
+mod jump;
+mod part;
 
 use self::end::BlockTransition;
-pub(super) use self::exit::{Exit, Walked};
+pub(super) use self::part::begin_element;
+use super::exit::{Exit, Walked};
 use super::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::reads;
-use super::step_table::StepTable;
-use super::turn::{is_plain, run_plain, run_turn};
+use super::step::{is_plain, run_plain, run_turn};
+use super::steps::{Steps, boxed};
 use crate::LifecycleOutcome;
 use crate::runtime::run::{Context, Frame, LifecycleReporter, Meter};
-use crate::spec::{NodeKind, Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Result};
+use crate::spec::{NodeKind, StepKind};
+use crate::{At, BoxFuture, Error, Result};
 use adk_spec::__private::Cost;
 use std::future::ready;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A block that the walk has entered and not left.
-pub(super) struct EnteredBlock {
-    pub(super) at: usize,
+struct EnteredBlock {
+    at: usize,
     /// The frame of the context from before the block was entered.
     outer: Frame,
     /// The round of a loop; 0 for other blocks.
-    pub(super) round: u32,
+    round: u32,
     /// Number of rounds in the journal, once it was looked up.
     begun: Option<u32>,
     /// An exit that waits until the block has run to its end
@@ -47,12 +49,7 @@ impl EnteredBlock {
     }
 }
 
-pub(super) struct Walk<'a> {
-    pub(super) workflow: &'a (dyn StepTable + Sync),
-    pub(super) steps: &'a [Step<'a>],
-}
-
-impl<'a> Walk<'a> {
+impl Steps<'_> {
     pub(super) async fn run_steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
         let mut open: Vec<EnteredBlock> = Vec::new();
         let walked = boxed(|| self.walk(range, &mut open, cx)).await;
@@ -97,7 +94,7 @@ impl<'a> Walk<'a> {
                     let agent = self.workflow.agent(at);
                     let agent = agent.ok_or_else(|| self.defect(at, "has no agent"))?;
                     if cx.config().resumable {
-                        Box::pin(self.announce(at, is_whole, open, cx)).await?;
+                        Box::pin(self.announce(at, is_whole, innermost(open), cx)).await?;
                     }
                     let outer = self.go_to(at, cx);
                     // Workflows may nest to any depth, so the future of `run_turn` is boxed. Most
@@ -116,7 +113,7 @@ impl<'a> Walk<'a> {
                 | StepKind::Parallel { .. }
                 | StepKind::Each { .. }
                 | StepKind::Try(_) => {
-                    self.announce(at, is_whole, open, cx).await?;
+                    self.announce(at, is_whole, innermost(open), cx).await?;
                     self.enter(at, open, cx);
                     let begun = match self.watched_node(at, cx) {
                         Some(node) => boxed(|| self.begin_block(node, at, open, cx)).await?,
@@ -301,24 +298,11 @@ impl<'a> Walk<'a> {
             .at(cx.path())
         })
     }
+}
 
-    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without the
-    /// steps that mark their begin and end.
-    pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
-        let (mut at, end) = (block + 1, self.steps[block].end);
-        std::iter::from_fn(move || {
-            let marker = (at < end).then(|| &self.steps[at])?;
-            let part = at + 1..marker.end;
-            at = marker.end + 1;
-            Some(part)
-        })
-    }
-
-    /// Makes the error for a defect in a workflow that no macro has generated.
-    fn defect(&self, at: usize, why: &str) -> Error {
-        let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
-        Error::new(ErrorKind::Config, message)
-    }
+/// Returns the innermost block, with the round of a loop.
+fn innermost(open: &[EnteredBlock]) -> Option<(usize, u32)> {
+    open.last().map(|block| (block.at, block.round))
 }
 
 /// Returns `true` if a block runs its steps in contexts of their own.
@@ -339,13 +323,4 @@ fn node_kind(kind: &StepKind<'_>) -> NodeKind {
         StepKind::Try(_) => NodeKind::Try,
         _ => NodeKind::Sequence,
     }
-}
-
-/// Boxes a future outside of the frame that awaits it. Frames that hold such futures would be
-/// large, and workflows may be nested deep.
-#[inline(never)]
-pub(super) fn boxed<'a, F: Future + Send + 'a>(
-    make: impl FnOnce() -> F,
-) -> BoxFuture<'a, F::Output> {
-    Box::pin(make())
 }

@@ -1,10 +1,12 @@
 //! The end of a block: another round of a loop, or the way out of the block.
 
-use super::{EnteredBlock, Exit, Walk, boxed};
+use super::EnteredBlock;
 use crate::Flow;
 use crate::runtime::run::Context;
+use crate::runtime::workflow::exit::Exit;
 use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
 use crate::runtime::workflow::reads;
+use crate::runtime::workflow::steps::{Steps, boxed};
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use crate::{LifecycleOutcome, LoopEnd, LoopEndReason};
@@ -19,7 +21,7 @@ pub(super) enum BlockTransition {
     Close(Option<LoopEndReason>),
 }
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Returns the continuation at the end of a block or an arm.
     pub(super) fn end_block(
         &self,

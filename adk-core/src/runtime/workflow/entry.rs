@@ -1,0 +1,143 @@
+//! [`run`]: the start and the end of a walk over a whole workflow.
+
+use super::exit::{Exit, Walked};
+use super::step_table::StepTable;
+use super::steps::Steps;
+use super::{checkpoint, descend, nested};
+use crate::Flow;
+use crate::LoopEndReason;
+use crate::runtime::run::Context;
+use crate::spec::StepKind;
+use crate::{BoxFuture, Error, ErrorKind, Result};
+use std::time::Duration;
+
+/// Runs a workflow. `Agent::run` of every workflow calls this function.
+///
+/// # Errors
+/// Returns the errors of its agents, and an error for an exit that no loop of the workflow takes.
+// The future is boxed here: rustc then neither proves again for each workflow that it is `Send`,
+// nor compiles the walk again in the crate of the workflow.
+pub fn run<'a>(
+    workflow: &'a (dyn StepTable + Sync),
+    cx: &'a mut Context,
+) -> BoxFuture<'a, Result<Flow>> {
+    Box::pin(walk_all(workflow, cx))
+}
+
+async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
+    let spec = workflow.spec();
+    let is_block = spec
+        .steps
+        .first()
+        .is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let settled = match (workflow.root(), workflow.is_closed()) {
+        (Some(_), _) => is_block.then_some(true),
+        (None, is_closed) => is_closed.then_some(false),
+    };
+    let above = cx.settle_global(settled);
+    if cx.search.is_some() {
+        return Box::pin(descend::descend(workflow, cx)).await;
+    }
+    // At the root of a run, the inputs came with the event of the user.
+    let nested = workflow.is_closed() && cx.path().parent().is_some();
+    // Scope and known keys are restored after an error too, because an agent that runs a workflow
+    // itself may continue.
+    let (scope, known) = (cx.scope.clone(), cx.known.clone());
+    let (unchecked, states, announced) =
+        (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
+    cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
+    let meter = cx.enter_bounds(spec);
+    let walked = match spec.limits.time {
+        None => walk_in(workflow, nested, cx).await,
+        Some(longest) => Box::pin(walk_within(longest, workflow, nested, cx)).await,
+    };
+    let walked = walked.and_then(|walked| cx.check_limits().map(|()| walked));
+    if let Some(meter) = meter {
+        cx.meter = meter;
+    }
+    (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
+    (cx.states, cx.frame.announced) = (states, announced);
+    if let Some(above) = above {
+        cx.inherited = above;
+    }
+    let flow = match walked? {
+        Walked::Through => Flow::Continue,
+        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+        Walked::Exit(exit) => return Err(exit_outside_loop(exit, cx)),
+    };
+    if workflow.root().is_none() && cx.config().resumable {
+        checkpoint::emit_end(cx).await?;
+    }
+    if nested && let Some(emit) = nested::leave(spec, cx) {
+        emit.await?;
+    }
+    Ok(flow)
+}
+
+async fn walk_in(
+    workflow: &(dyn StepTable + Sync),
+    nested: bool,
+    cx: &mut Context,
+) -> Result<Walked> {
+    let spec = workflow.spec();
+    if nested && let Some(emit) = nested::enter(workflow, cx)? {
+        emit.await?;
+    }
+    if workflow.is_closed() {
+        cx.known = nested::known_keys(spec);
+    }
+    cx.states = nested::state_keys(workflow, cx);
+    let steps = Steps {
+        workflow,
+        steps: spec.steps,
+    };
+    steps.run_steps(0..spec.steps.len(), cx).await
+}
+
+/// Runs the steps with a time limit. Steps that are unfinished at the deadline are dropped.
+async fn walk_within(
+    longest: Duration,
+    workflow: &(dyn StepTable + Sync),
+    nested: bool,
+    cx: &mut Context,
+) -> Result<Walked> {
+    let Some((key, deadline)) = cx.start_time_limit(longest).await? else {
+        return walk_in(workflow, nested, cx).await;
+    };
+    let place = (
+        cx.path().clone(),
+        cx.frame.author.clone(),
+        cx.instance.clone(),
+        cx.inherited.clone(),
+    );
+    let run = cx.run.clone();
+    if let Some(walked) = run
+        .run_until(key, deadline, walk_in(workflow, nested, cx))
+        .await
+    {
+        return walked;
+    }
+    cx.drop_pending();
+    (cx.frame.path, cx.frame.author, cx.instance, cx.inherited) = place;
+    Err(cx.time_error(cx.path()))
+}
+
+/// Makes the error for an exit that leaves the workflow: like `break` in a function, an exit ends
+/// at its workflow.
+fn exit_outside_loop(exit: Exit, cx: &Context) -> Error {
+    let who = match &exit.reason {
+        LoopEndReason::Escalated { by } => format!("agent `{}` (at {by})", by.name()),
+        _ => "a `break`".to_owned(),
+    };
+    let message = match exit.target {
+        Some(name) => {
+            format!(
+                "{who} ends loop `{name}`, but no loop of that name is around it in this workflow"
+            )
+        }
+        None => format!("{who} ends a loop, but is not inside a loop"),
+    };
+    Error::new(ErrorKind::UnexpectedExit, message)
+        .with_help("put it inside `loop < ... >`")
+        .at(cx.path())
+}
