@@ -56,7 +56,10 @@ pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{CallbackPlace, CallbackSteps};
 pub(crate) use consumption::{Consumption, measure};
-pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
+pub(crate) use context::{
+    ContextPart, Cut, Entered, Frame, NothingWritten, Surroundings, WaitAnswer, WaitQuestion,
+    perform,
+};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};
 pub(crate) use lifecycle::LifecycleReporter;

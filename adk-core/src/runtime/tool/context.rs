@@ -81,7 +81,7 @@ impl ToolContext {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
-            scope: cx.scope.clone(),
+            scope: cx.around.scope.clone(),
             agent: cx.author().clone(),
             path: cx.path().clone(),
             branch: cx.branch_shared().clone(),
@@ -89,7 +89,7 @@ impl ToolContext {
             step,
             tool: tool.cloned(),
             rules: cx.write_rules(),
-            unchecked: cx.unchecked,
+            unchecked: cx.around.unchecked,
             refused: None,
             overlay: Overlay::default(),
             updated: Vec::new(),
@@ -198,9 +198,9 @@ impl ToolContext {
             delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
         let mut inner = Context::nested_root(Arc::new(run), self.path.child(name, At::Once), scope);
-        inner.unchecked = self.unchecked;
+        inner.around.unchecked = self.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.step.meter.as_ref().map(Meter::for_tool);
+        inner.around.meter = self.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 

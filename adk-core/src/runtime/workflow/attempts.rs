@@ -115,15 +115,15 @@ impl Steps<'_> {
         mut round_cx: Context,
         cx: &Context,
     ) -> Result<Walked> {
-        let scope = scopes::else_scope(&self.workflow.name(at), cx.scope.clone());
+        let scope = scopes::else_scope(&self.workflow.name(at), cx.around.scope.clone());
         let scope = Arc::new(scope);
-        round_cx.scope = Some(scope.clone());
+        round_cx.around.scope = Some(scope.clone());
         let delta = &mut event.actions.state_delta;
         delta.insert(ERROR_KEY, Value::from(error.message()));
         round_cx.emit_boxed(event).await?;
         drop(round_cx);
         let mut own = cx.for_steps(At::Once);
-        (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
+        (own.around.scope, own.around.known) = (Some(scope), cx.known_with(ERROR_KEY));
         self.run_part(steps, None, own).await
     }
 
@@ -147,7 +147,7 @@ impl Steps<'_> {
         own: Context,
     ) -> (Result<Walked>, Consumption) {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
-        let (run, meter) = (own.run.clone(), own.meter.clone());
+        let (run, meter) = (own.run.clone(), own.around.meter.clone());
         let limited = run.clone();
         let work = measure(run, meter, spent.clone(), self.run_part(body, None, own));
         let ran = match timeout {
@@ -171,7 +171,7 @@ impl Steps<'_> {
 fn skip_attempt(record: Value, key: &StepKey, path: &Path, cx: &Context) -> Result<AttemptRecord> {
     let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
     let keys = cx.skip_recorded(&failed.spent, |other| is_below(path, other));
-    if let Some(scope) = &cx.scope {
+    if let Some(scope) = &cx.around.scope {
         keys.iter().for_each(|key| scope.mark_written(key));
     }
     Ok(failed)

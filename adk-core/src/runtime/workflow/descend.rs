@@ -2,7 +2,7 @@
 //! the root of the workflow down to it, past every step before it.
 
 use super::exit::{Exit, Walked};
-use super::step::OuterNames;
+use super::step::{instance_inside, scope_inside};
 use super::step_table::StepTable;
 use super::steps::Steps;
 use super::walk::begin_element;
@@ -27,20 +27,19 @@ pub(super) fn into_branch_end(walked: Walked) -> BranchEnd {
 /// Walks through a workflow to the branch that the context looks for, and runs that branch.
 pub(super) async fn descend(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
     let spec = workflow.spec();
-    cx.enter_bounds(spec);
-    cx.unchecked = workflow.is_unchecked() || (cx.unchecked && !workflow.is_closed());
+    cx.around = nested::surroundings(workflow, cx);
     if workflow.is_closed() {
         if cx.path().parent().is_some() {
-            let outer = cx.scope.take();
-            cx.scope = Some(Arc::new(scopes::workflow_scope(
+            let outer = cx.around.scope.take();
+            cx.around.scope = Some(Arc::new(scopes::workflow_scope(
                 spec,
                 cx.path().name().clone(),
                 outer,
             )));
         }
-        cx.known = nested::known_keys(spec);
+        cx.around.known = nested::known_keys(spec);
     }
-    cx.states = nested::state_keys(workflow, cx);
+    cx.around.states = nested::state_keys(workflow, cx);
     let steps = Steps {
         workflow,
         steps: spec.steps,
@@ -77,7 +76,7 @@ impl Steps<'_> {
                     let at = self
                         .find_step(&name, range)
                         .ok_or_else(|| unknown_branch(cx))?;
-                    cx.enter(self.workflow.name(at), At::Once);
+                    cx.frame = cx.frame_below(self.workflow.name(at));
                     at
                 }
             };
@@ -92,14 +91,17 @@ impl Steps<'_> {
                     let Some(agent) = agent else {
                         return Err(unknown_branch(cx));
                     };
-                    let _around = OuterNames::enter(agent, step, cx);
+                    cx.instance = instance_inside(agent, step, cx);
+                    cx.around.scope = scope_inside(step, cx);
                     return agent.run_dyn(cx).await.map(drop);
                 }
                 StepKind::Loop { .. } => cx.go_to(cx.sought_at()),
                 StepKind::Try(_) => match cx.sought_at() {
                     At::Once => {
-                        let scope = scopes::else_scope(&self.workflow.name(at), cx.scope.take());
-                        (cx.scope, cx.known) = (Some(Arc::new(scope)), cx.known_with(ERROR_KEY));
+                        let scope =
+                            scopes::else_scope(&self.workflow.name(at), cx.around.scope.take());
+                        (cx.around.scope, cx.around.known) =
+                            (Some(Arc::new(scope)), cx.known_with(ERROR_KEY));
                     }
                     round => cx.go_to(round),
                 },
@@ -162,10 +164,10 @@ impl Steps<'_> {
             .into_iter()
             .chain([item.clone()])
             .collect();
-        let around = cx.scope.clone();
+        let around = cx.around.scope.clone();
         let scope = Arc::new(scopes::element_scope(&each, index, &own, around));
         let mut element = cx.for_element(index, scope);
-        element.known = cx.known_with(&item);
+        element.around.known = cx.known_with(&item);
         let mut found = None;
         if cx.is_sought() {
             let items = reads::list_value(&item, list, cx)?;

@@ -6,8 +6,7 @@ use super::steps::Steps;
 use super::{checkpoint, descend, nested};
 use crate::Flow;
 use crate::LoopEndReason;
-use crate::runtime::run::Context;
-use crate::spec::StepKind;
+use crate::runtime::run::{AnnouncedKeys, Context};
 use crate::{BoxFuture, Error, ErrorKind, Result};
 use std::time::Duration;
 
@@ -25,41 +24,23 @@ pub fn run<'a>(
 }
 
 async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
-    let spec = workflow.spec();
-    let is_block = spec
-        .steps
-        .first()
-        .is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
-    let settled = match (workflow.root(), workflow.is_closed()) {
-        (Some(_), _) => is_block.then_some(true),
-        (None, is_closed) => is_closed.then_some(false),
-    };
-    let above = cx.settle_global(settled);
     if cx.search.is_some() {
         return Box::pin(descend::descend(workflow, cx)).await;
     }
+    let spec = workflow.spec();
     // At the root of a run, the inputs came with the event of the user.
     let nested = workflow.is_closed() && cx.path().parent().is_some();
-    // Scope and known keys are restored after an error too, because an agent that runs a workflow
-    // itself may continue.
-    let (scope, known) = (cx.scope.clone(), cx.known.clone());
-    let (unchecked, states, announced) =
-        (cx.unchecked, cx.states.clone(), cx.frame.announced.take());
-    cx.unchecked = workflow.is_unchecked() || (unchecked && !workflow.is_closed());
-    let meter = cx.enter_bounds(spec);
-    let walked = match spec.limits.time {
-        None => walk_in(workflow, nested, cx).await,
-        Some(longest) => Box::pin(walk_within(longest, workflow, nested, cx)).await,
+    let walked = {
+        // The events of the walk are not those of the agent whose turn this is.
+        let mut cx = cx.enter(None::<AnnouncedKeys>);
+        let inside = nested::surroundings(workflow, &cx);
+        let mut cx = cx.enter(inside);
+        let walked = match spec.limits.time {
+            None => walk_in(workflow, nested, &mut cx).await,
+            Some(longest) => Box::pin(walk_within(longest, workflow, nested, &mut cx)).await,
+        };
+        walked.and_then(|walked| cx.check_limits().map(|()| walked))
     };
-    let walked = walked.and_then(|walked| cx.check_limits().map(|()| walked));
-    if let Some(meter) = meter {
-        cx.meter = meter;
-    }
-    (cx.scope, cx.known, cx.unchecked) = (scope, known, unchecked);
-    (cx.states, cx.frame.announced) = (states, announced);
-    if let Some(above) = above {
-        cx.inherited = above;
-    }
     let flow = match walked? {
         Walked::Through => Flow::Continue,
         Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
@@ -84,9 +65,9 @@ async fn walk_in(
         emit.await?;
     }
     if workflow.is_closed() {
-        cx.known = nested::known_keys(spec);
+        cx.around.known = nested::known_keys(spec);
     }
-    cx.states = nested::state_keys(workflow, cx);
+    cx.around.states = nested::state_keys(workflow, cx);
     let steps = Steps {
         workflow,
         steps: spec.steps,
@@ -94,7 +75,8 @@ async fn walk_in(
     steps.run_steps(0..spec.steps.len(), cx).await
 }
 
-/// Runs the steps with a time limit. Steps that are unfinished at the deadline are dropped.
+/// Runs the steps with a time limit. Steps that are unfinished at the deadline are dropped, and the
+/// context is then again where it was before them.
 async fn walk_within(
     longest: Duration,
     workflow: &(dyn StepTable + Sync),
@@ -104,12 +86,6 @@ async fn walk_within(
     let Some((key, deadline)) = cx.start_time_limit(longest).await? else {
         return walk_in(workflow, nested, cx).await;
     };
-    let place = (
-        cx.path().clone(),
-        cx.frame.author.clone(),
-        cx.instance.clone(),
-        cx.inherited.clone(),
-    );
     let run = cx.run.clone();
     if let Some(walked) = run
         .run_until(key, deadline, walk_in(workflow, nested, cx))
@@ -118,7 +94,6 @@ async fn walk_within(
         return walked;
     }
     cx.drop_pending();
-    (cx.frame.path, cx.frame.author, cx.instance, cx.inherited) = place;
     Err(cx.time_error(cx.path()))
 }
 

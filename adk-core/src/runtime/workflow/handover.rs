@@ -64,12 +64,11 @@ impl<'a> Team<'a> {
                 0 if first => run_member(agent, begun, handovers, cx).await,
                 0 => run_member_at(agent, is_closed, handovers, path.clone(), cx).await,
                 _ => {
-                    let above = self.inherited_by(at, cx.inherited.as_ref(), cx.scope.as_ref());
-                    let above = std::mem::replace(&mut cx.inherited, above);
-                    let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = run_member_at(agent, is_closed, handovers, path.clone(), cx).await;
-                    (cx.inherited, cx.instance) = (above, instance);
-                    ran
+                    let (inherited, scope) = (&cx.around.inherited, &cx.around.scope);
+                    let inherited = self.inherited_by(at, inherited.as_ref(), scope.as_ref());
+                    let mut cx = cx.enter(inherited);
+                    let mut cx = cx.enter(inside.clone());
+                    run_member_at(agent, is_closed, handovers, path.clone(), &mut cx).await
                 }
             };
             let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
@@ -161,15 +160,18 @@ async fn run_member_at(
     path: Path,
     cx: &mut Context,
 ) -> Result<(Flow, HandoverState)> {
-    let outer = cx.enter_at(path);
-    let author = is_closed.then(|| cx.author().clone());
-    let instance = author.map(|author| cx.instance.replace(author));
-    let ran = run_member(agent, false, handovers, cx).await;
-    if let Some(instance) = instance {
-        cx.instance = instance;
-    }
+    let frame = cx.frame_at(path);
+    let mut turn = cx.enter(frame);
+    let instance = if is_closed {
+        Some(turn.author().clone())
+    } else {
+        turn.instance.clone()
+    };
+    let ran = run_member(agent, false, handovers, &mut turn.enter(instance)).await;
+    let usage = turn.frame.usage;
+    drop(turn);
     // The usage of the member belongs to the turn of the team.
-    if let Some(usage) = cx.leave(outer).usage {
+    if let Some(usage) = usage {
         *cx.frame.usage.get_or_insert_default() += usage;
     }
     ran

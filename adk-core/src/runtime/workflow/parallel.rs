@@ -83,7 +83,7 @@ impl Steps<'_> {
             match spent.get(index) {
                 Some(spent) => Box::pin(measure(
                     cx.run.clone(),
-                    cx.meter.clone(),
+                    cx.around.meter.clone(),
                     spent.clone(),
                     branch,
                 )),
@@ -218,10 +218,15 @@ impl Steps<'_> {
         let skip = self.skippable_paths(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
-            let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
+            let scope = Arc::new(scopes::element_scope(
+                &each,
+                index,
+                &own,
+                cx.around.scope.clone(),
+            ));
             lock(scopes).push(scope.clone());
             let mut element = cx.for_element(index, scope);
-            element.known.clone_from(&known);
+            element.around.known.clone_from(&known);
             if let Some(sent) =
                 remotes.send(index as usize, || element.path().clone(), &element, remote)
             {

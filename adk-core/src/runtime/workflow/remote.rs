@@ -50,7 +50,7 @@ impl RemoteBranchSet {
     ) -> Option<BoxFuture<'s, Result<Walked>>> {
         // Under `escalate_ends_all_loops` a branch may end in the middle of an agent, which a
         // remote branch cannot do.
-        let remote = remote.filter(|_| own.is_addressable && own.cut.is_none())?;
+        let remote = remote.filter(|_| own.frame.is_addressable && own.cut.is_none())?;
         let (run, path) = (own.run.clone(), path());
         if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
             return None;
@@ -63,7 +63,11 @@ impl RemoteBranchSet {
         state.indices.push(index);
         state.cancel.push(cancel);
         state.run = Some(run.clone());
-        let (remotes, scope, meter) = (self.clone(), own.scope.clone(), own.meter.clone());
+        let (remotes, scope, meter) = (
+            self.clone(),
+            own.around.scope.clone(),
+            own.around.meter.clone(),
+        );
         let mut report = ReportGuard {
             report: Some(report),
             run: run.clone(),
@@ -104,7 +108,7 @@ impl RemoteBranchSet {
                     .events
                     .extend(events.into_iter().map(|event| (event, scope.clone())));
                 cx.run.count_skipped(usage);
-                count_replayed(cx.meter.as_ref(), &usage, 0, cx.path());
+                count_replayed(cx.around.meter.as_ref(), &usage, 0, cx.path());
             }
         }
         remotes.apply(cx).await;

@@ -11,19 +11,17 @@ use crate::{Error, ErrorKind, Result};
 
 /// Runs an agent at the current path, with its callbacks unless it has begun already.
 pub(crate) async fn run(agent: &dyn DynAgent, begun: bool, cx: &mut Context) -> Result<Flow> {
-    let around = cx.frame.announced.replace(agent.announced_dyn());
-    let ran = match (!begun)
+    let mut cx = cx.enter(Some(agent.announced_dyn()));
+    match (!begun)
         .then_some(LifecycleNode::Agent(agent))
-        .filter(|node| is_observed(*node, cx))
+        .filter(|node| is_observed(*node, &cx))
     {
         // Boxed to keep the future small, because few agents are watched.
-        Some(node) => Box::pin(run_watched(agent, node, cx)).await,
-        None => run_body(agent, cx)
+        Some(node) => Box::pin(run_watched(agent, node, &mut cx)).await,
+        None => run_body(agent, &mut cx)
             .await
-            .and_then(|flow| checked_flow(agent, flow, cx)),
-    };
-    cx.frame.announced = around;
-    ran
+            .and_then(|flow| checked_flow(agent, flow, &cx)),
+    }
 }
 
 /// Returns `true` if callbacks, plugins, a trace or lifecycle events observe the begin and the end
@@ -38,11 +36,13 @@ async fn run_watched(
     cx: &mut Context,
 ) -> Result<Flow> {
     let watch = LifecycleReporter::begin(agent.meta().kind.into(), cx).await;
-    let has_span = cx.enter_span(agent.meta());
-    let ran = run_between_callbacks(agent, node, cx).await;
-    if has_span {
-        cx.leave_span(&ran);
-    }
+    let ran = {
+        let span = cx.span_of_turn(agent.meta());
+        let mut cx = cx.enter(span);
+        let ran = run_between_callbacks(agent, node, &mut cx).await;
+        cx.end_span(&ran);
+        ran
+    };
     if let Err(error) = &ran {
         Box::pin(node.fail(error, cx)).await;
     }
@@ -117,7 +117,7 @@ fn check_written(meta: &AgentMeta<'_>, cx: &Context) -> Result<()> {
         return Ok(());
     }
     for key in meta.writes.iter().filter(|key| !key.optional) {
-        let stored = stored_key(cx.scope.as_deref(), key.name);
+        let stored = stored_key(cx.around.scope.as_deref(), key.name);
         if !cx.written_keys().iter().any(|written| **written == *stored) {
             let message = format!("it ended without having written its key `{}`", key.name);
             return Err(match &cx.frame.unwritten {

@@ -79,7 +79,7 @@ impl Context {
             run.count_skipped(done.usage);
             self.count_replayed(&done.usage, 0);
             for key in keys {
-                if let Some(scope) = &self.scope {
+                if let Some(scope) = &self.around.scope {
                     scope.mark_written(&key);
                 }
                 self.written.push(key);

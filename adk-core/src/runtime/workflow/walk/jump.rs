@@ -1,8 +1,7 @@
 //! The way of an exit: it closes the blocks between its step and its loop.
 
-use super::EnteredBlock;
+use super::context::WalkContext;
 use crate::Result;
-use crate::runtime::run::Context;
 use crate::runtime::workflow::exit::Exit;
 use crate::runtime::workflow::steps::Steps;
 use crate::spec::StepKind;
@@ -24,31 +23,30 @@ impl Steps<'_> {
         &self,
         exit: Exit,
         mut at: usize,
-        open: &mut Vec<EnteredBlock>,
-        cx: &mut Context,
+        cx: &mut WalkContext<'_>,
     ) -> Result<(usize, Option<Exit>)> {
         let mut next = Some(exit);
         while let Some(exit) = next.take() {
             if exit.ends_all_loops(cx) {
-                match open.last_mut() {
+                match cx.open.last_mut() {
                     None => return Ok((at, Some(exit))),
                     Some(block) if !self.is_loop(block.at) => {
                         block.escalated.get_or_insert(Box::new(exit));
                     }
                     Some(block) => {
                         at = self.steps[block.at].end + 1;
-                        self.close(Some(exit.reason.clone()), open, cx).await?;
+                        self.close(Some(exit.reason.clone()), cx).await?;
                         next = Some(exit);
                     }
                 }
                 continue;
             }
             loop {
-                let Some(block) = open.last() else {
+                let Some(block) = cx.open.last() else {
                     return Ok((usize::MAX, Some(exit)));
                 };
                 let (found, end) = (self.takes(block.at, &exit), self.steps[block.at].end);
-                let own = self.close(Some(exit.reason.clone()), open, cx).await?;
+                let own = self.close(Some(exit.reason.clone()), cx).await?;
                 next = next.or(own);
                 if found {
                     at = end + 1;
