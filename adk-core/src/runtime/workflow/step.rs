@@ -39,43 +39,37 @@ pub(super) fn run_turn(
         // run. The agents inside it that have finished do not run again.
         let is_marked = agent.meta().kind != AgentKind::Workflow && !is_root;
         let mut by = None;
-        let (ran, is_replayed) = {
-            let instance = instance_inside(agent, step, &turn);
-            let mut cx = turn.enter(instance);
-            let scope = scope_inside(step, &cx);
-            let mut cx = cx.enter(scope);
-            let repeats = steps.may_repeat(at, &cx);
-            let before = match &cx.run.replay {
-                Some(_) if is_marked && !repeats => cx.replay_finished().await,
-                _ => None,
-            };
-            let is_replayed = before.is_some();
-            let ran = match (before, team) {
-                (Some(flow), _) => Ok(flow),
-                (None, _) if repeats => {
-                    Box::pin(resume::run_turns(agent, step.name, &mut cx)).await
-                }
-                (None, Some(team)) => team.begin(is_root, &mut cx).await.map(|(flow, member)| {
-                    by = Some(member);
-                    flow
-                }),
-                // A root agent is the whole tree, which has begun already.
-                (None, None) => run(agent, is_root, &mut cx).await,
-            };
-            (ran, is_replayed)
+        let instance = instance_inside(agent, step, &turn);
+        let mut cx = turn.enter(instance);
+        let scope = scope_inside(step, &cx);
+        let mut cx = cx.enter(scope);
+        let repeats = steps.may_repeat(at, &cx);
+        let before = match &cx.run.replay {
+            Some(_) if is_marked && !repeats => cx.replay_finished().await,
+            _ => None,
         };
         // An agent that does not run again is marked as finished already, with its usage.
+        let is_marked = is_marked && before.is_none();
+        let ran = match (before, team) {
+            (Some(flow), _) => Ok(flow),
+            (None, _) if repeats => Box::pin(resume::run_turns(agent, step.name, &mut cx)).await,
+            (None, Some(team)) => team.begin(is_root, &mut cx).await.map(|(flow, member)| {
+                by = Some(member);
+                flow
+            }),
+            // A root agent is the whole tree, which has begun already.
+            (None, None) => run(agent, is_root, &mut cx).await,
+        };
         if let Ok(flow) = &ran
             && is_marked
-            && !is_replayed
         {
-            turn.run
-                .mark_finished(turn.path(), flow, turn.frame.usage.as_ref());
+            cx.run
+                .mark_finished(cx.path(), flow, cx.frame.usage.as_ref());
         }
         match ran {
             Ok(Flow::Continue) => Ok(None),
-            Ok(flow) => Ok(Some((flow, by.unwrap_or_else(|| turn.path().clone())))),
-            Err(error) => Err(error.at(turn.path())),
+            Ok(flow) => Ok(Some((flow, by.unwrap_or_else(|| cx.path().clone())))),
+            Err(error) => Err(error.at(cx.path())),
         }
     }
 }
