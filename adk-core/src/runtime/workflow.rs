@@ -1,45 +1,32 @@
 //! [`Workflow`], which `workflow!` implements, and the walk over the flat list of its steps.
+//!
+//! From the bottom up: the types that generated code fills (`keys`, `form`, `block`); the `steps` of
+//! a workflow; the `turn` of an agent and the `blocks` with parts; the `walk` over the steps; the
+//! `entry` of a whole workflow. A test enforces this order.
 
-mod attempts;
 mod block;
-mod checkpoint;
-mod continuing;
+mod blocks;
 mod descend;
-mod discard;
 mod entry;
-mod exit;
 pub(crate) mod form;
-mod handover;
-mod join;
 mod keys;
-mod lifecycle;
 mod nested;
-mod parallel;
 mod prepare;
-mod race;
-mod reads;
-mod remote;
-mod resume;
 mod root;
-mod scopes;
-mod step;
-mod step_table;
 mod steps;
-mod team;
 mod turn;
 mod walk;
 
-pub use block::{Block, BlockField, LoopBlock};
+pub use block::{Block, BlockField, Described, LoopBlock};
 pub use entry::run;
 pub use form::{FieldFault, Form, FormField, MakeSchema};
 pub use keys::{Keys, Values};
 pub use prepare::prepare;
-pub use step_table::StepTable;
+pub use steps::StepTable;
 
 use crate::Result;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
-use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
 
@@ -132,9 +119,3 @@ impl<W: LiveIf<true> + ?Sized> Live for W {}
 
 /// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
-
-/// A type that has its whole tree as a const, as `workflow!` generates it.
-pub trait Described {
-    /// The whole tree.
-    const SPEC: Spec<'static>;
-}

@@ -1,12 +1,10 @@
 //! [`descend`]: the other side of a remote branch. The process that executes the branch walks from
 //! the root of the workflow down to it, past every step before it.
 
-use super::exit::{Exit, Walked};
-use super::step::{instance_inside, scope_inside};
-use super::step_table::StepTable;
-use super::steps::Steps;
+use super::nested;
+use super::steps::{Exit, StepTable, Steps, Walked, reads, scopes};
+use super::turn::{instance_inside, scope_inside};
 use super::walk::begin_element;
-use super::{nested, reads, scopes};
 use crate::runtime::run::Context;
 use crate::spec::{AgentKind, ERROR_KEY, StepKind};
 use crate::store::engine::BranchEnd;

@@ -1,9 +1,8 @@
 //! [`run`]: the start and the end of a walk over a whole workflow.
 
-use super::exit::{Exit, Walked};
-use super::step_table::StepTable;
-use super::steps::Steps;
-use super::{checkpoint, descend, nested};
+use super::steps::{Exit, StepTable, Steps, Walked};
+use super::turn::checkpoint;
+use super::{descend, nested};
 use crate::Flow;
 use crate::LoopEndReason;
 use crate::runtime::run::{AnnouncedKeys, Context};

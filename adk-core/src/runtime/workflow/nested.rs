@@ -1,9 +1,10 @@
 //! Workflows that are a step of another workflow. The keys of a nested workflow are its own; its
 //! inputs and outputs are keys of the outer workflow.
 
-use super::scopes::{has_defaults, workflow_scope, written_keys};
-use super::step_table::StepTable;
-use super::{Form, Keys};
+use super::form::Form;
+use super::keys::Keys;
+use super::steps::StepTable;
+use super::steps::scopes::{has_defaults, workflow_scope, written_keys};
 use crate::runtime::run::{Context, Inherited, Surroundings, stored_key};
 use crate::spec::{InputSpec, Key, Spec, StepKind};
 use crate::store::event::StateDelta;

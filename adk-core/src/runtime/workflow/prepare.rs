@@ -1,8 +1,8 @@
 //! The checks of a workflow and of its agents before a run.
 
-use super::Values;
-use super::step_table::StepTable;
-use super::team::Team;
+use super::keys::Values;
+use super::steps::StepTable;
+use super::turn::Team;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::Prepare;
 use crate::spec::StepKind;

@@ -1,7 +1,6 @@
 //! The checks and the start of a run at its root.
 
-use super::team::Team;
-use super::turn::run;
+use super::turn::{Team, run};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
 use crate::store::engine::BranchEnd;

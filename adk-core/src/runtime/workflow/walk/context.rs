@@ -1,7 +1,7 @@
 //! [`WalkContext`]: the context of a walk, and the blocks that the walk has entered.
 
 use crate::runtime::run::{Context, ContextPart, Frame, LifecycleReporter, Meter};
-use crate::runtime::workflow::exit::Exit;
+use crate::runtime::workflow::steps::Exit;
 use crate::spec::Budget;
 use crate::{At, LifecycleOutcome, Result};
 use adk_spec::__private::Cost;

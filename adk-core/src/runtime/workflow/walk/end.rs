@@ -3,10 +3,8 @@
 use super::context::WalkContext;
 use crate::Flow;
 use crate::runtime::run::Context;
-use crate::runtime::workflow::exit::Exit;
-use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
-use crate::runtime::workflow::reads;
-use crate::runtime::workflow::steps::{Steps, boxed};
+use crate::runtime::workflow::steps::{Exit, Steps, boxed, reads};
+use crate::runtime::workflow::turn::lifecycle::{self, LifecycleNode};
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use crate::{LifecycleOutcome, LoopEnd, LoopEndReason};

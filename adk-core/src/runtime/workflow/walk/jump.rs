@@ -2,8 +2,7 @@
 
 use super::context::WalkContext;
 use crate::Result;
-use crate::runtime::workflow::exit::Exit;
-use crate::runtime::workflow::steps::Steps;
+use crate::runtime::workflow::steps::{Exit, Steps};
 use crate::spec::StepKind;
 
 impl Steps<'_> {

@@ -2,8 +2,7 @@
 
 use crate::LoopEndReason;
 use crate::runtime::run::{Context, Cut};
-use crate::runtime::workflow::exit::{Exit, Walked};
-use crate::runtime::workflow::steps::{RunPart, Steps, boxed};
+use crate::runtime::workflow::steps::{Exit, RunPart, Steps, Walked, boxed};
 use crate::spec::{AgentKind, StepKind};
 use crate::{BoxFuture, Event, Name, Result};
 use serde_json::Value;
@@ -69,7 +68,7 @@ impl Steps<'_> {
 
 /// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
 /// event is large.
-pub(in crate::runtime::workflow) fn begin_element(
+pub(crate) fn begin_element(
     item: Name,
     value: Arc<Value>,
     own: &mut Context,

@@ -2,9 +2,9 @@
 //! turn ends when a member ends without a handover. The model calls are counted per member over the
 //! whole turn, since `bounds` counts them in this way.
 
+use super::agent::run;
 use super::continuing::continuing_member;
 use super::team::{Member, Team};
-use super::turn::run;
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, HandoverState, HandoverTarget};
@@ -17,7 +17,7 @@ impl<'a> Team<'a> {
     ///
     /// The future is boxed here: few agents have a team, but all would carry its future, and
     /// workflows may be nested deep.
-    pub(super) fn begin<'c>(
+    pub(crate) fn begin<'c>(
         self,
         begun: bool,
         cx: &'c mut Context,

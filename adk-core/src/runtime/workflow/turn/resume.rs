@@ -5,12 +5,12 @@
 //! Each execution is a turn of its own (`par/fetch@2`). The journal holds all turns, and they are
 //! replayed like any other turn; a turn that was cut off continues where it was.
 
+use super::agent;
 use super::checkpoint::emits_end;
-use super::steps::Steps;
-use super::turn;
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::Context;
+use crate::runtime::workflow::steps::Steps;
 use crate::spec::StepKind;
 use crate::{Path, Result};
 
@@ -58,7 +58,7 @@ pub(super) async fn run_turns(
         let flow = match cx.replay_finished().await {
             Some(flow) => flow,
             None => {
-                let flow = turn::run(agent, false, cx).await?;
+                let flow = agent::run(agent, false, cx).await?;
                 if cx.has_added() {
                     return Ok(flow);
                 }

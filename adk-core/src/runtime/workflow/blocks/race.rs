@@ -4,12 +4,11 @@
 //! branches.
 
 use super::discard::Discards;
-use super::exit::Walked;
 use super::parallel::Race;
 use super::remote::RemoteBranchSet;
-use super::steps::{RunPart, Steps, boxed};
 use crate::WINNER_KEY;
 use crate::runtime::run::{Consumption, Context, perform, record};
+use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
@@ -25,7 +24,7 @@ struct WinnerRecord {
 }
 
 impl Steps<'_> {
-    pub(super) async fn run_first(
+    pub(crate) async fn run_first(
         &self,
         at: usize,
         limit: Option<u32>,

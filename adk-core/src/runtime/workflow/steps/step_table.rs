@@ -1,8 +1,9 @@
 //! [`StepTable`], in which the walk looks up the agents, limits and callbacks of steps.
 
-use super::{Form, Keys, Values};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::workflow::form::Form;
+use crate::runtime::workflow::keys::{Keys, Values};
 use crate::spec::Spec;
 use crate::{Name, Result};
 

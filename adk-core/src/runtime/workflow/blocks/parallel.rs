@@ -2,13 +2,11 @@
 //! The block waits for all parts, and cancels them when a part fails or leaves the block.
 
 use super::discard::Discards;
-use super::exit::{Exit, Walked};
 use super::join::Branches;
-use super::reads::Elements;
 use super::remote::RemoteBranchSet;
-use super::scopes;
-use super::steps::{RunPart, Steps, boxed};
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, measure};
+use crate::runtime::workflow::steps::reads::Elements;
+use crate::runtime::workflow::steps::{Exit, RunPart, Steps, Walked, boxed, scopes};
 use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
@@ -22,7 +20,7 @@ use std::sync::{Arc, Mutex};
 
 impl Steps<'_> {
     /// Runs a `parallel` block.
-    pub(super) async fn run_parallel(
+    pub(crate) async fn run_parallel(
         &self,
         at: usize,
         limit: Option<u32>,
@@ -143,7 +141,7 @@ impl Steps<'_> {
     /// An element begins with an event that holds its item. After all elements have ended, one
     /// event of the block holds the lists. A list has the order of the elements, whichever ended
     /// first, and leaves out elements that have not written the key.
-    pub(super) async fn run_each(
+    pub(crate) async fn run_each(
         &self,
         at: usize,
         item: &str,

@@ -7,13 +7,13 @@ use crate::{Name, Path};
 
 /// The end of a walk over some steps: it ran through, or made an exit that none of the loops in it
 /// takes.
-pub(super) enum Walked {
+pub(crate) enum Walked {
     Through,
     Exit(Exit),
 }
 
 impl Walked {
-    pub(super) fn into_exit(self) -> Option<Exit> {
+    pub(crate) fn into_exit(self) -> Option<Exit> {
         match self {
             Self::Through => None,
             Self::Exit(exit) => Some(exit),
@@ -22,22 +22,22 @@ impl Walked {
 }
 
 /// An exit on its way to its loop, and its reason.
-pub(super) struct Exit {
+pub(crate) struct Exit {
     /// Name of the loop; `None` for the innermost loop.
-    pub(super) target: Option<Name>,
-    pub(super) reason: LoopEndReason,
+    pub(crate) target: Option<Name>,
+    pub(crate) reason: LoopEndReason,
     /// Whether a child of a parallel block has made the exit, and not an agent deeper inside.
-    pub(super) is_direct: bool,
+    pub(crate) is_direct: bool,
 }
 
 impl Exit {
     /// Returns `true` if the exit is an escalate that ends all loops around it, as in ADK.
-    pub(super) fn ends_all_loops(&self, cx: &Context) -> bool {
+    pub(crate) fn ends_all_loops(&self, cx: &Context) -> bool {
         let escalated = matches!(self.reason, LoopEndReason::Escalated { .. });
         escalated && self.target.is_none() && cx.config().escalate_ends_all_loops
     }
 
-    pub(super) fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
+    pub(crate) fn new(flow: Flow, reason: LoopEndReason) -> Option<Self> {
         let exit = Self::innermost(reason);
         match flow {
             Flow::Continue => None,
@@ -58,12 +58,12 @@ impl Exit {
     }
 
     /// Makes the exit of a turn that has ended with this flow.
-    pub(super) fn from_turn((flow, by): (Flow, Path)) -> Option<Self> {
+    pub(crate) fn from_turn((flow, by): (Flow, Path)) -> Option<Self> {
         Self::new(flow, LoopEndReason::Escalated { by })
     }
 
     /// Makes the exit of a `break`.
-    pub(super) fn from_break(target: Option<&str>) -> Self {
+    pub(crate) fn from_break(target: Option<&str>) -> Self {
         Self {
             target: target.map(Name::shared),
             ..Self::innermost(LoopEndReason::Break)
@@ -72,7 +72,7 @@ impl Exit {
 
     /// Makes the exit for an escalate that has ended its branch in the middle of the turn of the
     /// agent `by`.
-    pub(super) fn from_cut(by: Path) -> Self {
+    pub(crate) fn from_cut(by: Path) -> Self {
         Self::innermost(LoopEndReason::Escalated { by })
     }
 }

@@ -1,8 +1,8 @@
 //! [`RemoteBranchSet`]: branches of a block that another process executes, and their reports.
 
-use super::exit::{Exit, Walked};
 use crate::LoopEndReason;
 use crate::runtime::run::{Context, KeyScope, Run, count_replayed};
+use crate::runtime::workflow::steps::{Exit, Walked};
 use crate::store::engine::{BranchEnd, BranchReport, RemoteBranches, Stored};
 use crate::store::outbox::CountGuard;
 use crate::sync::lock;

@@ -3,12 +3,10 @@
 //! A failed attempt is recorded. A resumed run skips the events of failed attempts and starts with
 //! the attempt after them.
 
-use super::exit::Walked;
 use super::remote::RemoteBranchSet;
-use super::scopes;
-use super::steps::{RunPart, Steps};
 use crate::FailedAttempt;
 use crate::runtime::run::{Consumption, Context, measure, perform, record};
+use crate::runtime::workflow::steps::{RunPart, Steps, Walked, scopes};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -33,7 +31,7 @@ struct AttemptRecord {
 
 impl Steps<'_> {
     /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
-    pub(super) async fn run_attempts(
+    pub(crate) async fn run_attempts(
         &self,
         at: usize,
         limits: Attempts,

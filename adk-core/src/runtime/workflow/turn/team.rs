@@ -8,39 +8,39 @@ use crate::{At, Name, Path};
 use std::sync::Arc;
 
 /// Finds an agent by its description. Used for agents that do not hold the agents below them.
-pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
+pub(crate) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
 /// The members of a team. A parent comes before its children.
-pub(super) struct Team<'a> {
-    pub(super) members: Vec<Member<'a>>,
+pub(crate) struct Team<'a> {
+    pub(crate) members: Vec<Member<'a>>,
     /// Whether the first member is an instance (`as second`), whose name is the prefix of the
     /// other names.
-    pub(super) is_instance: bool,
+    pub(crate) is_instance: bool,
 }
 
-pub(super) struct Member<'a> {
-    pub(super) agent: &'a dyn DynAgent,
-    pub(super) hand: Handover<'a>,
+pub(crate) struct Member<'a> {
+    pub(crate) agent: &'a dyn DynAgent,
+    pub(crate) hand: Handover<'a>,
     parent: Option<usize>,
-    pub(super) name: Name,
+    pub(crate) name: Name,
     /// Whether the member is a step of a workflow. The names inside it are then its own, as in an
     /// instance.
-    pub(super) is_closed: bool,
+    pub(crate) is_closed: bool,
     /// Number of turns of the member in this turn of the team.
-    pub(super) turns: u32,
+    pub(crate) turns: u32,
     /// Number of model calls of the member in this turn of the team.
-    pub(super) calls: u32,
+    pub(crate) calls: u32,
 }
 
 impl<'a> Team<'a> {
     /// Returns `true` if the agent can hand over to others.
-    pub(super) fn is_led_by(agent: &dyn DynAgent) -> bool {
+    pub(crate) fn is_led_by(agent: &dyn DynAgent) -> bool {
         let hand = agent.handover_dyn();
         hand.decides && !(hand.agents.is_empty() && agent.meta().transfer.is_empty())
     }
 
     /// Returns the team of an agent; `None` if the agent cannot hand over.
-    pub(super) fn from_agent(
+    pub(crate) fn from_agent(
         agent: &'a dyn DynAgent,
         name: impl FnOnce() -> Name,
         find: FindAgent<'_, 'a>,
@@ -71,7 +71,7 @@ impl<'a> Team<'a> {
     }
 
     /// Sets whether the first member is an instance.
-    pub(super) fn with_instance(self, is_instance: bool) -> Self {
+    pub(crate) fn with_instance(self, is_instance: bool) -> Self {
         Self {
             is_instance,
             ..self
@@ -118,7 +118,7 @@ impl<'a> Team<'a> {
     }
 
     /// Prepares all members but the first, which the caller prepares at the current path.
-    pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
+    pub(crate) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
             let above = self.inherited_by(at, prepare.inherited(), None);
@@ -130,7 +130,7 @@ impl<'a> Team<'a> {
 
     /// Returns the values that a member inherits from the agents above it. `around` holds the
     /// values that the first member inherits, and `scope` holds its keys.
-    pub(super) fn inherited_by(
+    pub(crate) fn inherited_by(
         &self,
         at: usize,
         around: Option<&Arc<Inherited>>,
@@ -156,7 +156,7 @@ impl<'a> Team<'a> {
     }
 
     /// Returns the member at the end of these names, which lead downward from the first member.
-    pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
+    pub(crate) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
         names.try_fold(0, |at, name| {
             self.children(at)
@@ -165,7 +165,7 @@ impl<'a> Team<'a> {
     }
 
     /// Returns the member with this name, if the member `from` may hand over to it.
-    pub(super) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
+    pub(crate) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
         self.targets(from)
             .map(|(at, _)| at)
             .find(|at| *self.members[*at].name == *name)
@@ -173,13 +173,13 @@ impl<'a> Team<'a> {
 
     /// Returns `true` if a member may keep the conversation, because it can hand the conversation
     /// up to the first member, which reaches all others.
-    pub(super) fn may_keep(&self, at: usize) -> bool {
+    pub(crate) fn may_keep(&self, at: usize) -> bool {
         let mut upward = std::iter::successors(Some(at), |&at| self.members[at].parent);
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)
     }
 
     /// Returns the path of a member, below its parent. Each turn after the first adds its number.
-    pub(super) fn path(&self, at: usize, base: &Path) -> Path {
+    pub(crate) fn path(&self, at: usize, base: &Path) -> Path {
         let mut names = Vec::new();
         let mut upper = at;
         while let Some(parent) = self.members[upper].parent {
@@ -198,7 +198,7 @@ impl<'a> Team<'a> {
 
     /// Returns the members to which a member may hand over, in ADK's order: its children, its
     /// parent, the other children of its parent.
-    pub(super) fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
+    pub(crate) fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
         let Member { hand, parent, .. } = self.members[at];
         let below = self
             .children(at)

@@ -1,13 +1,13 @@
 //! The turn of the agent of a step, after the context has entered the step.
 
+use super::agent::{checked_flow, is_observed, run, run_body};
 use super::lifecycle::LifecycleNode;
-use super::steps::Steps;
+use super::resume;
 use super::team::Team;
-use super::turn::{checked_flow, is_observed, run, run_body};
-use super::{resume, scopes};
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Entered, Frame, KeyScope};
+use crate::runtime::workflow::steps::{Steps, scopes};
 use crate::spec::{AgentKind, Renames, Step, StepKind};
 use crate::{Name, Path, Result};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// the turn, if any, with the path of the agent that made it.
 // An `async fn` would hold its arguments twice; an `async` block holds them once.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn run_turn(
+pub(crate) fn run_turn(
     steps: &Steps<'_>,
     at: usize,
     agent: &dyn DynAgent,
@@ -76,7 +76,7 @@ pub(super) fn run_turn(
 
 /// Returns `true` if [`run_plain`] suffices for the agent: it is not a workflow, cannot hand over,
 /// has no renamed keys, is not observed, and the run is not a replay.
-pub(super) fn is_plain(steps: &Steps<'_>, at: usize, agent: &dyn DynAgent, cx: &Context) -> bool {
+pub(crate) fn is_plain(steps: &Steps<'_>, at: usize, agent: &dyn DynAgent, cx: &Context) -> bool {
     agent.meta().kind != AgentKind::Workflow
         && !Team::is_led_by(agent)
         && steps.steps[at].renames == Renames::NONE
@@ -87,7 +87,7 @@ pub(super) fn is_plain(steps: &Steps<'_>, at: usize, agent: &dyn DynAgent, cx: &
 
 /// Runs an agent as [`run_turn`] does, without the work that most agents do not need.
 #[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
-pub(super) fn run_plain(
+pub(crate) fn run_plain(
     agent: &dyn DynAgent,
     mut turn: Entered<'_, Frame>,
 ) -> impl Future<Output = Result<Option<(Flow, Path)>>> + Send {
@@ -111,7 +111,7 @@ pub(super) fn run_plain(
 
 /// Returns the prefix of all names inside the agent of a step: the name of a workflow instance
 /// (`as second`), otherwise the current prefix.
-pub(super) fn instance_inside(agent: &dyn DynAgent, step: &Step<'_>, cx: &Context) -> Option<Name> {
+pub(crate) fn instance_inside(agent: &dyn DynAgent, step: &Step<'_>, cx: &Context) -> Option<Name> {
     match step.kind {
         StepKind::Agent { instance: true, .. } if agent.meta().kind == AgentKind::Workflow => {
             Some(cx.author().clone())
@@ -121,7 +121,7 @@ pub(super) fn instance_inside(agent: &dyn DynAgent, step: &Step<'_>, cx: &Contex
 }
 
 /// Returns the key scope of the agent of a step, which says which keys are renamed.
-pub(super) fn scope_inside(step: &Step<'_>, cx: &Context) -> Option<Arc<KeyScope>> {
+pub(crate) fn scope_inside(step: &Step<'_>, cx: &Context) -> Option<Arc<KeyScope>> {
     let outer = cx.around.scope.clone();
     match step.kind {
         StepKind::Agent { meta, .. } if step.renames != Renames::NONE => {
