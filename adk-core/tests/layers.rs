@@ -1,7 +1,8 @@
 //! Dependencies between the rooms of the crate run one way (ARCHITECTURE.md): a room uses only
 //! rooms below it.
 //!
-//! A room is a folder of `src/runtime`, `src/agents` and so on, or a file beside such folders.
+//! A room is a folder of `src/runtime`, `src/agents` and so on, or a file beside such folders. The
+//! folders and files of `src/runtime/workflow` are rooms too.
 //! Re-exports of `lib.rs` count for the room that defines the item.
 
 #[path = "support/rooms.rs"]
@@ -18,6 +19,21 @@ const LAYERS: &[&[&str]] = &[
     &["runtime/callback"],
     &["runtime/agent"],
     &["runtime/tool"],
+    &["runtime/workflow/block", "runtime/workflow/keys"],
+    &["runtime/workflow/form"],
+    &["runtime/workflow/steps"],
+    &[
+        "runtime/workflow/blocks",
+        "runtime/workflow/nested",
+        "runtime/workflow/turn",
+    ],
+    &[
+        "runtime/workflow/prepare",
+        "runtime/workflow/root",
+        "runtime/workflow/walk",
+    ],
+    &["runtime/workflow/descend"],
+    &["runtime/workflow/entry"],
     &["runtime/workflow"],
     &["runtime/runner"],
     &["agents/description", "agents/tools"],
@@ -34,6 +50,11 @@ const FLOORS: [&str; 2] = ["runtime", "agents"];
 
 /// Returns the room of a module.
 fn room(module: &[String]) -> String {
+    let is_listed = |room: &String| LAYERS.iter().any(|layer| layer.contains(&room.as_str()));
+    let inner = module.get(..3).map(|inner| inner.join("/"));
+    if let Some(inner) = inner.filter(is_listed) {
+        return inner;
+    }
     match module {
         [first, second, ..] if FLOORS.contains(&first.as_str()) => format!("{first}/{second}"),
         [first, ..] if first == "__private" || FLOORS.contains(&first.as_str()) => first.clone(),

@@ -3,7 +3,8 @@
 use super::error::{BuildError, place_result};
 use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent, depth_fault};
-use adk_core::__private::build::{Key, LiveIf, StepTable, step_table};
+use adk_core::__private::build::{Key, LiveIf};
+use adk_core::__private::workflow::{self, StepTable};
 use adk_core::callback::AgentCallbacks;
 use adk_core::check::{self, Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
@@ -257,11 +258,11 @@ impl DynAgent for Tree {
     }
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-        step_table::run(self, cx)
+        workflow::run(self, cx)
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        step_table::prepare(self, prepare);
+        workflow::prepare(self, prepare);
     }
 
     fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {

@@ -9,10 +9,5 @@ pub use crate::id::IdSeed;
 pub use crate::runtime::callback::setters;
 pub use crate::runtime::tool::schema::describe_value;
 pub use crate::runtime::workflow::agent_root::agent_root;
-pub use crate::runtime::workflow::step_table::StepTable;
 pub use crate::spec::{Key, schema};
 pub use crate::store::engine::now_micros;
-/// The functions with which a workflow runs.
-pub mod step_table {
-    pub use crate::runtime::workflow::step_table::{prepare, run};
-}

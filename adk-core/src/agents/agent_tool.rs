@@ -97,9 +97,9 @@ impl AgentTool {
         };
         let inner = cx.inner_context(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            let key = Name::shared(&stored_key(inner.scope.as_deref(), input));
+            let key = Name::shared(&stored_key(inner.around.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
-            if let Some(scope) = &inner.scope {
+            if let Some(scope) = &inner.around.scope {
                 scope.mark_written(&key);
             }
         }
@@ -120,7 +120,7 @@ impl AgentTool {
         let temps = run.temp_keys();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
-            let key = |name| Name::shared(&stored_key(inner.scope.as_deref(), name));
+            let key = |name| Name::shared(&stored_key(inner.around.scope.as_deref(), name));
             writes
                 .map(|write| (Name::shared(write.name), key(write.name)))
                 .collect()

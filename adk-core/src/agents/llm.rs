@@ -257,15 +257,13 @@ impl DynAgent for LlmAgent {
 
     fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         Box::pin(async move {
-            let outer = self.settings.budget.map(|budget| cx.enter_budget(budget));
+            let meter = cx.meter_of_budget(self.settings.budget);
+            let mut cx = cx.enter(meter);
             let flow = match cx.run.kind.live().cloned() {
                 // Boxed to keep the future small, because few runs are live.
-                Some(input) => Box::pin(live::run(self, input, cx)).await,
-                None => turn::run(self, cx).await,
+                Some(input) => Box::pin(live::run(self, input, &mut cx)).await,
+                None => turn::run(self, &mut cx).await,
             };
-            if let Some(outer) = outer {
-                cx.meter = outer;
-            }
             flow.map_err(|error| error.at(cx.path()))
         })
     }

@@ -62,7 +62,10 @@ pub(crate) use call_counts::CallCounts;
 pub(crate) use callback::{CallbackPlace, CallbackSteps};
 pub(crate) use caller::{CallPlace, CallStep, Caller};
 pub(crate) use consumption::{Consumption, measure};
-pub(crate) use context::{Cut, Frame, NothingWritten, WaitAnswer, WaitQuestion, perform};
+pub(crate) use context::{
+    ContextPart, Cut, Entered, Frame, NothingWritten, Surroundings, WaitAnswer, WaitQuestion,
+    perform,
+};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use identity::RunIdentity;
 pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};

@@ -1,35 +1,36 @@
 //! [`Workflow`], which `workflow!` implements, and the walk over the flat list of its steps.
+//!
+//! From the bottom up: the types that generated code fills (`keys`, `form`, `block`); the `steps` of
+//! a workflow; the `turn` of an agent and the `blocks` with parts; the `walk` over the steps; the
+//! `entry` of a whole workflow. A test enforces this order.
 
 pub(crate) mod agent_root;
-mod attempts;
 mod block;
-mod checkpoint;
-mod discard;
+mod blocks;
+mod descend;
+mod entry;
 pub(crate) mod form;
-mod join;
 mod keys;
-mod lifecycle;
 mod nested;
-mod parallel;
-mod race;
-mod reads;
-mod remote;
-mod resume;
+mod prepare;
 mod root;
-mod scopes;
-pub(crate) mod step_table;
-mod team;
+mod steps;
 mod turn;
 mod walk;
 
-pub use block::{Block, BlockField, LoopBlock};
+pub use block::{Block, BlockField, Described, LoopBlock};
+#[doc(hidden)]
+pub use entry::run;
 pub use form::{FieldFault, Form, FormField, MakeSchema};
 pub use keys::{Keys, Values};
+#[doc(hidden)]
+pub use prepare::prepare;
+#[doc(hidden)]
+pub use steps::StepTable;
 
 use crate::Result;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
-use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
 
@@ -122,9 +123,3 @@ impl<W: LiveIf<true> + ?Sized> Live for W {}
 
 /// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
-
-/// A type that has its whole tree as a const, as `workflow!` generates it.
-pub trait Described {
-    /// The whole tree.
-    const SPEC: Spec<'static>;
-}

@@ -398,6 +398,34 @@ async fn an_agent_that_forwards_an_error_keeps_its_path() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_drops_a_nested_workflow_continues_where_it_was() {
+    let waits = by("waits", |_| Box::pin(std::future::pending()));
+    let nested = Tree::with_keys(
+        "nested",
+        &[],
+        &[],
+        vec![sequence("s", vec![repeat("l", None, vec![run(waits)])])],
+    );
+    let nested = Arc::new(nested.lets("limit", 3));
+    let gives_up = by("gives_up", move |cx| {
+        let nested = nested.clone();
+        Box::pin(async move {
+            let work = adk_core::DynAgent::run_dyn(&*nested, cx);
+            timeout(Duration::from_secs(1), work).await.unwrap_err();
+            assert_eq!(cx.agent_name(), "gives_up");
+            cx.emit(Event::new().with_state("note", "here")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(gives_up)]);
+    let outcome = runner().run(&tree, "go").await.unwrap();
+    let last = outcome.session().events().next_back().unwrap();
+    assert_eq!(last.path.to_string(), "w/gives_up");
+    let note = outcome.get::<String>("note").unwrap();
+    assert_eq!(note.as_deref(), Some("here"));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_stream_may_be_dropped_at_any_event() {
     let names = ["a", "b", "c"];

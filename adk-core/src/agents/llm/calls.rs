@@ -202,7 +202,7 @@ pub(super) fn take_record(
     cx: &mut Context,
 ) {
     count_call(&left, cx);
-    let (run, scope) = (cx.run.clone(), cx.scope.clone());
+    let (run, scope) = (cx.run.clone(), cx.around.scope.clone());
     let before = |key: &str| {
         let Some(scope) = &scope else {
             return run.get(key);

@@ -21,7 +21,7 @@ pub(super) async fn build(
     cx: &mut Context,
     turn: u32,
 ) -> Result<ModelRequest> {
-    let above = cx.inherited.clone().unwrap_or_default();
+    let above = cx.around.inherited.clone().unwrap_or_default();
     let own = agent.global.as_ref().filter(|_| !above.is_settled);
     let (global, global_fixed) = match (&above.global, own) {
         (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),

@@ -36,7 +36,7 @@ impl Sequence {
         if calls.len() < 2 {
             return free;
         }
-        let scope = cx.scope.as_deref();
+        let scope = cx.around.scope.as_deref();
         let touched_keys = |call: &Arc<FunctionCall>| {
             tools
                 .get(&call.name)

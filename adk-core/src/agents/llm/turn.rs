@@ -292,7 +292,11 @@ type FittingReply = (ModelResponse, Option<(Name, Value)>);
 /// Returns the agent's models: its own model, the model of an agent above it, or the runner's
 /// model.
 fn models(agent: &LlmAgent, cx: &Context) -> Result<ModelChain> {
-    let above = cx.inherited.as_ref().and_then(|above| above.model.as_ref());
+    let above = cx
+        .around
+        .inherited
+        .as_ref()
+        .and_then(|above| above.model.as_ref());
     let own = agent.settings.model.as_ref().or(above);
     cx.run
         .services

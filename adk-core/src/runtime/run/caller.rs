@@ -39,7 +39,7 @@ impl CallStep {
         name: &Name,
         seen: Option<&StateDelta>,
     ) -> Arc<Self> {
-        let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
+        let (meter, is_made) = (cx.around.meter.clone(), AtomicBool::new(false));
         let seen = seen.cloned().unwrap_or_default();
         let index = cx.frame.calls.next(kind, name);
         Arc::new(Self {

@@ -16,7 +16,7 @@ pub use carrier::{TraceCarrier, set_trace_carrier};
 pub(crate) use in_span::in_span;
 pub(crate) use messages::{finish_reason, instructions, messages};
 
-use super::{Context, Run};
+use super::{Context, Entered, Run};
 use crate::encode::to_json;
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{Content, ErrorKind, Name, Path, Result};
@@ -261,15 +261,12 @@ impl Drop for TraceSpan {
 }
 
 impl Context {
-    /// Enters the span of the agent that begins at the current path. Returns whether the caller
-    /// must call [`leave_span`](Self::leave_span).
-    pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
-        let Some(around) = &self.trace else {
-            return false;
-        };
+    /// Returns the span for the turn of the agent that begins at the current path.
+    pub(crate) fn span_of_turn(&self, meta: &AgentMeta<'_>) -> Option<Arc<TraceSpan>> {
+        let around = self.trace.as_ref()?;
         // The first span of a run already is the span of the root agent.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
-            return false;
+            return Some(around.clone());
         }
         let run = around.run.clone();
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
@@ -282,19 +279,22 @@ impl Context {
         if !may_be_old {
             own.open();
         }
-        self.trace = Some(Arc::new(own));
-        true
+        Some(Arc::new(own))
     }
+}
 
-    /// Leaves the span of an agent.
-    pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
-        let Some(own) = self.trace.take() else { return };
-        let is_over = own.run.kind.replay().is_none_or(|replay| replay.is_over());
+impl Entered<'_, Option<Arc<TraceSpan>>> {
+    /// Ends the span of an agent, and leaves it. A span that was entered before stays open.
+    pub(crate) fn end_span<T>(self, ended: &Result<T>) {
+        let own = match (&self.trace, self.outer()) {
+            (Some(own), Some(outer)) if !Arc::ptr_eq(own, outer) => own,
+            _ => return,
+        };
+        let is_over = own.run.kind.active_replay().is_none();
         if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
             own.open();
         }
         own.end_with(ended);
-        self.trace.clone_from(&own.parent);
     }
 }
 

@@ -84,7 +84,7 @@ impl ToolContext {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
-            scope: cx.scope.clone(),
+            scope: cx.around.scope.clone(),
             place: CallPlace {
                 agent: cx.author().clone(),
                 path: cx.path().clone(),
@@ -95,7 +95,7 @@ impl ToolContext {
                 call,
                 tool: tool.cloned(),
                 rules: cx.write_rules(),
-                unchecked: cx.unchecked,
+                unchecked: cx.around.unchecked,
             },
             refused: None,
             overlay: Overlay::default(),
@@ -200,9 +200,9 @@ impl ToolContext {
         }
         let mut inner =
             Context::nested_root(Arc::new(run), self.place.path.child(name, At::Once), scope);
-        inner.unchecked = self.called.unchecked;
+        inner.around.unchecked = self.called.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.place.step.meter.as_ref().map(Meter::for_tool);
+        inner.around.meter = self.place.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 

@@ -90,8 +90,12 @@ impl Context {
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.rules
-                    .check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
+                cx.rules.check_stored(
+                    event,
+                    &before,
+                    self.around.scope.as_deref(),
+                    &self.frame.path,
+                )?;
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
@@ -228,7 +232,7 @@ impl Context {
             let stored = self.run.delivery.append(draft);
             let Self {
                 run,
-                scope,
+                around,
                 frame,
                 written,
                 cut,
@@ -237,7 +241,7 @@ impl Context {
             return deliver(
                 stored,
                 run,
-                scope.as_deref(),
+                around.scope.as_deref(),
                 cut.as_deref(),
                 frame,
                 written,
@@ -254,14 +258,14 @@ impl Context {
         self.frame.emits = nth + 1;
         let Self {
             run,
-            scope,
+            around,
             frame,
             written,
             cut,
             ..
         } = self;
         let run: &Arc<Run> = run;
-        let (scope, cut) = (scope.as_deref(), cut.as_deref());
+        let (scope, cut) = (around.scope.as_deref(), cut.as_deref());
         let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
         if run.kind.active_replay().is_some() {
             let stored = replay::commit(run.clone(), path, nth, body);
@@ -288,7 +292,12 @@ impl Context {
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
-        draft_event(event, self.scope.as_deref(), &self.frame.path, pending)
+        draft_event(
+            event,
+            self.around.scope.as_deref(),
+            &self.frame.path,
+            pending,
+        )
     }
 
     fn origin(&self) -> EventOrigin {
@@ -297,7 +306,7 @@ impl Context {
             branch: self.branch.clone(),
             path: self.frame.path.clone(),
             run_id: self.run.id(),
-            scope: self.scope.clone(),
+            scope: self.around.scope.clone(),
         }
     }
 

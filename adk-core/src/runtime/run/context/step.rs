@@ -79,7 +79,7 @@ impl Context {
             run.count_skipped(done.usage);
             self.count_replayed(&done.usage, 0);
             for key in keys {
-                if let Some(scope) = &self.scope {
+                if let Some(scope) = &self.around.scope {
                     scope.mark_written(&key);
                 }
                 self.written.push(key);
@@ -198,10 +198,11 @@ where
         attempt: Mutex::default(),
     });
     let made = call.clone();
-    let work =
-        Box::pin(
-            async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) },
-        );
+    let work = Box::pin(async move {
+        let ended = work.await;
+        let record = ended.and_then(|value| made.success(record::from_value(&value)));
+        Ok(record.unwrap_or_else(|error| made.failure(error)))
+    });
     record::read(
         call_record(&run, key, &call, work).await?,
         RecordSubject::Step(&call.name),
@@ -226,19 +227,20 @@ struct Attempt {
 }
 
 impl CallRecorder {
-    fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
+    /// Returns the record of the result of the work.
+    fn success(&self, encoded: Result<Value, EncodeError>) -> Result<Value> {
         let what = format_args!("the result of step `{}`", self.name);
-        let record = given.and_then(|encoded| {
-            let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
-            (self.check)(&record).map_err(|deep| deep.error(what))?;
-            Ok(record::from_call(record, self.kind, &self.inputs))
-        });
-        record.unwrap_or_else(|error| {
-            let mut attempt = lock(&self.attempt);
-            let failure = record::from_failure(&error, attempt.number);
-            attempt.error = Some(error);
-            failure
-        })
+        let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
+        (self.check)(&record).map_err(|deep| deep.error(what))?;
+        Ok(record::from_call(record, self.kind, &self.inputs))
+    }
+
+    /// Returns the record of a failure, and keeps the error for the caller.
+    fn failure(&self, error: Error) -> Value {
+        let mut attempt = lock(&self.attempt);
+        let failure = record::from_failure(&error, attempt.number);
+        attempt.error = Some(error);
+        failure
     }
 }
 

@@ -4,10 +4,9 @@
 //! the attempt after them.
 
 use super::remote::RemoteBranchSet;
-use super::scopes;
-use super::walk::{Walk, Walked};
 use crate::FailedAttempt;
 use crate::runtime::run::{Consumption, Context, measure, perform, record};
+use crate::runtime::workflow::steps::{RunPart, Steps, Walked, scopes};
 use crate::spec::{Attempts, ERROR_KEY, StepKind};
 use crate::store::engine::{CallInputs, CallKind, StepKey, now_micros};
 use crate::sync::lock;
@@ -30,9 +29,9 @@ struct AttemptRecord {
     spent: Consumption,
 }
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Runs the steps of a `try` until they succeed, or its `else` when all attempts have failed.
-    pub(super) async fn run_attempts(
+    pub(crate) async fn run_attempts(
         &self,
         at: usize,
         limits: Attempts,
@@ -114,15 +113,15 @@ impl Walk<'_> {
         mut round_cx: Context,
         cx: &Context,
     ) -> Result<Walked> {
-        let scope = scopes::else_scope(&self.workflow.name(at), cx.scope.clone());
+        let scope = scopes::else_scope(&self.workflow.name(at), cx.around.scope.clone());
         let scope = Arc::new(scope);
-        round_cx.scope = Some(scope.clone());
+        round_cx.around.scope = Some(scope.clone());
         let delta = &mut event.actions.state_delta;
         delta.insert(ERROR_KEY, Value::from(error.message()));
         round_cx.emit_boxed(event).await?;
         drop(round_cx);
         let mut own = cx.for_steps(At::Once);
-        (own.scope, own.known) = (Some(scope), cx.known_with(ERROR_KEY));
+        (own.around.scope, own.around.known) = (Some(scope), cx.known_with(ERROR_KEY));
         self.run_part(steps, None, own).await
     }
 
@@ -146,7 +145,7 @@ impl Walk<'_> {
         own: Context,
     ) -> (Result<Walked>, Consumption) {
         let (path, spent) = (own.path().clone(), Arc::<Mutex<Consumption>>::default());
-        let (run, meter) = (own.run.clone(), own.meter.clone());
+        let (run, meter) = (own.run.clone(), own.around.meter.clone());
         let limited = run.clone();
         let work = measure(run, meter, spent.clone(), self.run_part(body, None, own));
         let ran = match timeout {
@@ -170,7 +169,7 @@ impl Walk<'_> {
 fn skip_attempt(record: Value, key: &StepKey, path: &Path, cx: &Context) -> Result<AttemptRecord> {
     let failed: AttemptRecord = record::read(record, record::RecordSubject::Step(&key.name))?;
     let keys = cx.skip_recorded(&failed.spent, |other| is_below(path, other));
-    if let Some(scope) = &cx.scope {
+    if let Some(scope) = &cx.around.scope {
         keys.iter().for_each(|key| scope.mark_written(key));
     }
     Ok(failed)

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Returns the scope of a workflow that is the step `name` of another workflow. Its outputs are
 /// keys of the outer workflow, session keys keep their names, and every other key is stored as
 /// `STEP/key`.
-pub(super) fn workflow_scope(
+pub(crate) fn workflow_scope(
     spec: &Spec<'_>,
     name: Name,
     outer: Option<Arc<KeyScope>>,
@@ -32,7 +32,7 @@ pub(super) fn workflow_scope(
 ///
 /// A key may be read from one stored key and written to another. Reads use the first until the
 /// agent has written the key, and then the second, so that the agent sees its own writes.
-pub(super) fn instance_scope(
+pub(crate) fn instance_scope(
     meta: &AgentMeta<'_>,
     renames: &Renames<'_>,
     outer: Option<Arc<KeyScope>>,
@@ -69,7 +69,7 @@ pub(super) fn instance_scope(
 ///
 /// An element does not see values of an element of an earlier round or run: its own keys, and the
 /// keys of workflows inside it, hold no values at its start.
-pub(super) fn element_scope(
+pub(crate) fn element_scope(
     each: &Name,
     index: u32,
     own: &[Name],
@@ -84,7 +84,7 @@ pub(super) fn element_scope(
 
 /// Returns the scope of the `else` of the `try` with this name. Its error is stored as
 /// `try_1/error`.
-pub(super) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
+pub(crate) fn else_scope(name: &Name, outer: Option<Arc<KeyScope>>) -> KeyScope {
     KeyScope::with_own(outer, name, Name::literal(ERROR_KEY))
 }
 
@@ -98,7 +98,7 @@ fn written_key<'a>(meta: &AgentMeta<'_>, renames: &Renames<'a>, key: &'a str) ->
 /// Returns the keys that a step can write, including its tools and transfer targets, by their names
 /// outside of the step. For a nested workflow these are its outputs. Session keys with a prefix are
 /// not included.
-pub(super) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
+pub(crate) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a str> {
     let effects = match step.kind {
         StepKind::Agent { meta, .. } => Some(Effects::writes(meta, &step.renames).outside()),
         _ => None,
@@ -113,7 +113,7 @@ pub(super) fn written_keys<'a>(step: &'a Step<'_>) -> impl Iterator<Item = &'a s
 }
 
 /// Returns `true` if a workflow that belongs to the step has an input with a default.
-pub(super) fn has_defaults(step: &Step<'_>) -> bool {
+pub(crate) fn has_defaults(step: &Step<'_>) -> bool {
     let StepKind::Agent { meta, .. } = step.kind else {
         return false;
     };

@@ -5,16 +5,16 @@
 //! Each execution is a turn of its own (`par/fetch@2`). The journal holds all turns, and they are
 //! replayed like any other turn; a turn that was cut off continues where it was.
 
+use super::agent;
 use super::checkpoint::emits_end;
-use super::turn;
-use super::walk::Walk;
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::Context;
+use crate::runtime::workflow::steps::Steps;
 use crate::spec::StepKind;
 use crate::{Path, Result};
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Returns `true` if the agent at this step may run again: it is the only step of its branch,
     /// and the run is resumed. A block with `max_concurrency` does not repeat agents: a branch that
     /// may not begin yet would wait for the end of the replay, and the replay would wait for the
@@ -58,7 +58,7 @@ pub(super) async fn run_turns(
         let flow = match cx.replay_finished().await {
             Some(flow) => flow,
             None => {
-                let flow = turn::run(agent, false, cx).await?;
+                let flow = agent::run(agent, false, cx).await?;
                 if cx.has_added() {
                     return Ok(flow);
                 }

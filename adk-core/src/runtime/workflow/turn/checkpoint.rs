@@ -4,37 +4,38 @@
 //! The runtime only writes these events. It resumes a run from its journal, which identifies steps
 //! by path.
 
-use super::walk::{EnteredBlock, Walk};
 use crate::runtime::run::Context;
+use crate::runtime::workflow::steps::Steps;
 use crate::spec::{AgentKind, StepKind};
 use crate::store::event::{Actions, Event, RareActions};
 use crate::{BoxFuture, Result};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Emits the checkpoint before a step of a sequence, of a loop, or of the body of a workflow.
-    pub(super) async fn announce(
+    /// `block` is the innermost block around the step, with the round of a loop.
+    pub(crate) async fn announce(
         &self,
         at: usize,
         is_whole: bool,
-        open: &[EnteredBlock],
+        block: Option<(usize, u32)>,
         cx: &mut Context,
     ) -> Result<()> {
         if !cx.config().resumable {
             return Ok(());
         }
         let name = self.workflow.name(at);
-        let state = match open.last() {
+        let state = match block {
             None if is_whole && self.workflow.root() != Some(at) => {
                 json!({"current_sub_agent": name})
             }
-            Some(block) => match self.steps[block.at].kind {
+            Some((block, round)) => match self.steps[block].kind {
                 StepKind::Sequence => json!({"current_sub_agent": name}),
                 StepKind::Loop { .. } => {
                     json!({
                         "current_sub_agent": name,
-                        "times_looped": block.round.saturating_sub(1),
+                        "times_looped": round.saturating_sub(1),
                     })
                 }
                 _ => return Ok(()),
@@ -45,7 +46,7 @@ impl Walk<'_> {
     }
 
     /// Emits the checkpoint before the branches of a parallel block.
-    pub(super) async fn announce_parallel(&self, block: usize, cx: &mut Context) -> Result<()> {
+    pub(crate) async fn announce_parallel(&self, block: usize, cx: &mut Context) -> Result<()> {
         match self.steps[block].kind {
             StepKind::Parallel { .. } if cx.config().resumable => {
                 emit_checkpoint(Some(json!({})), cx).await
@@ -55,7 +56,7 @@ impl Walk<'_> {
     }
 
     /// Emits the end of a block. A parallel block emits it only if all its children emit theirs.
-    pub(super) async fn announce_end(&self, block: usize, cx: &mut Context) -> Result<()> {
+    pub(crate) async fn announce_end(&self, block: usize, cx: &mut Context) -> Result<()> {
         if !cx.config().resumable {
             return Ok(());
         }
@@ -76,7 +77,7 @@ impl Walk<'_> {
 }
 
 /// Returns `true` if an agent of this kind emits its end. In ADK hand-written agents never do.
-pub(super) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
+pub(crate) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
     !matches!(
         kind,
         AgentKind::Custom | AgentKind::Function | AgentKind::Await
@@ -84,7 +85,7 @@ pub(super) fn emits_end(kind: AgentKind, cx: &Context) -> bool {
 }
 
 /// Emits the end of the agent or workflow at the current path, in a resumable run.
-pub(super) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
+pub(crate) fn emit_end(cx: &mut Context) -> BoxFuture<'_, Result<()>> {
     emit_checkpoint(None, cx)
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Arguments;
 use std::sync::Arc;
 
 /// Returns the value of the `bool` key of an `until`.
-pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
+pub(crate) fn is_true(key: &str, cx: &Context) -> Result<bool> {
     let what = format_args!("`until = {key}`");
     match &*committed_value(what, key, cx)? {
         Value::Bool(yes) => Ok(*yes),
@@ -19,12 +19,12 @@ pub(super) fn is_true(key: &str, cx: &Context) -> Result<bool> {
 }
 
 /// Returns the value of the key of a `match`.
-pub(super) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
+pub(crate) fn match_value(key: &str, cx: &Context) -> Result<Arc<Value>> {
     committed_value(format_args!("`match {key}`"), key, cx)
 }
 
 /// Returns the list of an `each`.
-pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
+pub(crate) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Value>> {
     let what = format_args!("`each {item} in {key}`");
     let list = committed_value(what, key, cx)?;
     if list.is_array() {
@@ -35,16 +35,16 @@ pub(super) fn list_value(item: &str, key: &str, cx: &Context) -> Result<Arc<Valu
 }
 
 /// The elements for which an `each` runs.
-pub(super) struct Elements {
-    pub(super) list: Arc<Value>,
+pub(crate) struct Elements {
+    pub(crate) list: Arc<Value>,
     /// Number of elements that run.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// The event that reports how many elements are left out.
-    pub(super) left_out: Option<Box<Event>>,
+    pub(crate) left_out: Option<Box<Event>>,
 }
 
 /// Returns the elements of an `each`: its whole list, or the first `max` elements.
-pub(super) fn elements(
+pub(crate) fn elements(
     item: &str,
     key: &str,
     max: Option<u32>,
@@ -92,7 +92,7 @@ pub(super) fn elements(
 }
 
 /// Makes the error for a `match` whose key holds a value that no arm can match.
-pub(super) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
+pub(crate) fn no_arm_error(key: &str, error: Error, cx: &Context) -> Error {
     let message = format!("`match {key}` selects no arm: {}", error.message());
     Error::new(error.kind(), message)
         .with_help(format!("write `{key}` as the type of its patterns"))

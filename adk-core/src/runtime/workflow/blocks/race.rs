@@ -6,14 +6,13 @@
 use super::discard::Discards;
 use super::parallel::Race;
 use super::remote::RemoteBranchSet;
-use super::walk::{Walk, Walked, boxed};
 use crate::WINNER_KEY;
 use crate::runtime::run::{Consumption, Context, perform, record};
+use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed};
 use crate::store::engine::{BlockPart, CallInputs, CallKind};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Event, Name, Path, Result, depth};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The record of a decided race.
@@ -24,8 +23,8 @@ struct WinnerRecord {
     spent: Consumption,
 }
 
-impl Walk<'_> {
-    pub(super) async fn run_first(
+impl Steps<'_> {
+    pub(crate) async fn run_first(
         &self,
         at: usize,
         limit: Option<u32>,
@@ -89,16 +88,6 @@ impl Walk<'_> {
             move |part: &BlockPart| !matches!(part, BlockPart::Step(name) if names.contains(name));
         boxed(|| discards.commit(winner, is_discarded, cx)).await?;
         Ok(walked)
-    }
-
-    /// Returns the names of the steps of a branch.
-    pub(super) fn step_names(&self, branch: &Range<usize>) -> Vec<Name> {
-        let (mut names, mut at) = (Vec::new(), branch.start);
-        while at < branch.end {
-            names.push(self.workflow.name(at));
-            at = self.steps[at].end + 1;
-        }
-        names
     }
 }
 

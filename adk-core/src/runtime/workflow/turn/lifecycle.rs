@@ -16,7 +16,7 @@ use crate::{Content, Error, ErrorKind, Result};
 
 /// An agent or a block, for its begin and its end.
 #[derive(Clone, Copy)]
-pub(super) enum LifecycleNode<'a> {
+pub(crate) enum LifecycleNode<'a> {
     Agent(&'a dyn DynAgent),
     /// A block with the callbacks of its field.
     Block(Option<&'a AgentCallbacks>),
@@ -24,7 +24,7 @@ pub(super) enum LifecycleNode<'a> {
 
 /// Whether an agent or block runs after its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BeginOutcome {
+pub(crate) enum BeginOutcome {
     Runs,
     /// A callback has answered in place of the agent or block, which has thereby ended.
     Skipped,
@@ -47,12 +47,12 @@ impl<'a> LifecycleNode<'a> {
 
     /// Returns `true` if a plugin or a callback observes the agent or block. The begin and the end
     /// of any other agent or block cost nothing.
-    pub(super) fn is_watched(self, cx: &Context) -> bool {
+    pub(crate) fn is_watched(self, cx: &Context) -> bool {
         !cx.run.services.plugins.is_empty() || self.callbacks().is_some_and(|own| !own.is_empty())
     }
 
     /// Calls the callbacks before the agent or block.
-    pub(super) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
+    pub(crate) async fn begin(self, cx: &mut Context) -> Result<BeginOutcome> {
         if self.is_watched(cx) {
             Box::pin(self.ask_before(cx)).await
         } else {
@@ -61,7 +61,7 @@ impl<'a> LifecycleNode<'a> {
     }
 
     /// Calls the callbacks after the agent or block.
-    pub(super) async fn end(self, cx: &mut Context) -> Result<()> {
+    pub(crate) async fn end(self, cx: &mut Context) -> Result<()> {
         if self.is_watched(cx) {
             Box::pin(self.ask_after(cx)).await
         } else {
@@ -70,7 +70,7 @@ impl<'a> LifecycleNode<'a> {
     }
 
     /// Reports the error of the agent or block to plugins.
-    pub(super) async fn fail(self, error: &Error, cx: &mut Context) {
+    pub(crate) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback_context();
             Box::pin(callback::on_agent_error(&mut own, error)).await;
@@ -126,7 +126,7 @@ async fn emit_callback_event(
 }
 
 /// Returns the outcome of a turn for its last lifecycle event.
-pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> LifecycleOutcome {
+pub(crate) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> LifecycleOutcome {
     match ran {
         Ok((_, BeginOutcome::Skipped)) => LifecycleOutcome::Skipped,
         Ok((Flow::Continue, _)) => LifecycleOutcome::Completed,
@@ -136,7 +136,7 @@ pub(super) fn outcome(ran: &Result<(Flow, BeginOutcome)>, cx: &Context) -> Lifec
 }
 
 /// Returns the outcome of a failed agent or block. Adds the path to an error that has none.
-pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
+pub(crate) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
     let error = match error.path() {
         Some(_) => error.to_string(),
         None => format!("agent `{}` (at {}): {error}", cx.path().name(), cx.path()),
@@ -145,7 +145,7 @@ pub(super) fn failed_outcome(error: &Error, cx: &Context) -> LifecycleOutcome {
 }
 
 /// Returns the flow that the events of the turn have requested.
-pub(super) fn requested_flow(cx: &Context) -> Flow {
+pub(crate) fn requested_flow(cx: &Context) -> Flow {
     match &cx.frame.exit_to {
         Some(name) => Flow::ExitTo(name.clone()),
         None if cx.frame.escalated => Flow::Exit,
@@ -155,7 +155,7 @@ pub(super) fn requested_flow(cx: &Context) -> Flow {
 
 /// Checks that the agent has announced its exit: a run knows before its start which agents may end
 /// a loop. Blocks announce no exits; `meta` is `None` for a block.
-pub(super) fn check_announced(
+pub(crate) fn check_announced(
     meta: Option<&AgentMeta<'_>>,
     flow: &Flow,
     cx: &Context,

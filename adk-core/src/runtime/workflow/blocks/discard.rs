@@ -27,7 +27,11 @@ impl Drop for Discards {
 impl Discards {
     /// Registers the block of this context.
     pub(super) fn begin(cx: &Context) -> Self {
-        let scope = cx.scope.clone().map(|scope| scope as Arc<dyn BlockScope>);
+        let scope = cx
+            .around
+            .scope
+            .clone()
+            .map(|scope| scope as Arc<dyn BlockScope>);
         cx.run.delivery.blocks().open(cx.path().clone(), scope);
         Self {
             run: cx.run.clone(),

@@ -1,55 +1,46 @@
 //! [`Team`]: agents that hand over to each other. A team is an agent that may transfer and all
 //! agents below it.
-//!
-//! A team has one turn at the path of its first agent, and one member runs at a time. The turn ends
-//! when a member ends without a handover. The model calls are counted per member over the whole
-//! turn, since `bounds` counts them in this way.
 
-use super::root::continuing_member;
-use super::turn::run;
-use crate::Flow;
 use crate::runtime::agent::{DynAgent, Handover};
-use crate::runtime::run::{
-    Context, GlobalInstruction, HandoverState, HandoverTarget, Inherited, KeyScope, Prepare,
-};
+use crate::runtime::run::{GlobalInstruction, Inherited, KeyScope, Prepare};
 use crate::spec::{AgentKind, AgentMeta};
-use crate::{At, BoxFuture, Name, Path, Result};
+use crate::{At, Name, Path};
 use std::sync::Arc;
 
 /// Finds an agent by its description. Used for agents that do not hold the agents below them.
-pub(super) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
+pub(crate) type FindAgent<'f, 'a> = &'f (dyn Fn(&AgentMeta<'_>) -> Option<&'a dyn DynAgent> + Sync);
 
 /// The members of a team. A parent comes before its children.
-pub(super) struct Team<'a> {
-    members: Vec<Member<'a>>,
+pub(crate) struct Team<'a> {
+    pub(crate) members: Vec<Member<'a>>,
     /// Whether the first member is an instance (`as second`), whose name is the prefix of the
     /// other names.
-    is_instance: bool,
+    pub(crate) is_instance: bool,
 }
 
-pub(super) struct Member<'a> {
-    agent: &'a dyn DynAgent,
-    hand: Handover<'a>,
+pub(crate) struct Member<'a> {
+    pub(crate) agent: &'a dyn DynAgent,
+    pub(crate) hand: Handover<'a>,
     parent: Option<usize>,
-    name: Name,
+    pub(crate) name: Name,
     /// Whether the member is a step of a workflow. The names inside it are then its own, as in an
     /// instance.
-    is_closed: bool,
+    pub(crate) is_closed: bool,
     /// Number of turns of the member in this turn of the team.
-    turns: u32,
+    pub(crate) turns: u32,
     /// Number of model calls of the member in this turn of the team.
-    calls: u32,
+    pub(crate) calls: u32,
 }
 
 impl<'a> Team<'a> {
     /// Returns `true` if the agent can hand over to others.
-    pub(super) fn is_led_by(agent: &dyn DynAgent) -> bool {
+    pub(crate) fn is_led_by(agent: &dyn DynAgent) -> bool {
         let hand = agent.handover_dyn();
         hand.decides && !(hand.agents.is_empty() && agent.meta().transfer.is_empty())
     }
 
     /// Returns the team of an agent; `None` if the agent cannot hand over.
-    pub(super) fn from_agent(
+    pub(crate) fn from_agent(
         agent: &'a dyn DynAgent,
         name: impl FnOnce() -> Name,
         find: FindAgent<'_, 'a>,
@@ -80,7 +71,7 @@ impl<'a> Team<'a> {
     }
 
     /// Sets whether the first member is an instance.
-    pub(super) fn with_instance(self, is_instance: bool) -> Self {
+    pub(crate) fn with_instance(self, is_instance: bool) -> Self {
         Self {
             is_instance,
             ..self
@@ -127,7 +118,7 @@ impl<'a> Team<'a> {
     }
 
     /// Prepares all members but the first, which the caller prepares at the current path.
-    pub(super) fn prepare(&self, prepare: &mut Prepare<'_>) {
+    pub(crate) fn prepare(&self, prepare: &mut Prepare<'_>) {
         let base = prepare.path().clone();
         for (at, member) in self.members.iter().enumerate().skip(1) {
             let above = self.inherited_by(at, prepare.inherited(), None);
@@ -139,7 +130,7 @@ impl<'a> Team<'a> {
 
     /// Returns the values that a member inherits from the agents above it. `around` holds the
     /// values that the first member inherits, and `scope` holds its keys.
-    fn inherited_by(
+    pub(crate) fn inherited_by(
         &self,
         at: usize,
         around: Option<&Arc<Inherited>>,
@@ -164,82 +155,8 @@ impl<'a> Team<'a> {
         Some(Arc::new(above))
     }
 
-    /// Runs the turn. At the root of a run, the member that answered last continues.
-    ///
-    /// `begun` says whether the first member has begun already.
-    ///
-    /// The future is boxed here: few agents have a team, but all would carry its future, and
-    /// workflows may be nested deep.
-    pub(super) fn begin<'c>(
-        self,
-        begun: bool,
-        cx: &'c mut Context,
-    ) -> BoxFuture<'c, Result<(Flow, Path)>>
-    where
-        'a: 'c,
-    {
-        Box::pin(async move {
-            let first = if cx.path().parent().is_none() {
-                continuing_member(&self, cx).await?
-            } else {
-                0
-            };
-            self.run(first, begun, cx).await
-        })
-    }
-
-    /// Runs the turn of the team, beginning with the member `at`. The current path is the path of
-    /// the first member. All members use the keys of the first member, also if it is an instance.
-    /// Returns the flow and the path of the member that ended the turn.
-    async fn run(mut self, mut at: usize, begun: bool, cx: &mut Context) -> Result<(Flow, Path)> {
-        let base = cx.path().clone();
-        // The prefix of the names of all members but the first.
-        let inside = if self.is_instance {
-            Some(cx.author().clone())
-        } else {
-            cx.instance.clone()
-        };
-        let mut exit = None;
-        loop {
-            let handovers = self.handover_state(at, inside.as_ref(), cx);
-            let member = &mut self.members[at];
-            member.turns += 1;
-            let first = at == 0 && member.turns == 1;
-            let path = if first {
-                base.clone()
-            } else {
-                self.path(at, &base)
-            };
-            let Member {
-                agent, is_closed, ..
-            } = self.members[at];
-            let ran = match at {
-                0 if first => run_member(agent, begun, handovers, cx).await,
-                0 => run_member_at(agent, is_closed, handovers, path.clone(), cx).await,
-                _ => {
-                    let above = self.inherited_by(at, cx.inherited.as_ref(), cx.scope.as_ref());
-                    let above = std::mem::replace(&mut cx.inherited, above);
-                    let instance = std::mem::replace(&mut cx.instance, inside.clone());
-                    let ran = run_member_at(agent, is_closed, handovers, path.clone(), cx).await;
-                    (cx.inherited, cx.instance) = (above, instance);
-                    ran
-                }
-            };
-            let (flow, handovers) = ran.map_err(|error| error.at(&path))?;
-            self.members[at].calls = handovers.calls;
-            // If a member ends a loop and hands over, the loop ends after the turns of the other
-            // members.
-            let ended = exit.take().unwrap_or((flow, path));
-            match handovers.next.and_then(|next| handovers.targets.get(next)) {
-                None => return Ok(ended),
-                Some(target) => at = target.member,
-            }
-            exit = Some(ended).filter(|(flow, _)| *flow != Flow::Continue);
-        }
-    }
-
     /// Returns the member at the end of these names, which lead downward from the first member.
-    pub(super) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
+    pub(crate) fn find<'n>(&self, names: impl Iterator<Item = &'n str>) -> Option<usize> {
         let mut names = names;
         names.try_fold(0, |at, name| {
             self.children(at)
@@ -248,7 +165,7 @@ impl<'a> Team<'a> {
     }
 
     /// Returns the member with this name, if the member `from` may hand over to it.
-    pub(super) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
+    pub(crate) fn target_of(&self, from: usize, name: &str) -> Option<usize> {
         self.targets(from)
             .map(|(at, _)| at)
             .find(|at| *self.members[*at].name == *name)
@@ -256,13 +173,13 @@ impl<'a> Team<'a> {
 
     /// Returns `true` if a member may keep the conversation, because it can hand the conversation
     /// up to the first member, which reaches all others.
-    pub(super) fn may_keep(&self, at: usize) -> bool {
+    pub(crate) fn may_keep(&self, at: usize) -> bool {
         let mut upward = std::iter::successors(Some(at), |&at| self.members[at].parent);
         upward.all(|at| self.members[at].hand.decides && !self.members[at].hand.not_to_parent)
     }
 
     /// Returns the path of a member, below its parent. Each turn after the first adds its number.
-    fn path(&self, at: usize, base: &Path) -> Path {
+    pub(crate) fn path(&self, at: usize, base: &Path) -> Path {
         let mut names = Vec::new();
         let mut upper = at;
         while let Some(parent) = self.members[upper].parent {
@@ -279,25 +196,9 @@ impl<'a> Team<'a> {
         }
     }
 
-    /// Returns the handover state of a member. `inside` is the prefix of the names of all members
-    /// but the first.
-    fn handover_state(&self, at: usize, inside: Option<&Name>, cx: &Context) -> HandoverState {
-        let member = &self.members[at];
-        let targets = self.targets(at);
-        let targets = targets
-            .map(|(other, is_parent)| self.target(other, is_parent, inside, cx))
-            .collect();
-        HandoverState {
-            targets,
-            calls: member.calls,
-            next: None,
-            handed_over: at != 0 || member.turns > 0,
-        }
-    }
-
     /// Returns the members to which a member may hand over, in ADK's order: its children, its
     /// parent, the other children of its parent.
-    fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
+    pub(crate) fn targets(&self, at: usize) -> impl Iterator<Item = (usize, bool)> {
         let Member { hand, parent, .. } = self.members[at];
         let below = self
             .children(at)
@@ -318,77 +219,4 @@ impl<'a> Team<'a> {
     fn children(&self, parent: usize) -> impl Iterator<Item = usize> {
         (0..self.members.len()).filter(move |&at| self.members[at].parent == Some(parent))
     }
-
-    fn target(
-        &self,
-        at: usize,
-        is_parent: bool,
-        inside: Option<&Name>,
-        cx: &Context,
-    ) -> HandoverTarget {
-        let Member {
-            agent,
-            hand,
-            name,
-            calls,
-            ..
-        } = &self.members[at];
-        let around = if at == 0 {
-            cx.instance.as_ref()
-        } else {
-            inside
-        };
-        HandoverTarget {
-            member: at,
-            name: around.map_or_else(
-                || name.clone(),
-                |around| Name::from(format!("{around}::{name}")),
-            ),
-            plain: name.clone(),
-            description: agent.meta().description.to_owned(),
-            is_parent,
-            is_spent: cx.config().limit_handovers
-                && hand.max_calls.is_some_and(|max| *calls >= max),
-        }
-    }
-}
-
-/// Runs a member at the current path.
-async fn run_member(
-    agent: &dyn DynAgent,
-    begun: bool,
-    handovers: HandoverState,
-    cx: &mut Context,
-) -> Result<(Flow, HandoverState)> {
-    cx.frame.handovers = Some(Box::new(handovers));
-    let flow = run(agent, begun, cx).await?;
-    Ok((
-        flow,
-        cx.frame
-            .handovers
-            .take()
-            .map_or_else(HandoverState::default, |handovers| *handovers),
-    ))
-}
-
-/// Runs a member at a path of its own.
-async fn run_member_at(
-    agent: &dyn DynAgent,
-    is_closed: bool,
-    handovers: HandoverState,
-    path: Path,
-    cx: &mut Context,
-) -> Result<(Flow, HandoverState)> {
-    let outer = cx.enter_at(path);
-    let author = is_closed.then(|| cx.author().clone());
-    let instance = author.map(|author| cx.instance.replace(author));
-    let ran = run_member(agent, false, handovers, cx).await;
-    if let Some(instance) = instance {
-        cx.instance = instance;
-    }
-    // The usage of the member belongs to the turn of the team.
-    if let Some(usage) = cx.leave(outer).usage {
-        *cx.frame.usage.get_or_insert_default() += usage;
-    }
-    ran
 }

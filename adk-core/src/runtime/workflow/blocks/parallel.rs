@@ -3,13 +3,11 @@
 
 use super::discard::Discards;
 use super::join::Branches;
-use super::reads::Elements;
 use super::remote::RemoteBranchSet;
-use super::scopes;
-use super::walk::{Exit, Walk, Walked, boxed};
-use crate::LoopEndReason;
 use crate::runtime::run::{Consumption, Context, Cut, KeyScope, measure};
-use crate::spec::{AgentKind, OnError, StepKind};
+use crate::runtime::workflow::steps::reads::Elements;
+use crate::runtime::workflow::steps::{Exit, RunPart, Steps, Walked, boxed, scopes};
+use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::sync::lock;
@@ -18,13 +16,11 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 use std::future::poll_fn;
 use std::ops::Range;
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Runs a `parallel` block.
-    pub(super) async fn run_parallel(
+    pub(crate) async fn run_parallel(
         &self,
         at: usize,
         limit: Option<u32>,
@@ -85,7 +81,7 @@ impl Walk<'_> {
             match spent.get(index) {
                 Some(spent) => Box::pin(measure(
                     cx.run.clone(),
-                    cx.meter.clone(),
+                    cx.around.meter.clone(),
                     spent.clone(),
                     branch,
                 )),
@@ -145,7 +141,7 @@ impl Walk<'_> {
     /// An element begins with an event that holds its item. After all elements have ended, one
     /// event of the block holds the lists. A list has the order of the elements, whichever ended
     /// first, and leaves out elements that have not written the key.
-    pub(super) async fn run_each(
+    pub(crate) async fn run_each(
         &self,
         at: usize,
         item: &str,
@@ -220,10 +216,15 @@ impl Walk<'_> {
         let skip = self.skippable_paths(at, paths);
         let values = list.as_array().into_iter().flatten().take(count);
         let elements = (0..).zip(values).map(move |(index, value)| {
-            let scope = Arc::new(scopes::element_scope(&each, index, &own, cx.scope.clone()));
+            let scope = Arc::new(scopes::element_scope(
+                &each,
+                index,
+                &own,
+                cx.around.scope.clone(),
+            ));
             lock(scopes).push(scope.clone());
             let mut element = cx.for_element(index, scope);
-            element.known.clone_from(&known);
+            element.around.known.clone_from(&known);
             if let Some(sent) =
                 remotes.send(index as usize, || element.path().clone(), &element, remote)
             {
@@ -262,78 +263,6 @@ impl Walk<'_> {
             .map(|(_, scope)| scope);
         gather(&keys, scopes, cx).await
     }
-
-    /// Returns the keys that the steps can write, sorted.
-    pub(super) fn written_keys(&self, steps: Range<usize>) -> Vec<Name> {
-        let steps = self.steps.get(steps).unwrap_or_default();
-        let keys = steps.iter().flat_map(scopes::written_keys);
-        let mut keys: Vec<_> = keys.map(Name::shared).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        keys
-    }
-
-    /// Runs the steps of one branch or element. An `async fn` would recurse in the `Send` check;
-    /// the declared type ends the recursion.
-    pub(super) fn run_part<'s>(
-        &'s self,
-        range: Range<usize>,
-        item: Option<(Name, Arc<Value>)>,
-        mut own: Context,
-    ) -> BoxFuture<'s, Result<Walked>> {
-        Box::pin(async move {
-            if let Some((item, value)) = item {
-                begin_element(item, value, &mut own).await?;
-            }
-            match own.cut.clone() {
-                None => self.run_steps(range, &mut own).await,
-                Some(cut) => {
-                    boxed(|| async move { self.run_until_cut(range, &cut, own).await }).await
-                }
-            }
-        })
-    }
-
-    /// Runs a branch until it ends, or until its own child escalates, which ends the block at once.
-    /// This is ADK's rule, under `RunConfig::escalate_ends_all_loops`. An escalate from deeper
-    /// inside leaves the block after all branches have ended.
-    async fn run_until_cut(
-        &self,
-        range: Range<usize>,
-        cut: &Cut,
-        mut own: Context,
-    ) -> Result<Walked> {
-        // If the branch is a nested workflow, the escalate comes from an agent deeper inside.
-        let is_workflow = |at: usize| match self.steps.get(at).map(|step| step.kind) {
-            Some(StepKind::Agent { meta, .. }) => meta.kind == AgentKind::Workflow,
-            _ => false,
-        };
-        let (start, block) = (range.start, own.path().clone());
-        let mut walk = pin!(self.run_steps(range, &mut own));
-        let walked = poll_fn(|task| match (walk.as_mut().poll(task), cut.ended_by()) {
-            (Poll::Pending, Some(by)) => Poll::Ready(Ok(Walked::Exit(Exit::from_cut(by.clone())))),
-            (polled, _) => polled,
-        });
-        let mut walked = walked.await?;
-        if let Walked::Exit(exit) = &mut walked
-            && let LoopEndReason::Escalated { by } = &exit.reason
-        {
-            exit.is_direct = by.parent() == Some(&block) && !is_workflow(start);
-        }
-        Ok(walked)
-    }
-}
-
-/// Commits the item of an element. The future is boxed as in [`gather`], since blocks nest and an
-/// event is large.
-pub(super) fn begin_element(
-    item: Name,
-    value: Arc<Value>,
-    own: &mut Context,
-) -> BoxFuture<'_, Result<()>> {
-    let mut event = Event::new();
-    event.actions.state_delta.insert(item, value);
-    Box::pin(async move { own.emit(event).await.map(drop) })
 }
 
 /// Commits the lists of the values that the elements have written.
