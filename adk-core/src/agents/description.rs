@@ -148,6 +148,15 @@ impl AgentDescription {
         }
     }
 
+    /// Returns the sub-agents of an agent that is built at run time, in the order of
+    /// [`AgentMeta::transfer`]. Empty for an agent that a macro declares.
+    pub(crate) fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        match &self.repr {
+            DescriptionRepr::Const(_) => &[],
+            DescriptionRepr::Owned(made) => &made.borrow_owner().borrow_owner().transfer,
+        }
+    }
+
     /// Returns the keys that the agent may write.
     pub(crate) fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
