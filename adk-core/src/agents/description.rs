@@ -16,21 +16,23 @@ pub(crate) struct DescriptionParts {
     pub(crate) definition: String,
     pub(crate) description: String,
     pub(crate) prompts: Vec<String>,
-    pub(crate) reads: Vec<Key>,
     pub(crate) writes: Vec<Key>,
-    pub(crate) may_exit: bool,
-    pub(crate) exits: Vec<String>,
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     /// Whether the agent may have tools that are known only at run time.
     pub(crate) more_tools: bool,
     pub(crate) compacts: bool,
     pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
     pub(crate) max_turns: Option<u32>,
+    pub(crate) answer: DescribedAnswer,
+}
+
+/// The value that an agent writes, from a model or from an answer to an `await`.
+#[derive(Default)]
+pub(crate) struct DescribedAnswer {
     /// Permitted answerers of an `await`; `None` for the user who started the run.
     pub(crate) by: Option<AnsweredBy>,
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub(crate) accepts: Option<Accepts>,
-    /// The schema of the value that the agent writes, from a model or from an answer.
     pub(crate) schema: Option<ValueSchema>,
 }
 
@@ -43,18 +45,13 @@ impl DescriptionParts {
             name,
             description: String::new(),
             prompts: Vec::new(),
-            reads: Vec::new(),
             writes: Vec::new(),
-            may_exit: false,
-            exits: Vec::new(),
             tools: Vec::new(),
             more_tools: false,
             compacts: false,
             transfer: Vec::new(),
             max_turns: None,
-            by: None,
-            accepts: None,
-            schema: None,
+            answer: DescribedAnswer::default(),
         }
     }
 }
@@ -62,9 +59,7 @@ impl DescriptionParts {
 /// The lists that a description borrows.
 struct DescriptionLists<'a> {
     prompts: Vec<&'a str>,
-    reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
-    exits: Vec<&'a str>,
     tools: Vec<ToolMeta<'a>>,
     transfer: Vec<&'a AgentMeta<'a>>,
 }
@@ -109,9 +104,7 @@ impl AgentDescription {
     pub(crate) fn from_parts(parts: DescriptionParts) -> Self {
         let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
-            reads: parts.reads.iter().map(Key::spec).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
-            exits: parts.exits.iter().map(String::as_str).collect(),
             tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
@@ -121,17 +114,15 @@ impl AgentDescription {
                 .definition(&parts.definition)
                 .description(&parts.description)
                 .prompts(&lists.prompts)
-                .reads(&lists.reads)
                 .writes(&lists.writes)
-                .may_exit(parts.may_exit)
-                .exits(&lists.exits)
+                .may_exit(lists.tools.iter().any(|tool| tool.may_exit))
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
                 .compacts(parts.compacts)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
-            (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
-            meta.by = parts.by.as_ref().map(AnsweredBy::as_deref);
+            (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
+            meta.by = parts.answer.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
