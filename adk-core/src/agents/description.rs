@@ -22,21 +22,23 @@ pub struct DescriptionParts {
     pub definition: String,
     pub description: String,
     pub prompts: Vec<String>,
-    pub reads: Vec<Key>,
     pub writes: Vec<Key>,
-    pub may_exit: bool,
-    pub exits: Vec<String>,
     pub tools: Vec<Arc<dyn DynTool>>,
     /// Whether the agent may have tools that are known only at run time.
     pub more_tools: bool,
     pub compacts: bool,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
+    pub answer: DescribedAnswer,
+}
+
+/// The value that an agent writes, from a model or from an answer to an `await`.
+#[derive(Default)]
+pub struct DescribedAnswer {
     /// Permitted answerers of an `await`; `None` for the user who started the run.
     pub by: Option<AnsweredBy>,
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub accepts: Option<Accepts>,
-    /// The schema of the value that the agent writes, from a model or from an answer.
     pub schema: Option<ValueSchema>,
 }
 
@@ -49,18 +51,13 @@ impl DescriptionParts {
             name,
             description: String::new(),
             prompts: Vec::new(),
-            reads: Vec::new(),
             writes: Vec::new(),
-            may_exit: false,
-            exits: Vec::new(),
             tools: Vec::new(),
             more_tools: false,
             compacts: false,
             transfer: Vec::new(),
             max_turns: None,
-            by: None,
-            accepts: None,
-            schema: None,
+            answer: DescribedAnswer::default(),
         }
     }
 }
@@ -68,9 +65,7 @@ impl DescriptionParts {
 /// The lists that a description borrows.
 struct DescriptionLists<'a> {
     prompts: Vec<&'a str>,
-    reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
-    exits: Vec<&'a str>,
     tools: Vec<ToolMeta<'a>>,
     transfer: Vec<&'a AgentMeta<'a>>,
 }
@@ -115,9 +110,7 @@ impl AgentDescription {
     pub fn from_parts(parts: DescriptionParts) -> Self {
         let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
-            reads: parts.reads.iter().map(Key::spec).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
-            exits: parts.exits.iter().map(String::as_str).collect(),
             tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
@@ -127,17 +120,15 @@ impl AgentDescription {
                 .definition(&parts.definition)
                 .description(&parts.description)
                 .prompts(&lists.prompts)
-                .reads(&lists.reads)
                 .writes(&lists.writes)
-                .may_exit(parts.may_exit)
-                .exits(&lists.exits)
+                .may_exit(lists.tools.iter().any(|tool| tool.may_exit))
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
                 .compacts(parts.compacts)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
-            (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
-            meta.by = parts.by.as_ref().map(AnsweredBy::as_deref);
+            (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
+            meta.by = parts.answer.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
@@ -151,6 +142,15 @@ impl AgentDescription {
         match &self.repr {
             DescriptionRepr::Const(meta) => meta,
             DescriptionRepr::Owned(made) => made.borrow_dependent(),
+        }
+    }
+
+    /// Returns the sub-agents of an agent that is built at run time, in the order of
+    /// [`AgentMeta::transfer`]. Empty for an agent that a macro declares.
+    pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        match &self.repr {
+            DescriptionRepr::Const(_) => &[],
+            DescriptionRepr::Owned(made) => &made.borrow_owner().borrow_owner().transfer,
         }
     }
 

@@ -64,6 +64,10 @@ fn expand(tree: &str, before: &[String], into: &mut Vec<Vec<String>>) {
 pub fn paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (at, word) in code.match_indices("crate::") {
+        // `pub(in crate::a)` does not use `a`.
+        if code[..at].ends_with("pub(in ") {
+            continue;
+        }
         expand(&code[at + word.len()..], &[], &mut all);
     }
     for (at, word) in code.match_indices("super::") {

@@ -168,9 +168,8 @@ impl LlmAgentBuilder {
                 .max_turns
                 .or(short.then_some(if is_text { 1 } else { attempts }));
         parts.compacts = self.compact.is_some();
-        parts.may_exit = self.tools.iter().any(|tool| tool.meta().may_exit);
         parts.tools = self.tools;
-        parts.schema = match &self.output {
+        parts.answer.schema = match &self.output {
             Some(OutputType::Type { output, .. }) => output.described,
             Some(OutputType::Schema(schema)) => Some(schema::value_schema(schema)),
             None => None,

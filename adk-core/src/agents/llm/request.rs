@@ -1,8 +1,14 @@
 //! [`build`]: the request of one model call.
 
-use super::contents::{contents, summarized_contents, turn_contents};
-use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, live, respond, transfer};
+mod contents;
+mod summary;
+
+pub(super) use contents::OWN_ID;
+pub(super) use summary::SummaryRequest;
+
+use self::contents::{contents, summarized_contents, turn_contents};
+use super::agent::{IncludeContents, LlmAgent};
+use super::toolbox::{Toolbox, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
@@ -39,7 +45,7 @@ pub(super) async fn build(
     let paragraphs = [
         Some(global),
         Some(instruction),
-        live::instruction(cx).map(str::to_owned),
+        transfer::live_instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.description.meta().description)),
         tools
             .has_answer_tool()

@@ -9,7 +9,7 @@ use crate::runtime::agent::DynAgent;
 macro_rules! __agent_root {
     ($agent:ty) => {
         /// A live run checks the agent when it begins, because its parts are known only then.
-        impl $crate::__private::wire::LiveIf<true> for $agent {}
+        impl $crate::workflow::LiveIf<true> for $agent {}
         impl<R: ?Sized> $crate::Needs<R> for $agent {}
 
         /// As the root of a run, the agent takes a message and returns only its events.

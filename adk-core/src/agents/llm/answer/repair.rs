@@ -1,10 +1,12 @@
 //! [`Repair`]: corrections of answers that do not fit their type. The model reads the reason and
 //! the position of the error, and answers again.
 
-use super::output::Misfit;
-use super::respond::{self, RESPOND};
-use super::{LlmAgent, RETRY_KEY, call, no_answer};
+use super::call::{self, RETRY_KEY};
+use super::misfit::Misfit;
+use super::no_answer;
 use crate::Result;
+use crate::agents::llm::agent::LlmAgent;
+use crate::agents::llm::toolbox::respond::{self, RESPOND};
 use crate::model::ModelResponse;
 use crate::runtime::run::Context;
 use crate::store::engine::CallKind;
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 /// The answers of one turn that did not fit. They are not recorded separately, because the record
 /// of each model call contains its answer.
 #[derive(Default)]
-pub(super) struct Repair {
+pub(in crate::agents::llm) struct Repair {
     attempts: u32,
     /// Each answer, followed by its correction request.
     messages: Vec<Content>,
@@ -23,7 +25,7 @@ pub(super) struct Repair {
 
 impl Repair {
     /// Returns the messages that follow the conversation in the next request.
-    pub(super) fn contents(&self) -> impl Iterator<Item = Content> {
+    pub(in crate::agents::llm) fn contents(&self) -> impl Iterator<Item = Content> {
         self.messages.iter().cloned()
     }
 
@@ -33,7 +35,7 @@ impl Repair {
     /// # Errors
     /// Returns the misfit if this was the last permitted attempt, if `is_last` is set, or if the
     /// reply was cut off.
-    pub(super) async fn refuse(
+    pub(in crate::agents::llm) async fn refuse(
         &mut self,
         agent: &LlmAgent,
         answer: ModelResponse,
@@ -66,7 +68,7 @@ impl Repair {
     ///
     /// # Errors
     /// Fails if this was the last permitted attempt.
-    pub(super) fn note_tool_calls(
+    pub(in crate::agents::llm) fn note_tool_calls(
         &mut self,
         agent: &LlmAgent,
         answer: Option<String>,

@@ -1,6 +1,5 @@
 //! [`Exchanges`]: assignment of responses to function calls.
 
-use crate::agents::llm::turn::OWN_ID;
 use crate::store::event::Event;
 use crate::{Content, FunctionResponse, Part, Role};
 use adk_model::__private::model::MessageSource;
@@ -9,6 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
+
+/// Prefix of call ids that this crate generates for calls without an id. Requests to the model omit
+/// these ids.
+pub(in crate::agents::llm) const OWN_ID: &str = "adk-";
 
 /// The function calls of one agent in a conversation that have a response.
 ///
@@ -24,7 +27,7 @@ pub(super) struct Exchanges<'a> {
 }
 
 /// Index of an event, and of a part in its content.
-pub(in crate::agents::llm) type Place = (usize, usize);
+pub(in crate::agents::llm::request) type Place = (usize, usize);
 
 struct Exchange<'a> {
     response: &'a FunctionResponse,
@@ -135,7 +138,7 @@ impl<'a> Exchanges<'a> {
 
 /// A call with its response: the place of the call, the index of the event that has the response,
 /// and the response.
-pub(in crate::agents::llm) type Pair<'a> = (Place, usize, &'a FunctionResponse);
+pub(in crate::agents::llm::request) type Pair<'a> = (Place, usize, &'a FunctionResponse);
 
 /// Reports whether any response for the agent belongs to a call that `events` does not contain, or
 /// to a call of another run. The author of such a response is the agent or the user.
@@ -153,7 +156,7 @@ pub(super) fn reaches_back(events: &[&Arc<Event>], pairs: &[Pair<'_>], agent: &s
 
 /// Returns each response with the place of its call and the index of the event that has the
 /// response, in the order of the responses.
-pub(in crate::agents::llm) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'a>> {
+pub(in crate::agents::llm::request) fn pairs<'a>(events: &[&'a Arc<Event>]) -> Vec<Pair<'a>> {
     let mut calls: HashMap<&str, Vec<Place>> = HashMap::new();
     let mut pairs = Vec::new();
     for (at, event) in events.iter().enumerate() {

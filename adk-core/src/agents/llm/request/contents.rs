@@ -6,12 +6,13 @@ mod order;
 mod tests;
 mod view;
 
+pub(in crate::agents::llm) use self::exchanges::OWN_ID;
 pub(super) use self::exchanges::pairs;
 use self::exchanges::{Exchanges, reaches_back};
 use self::view::is_silent;
 pub(super) use self::view::{Reach, View};
-use super::IncludeContents;
-use super::respond::RESPOND;
+use crate::agents::llm::agent::IncludeContents;
+use crate::agents::llm::toolbox::respond::RESPOND;
 use crate::model::{CallInfo, Contents};
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, EventCompaction};

@@ -4,54 +4,24 @@
 //! exactly the call that will run. Changes of callbacks or of the predicate in a resumed run cannot
 //! apply the answer to another call.
 
-use super::LlmAgent;
-use super::calls::{arguments, finish_call};
 use super::hooks::ToolHooks;
-use super::toolbox::Toolbox;
+use super::outcome::CallOutcome;
+use super::record::{PreparedCall, arguments, finish_call};
 use crate::FunctionCall;
+use crate::agents::llm::agent::LlmAgent;
+use crate::agents::llm::toolbox::Toolbox;
 use crate::panic::catch_panic;
 use crate::runtime::run::{CallStep, Context, OpenWait, WaitAnswer, WaitQuestion};
-use crate::runtime::tool::{DynTool, ToolArgs, ToolContext, ToolError, ToolRecord};
+use crate::runtime::tool::{DynTool, ToolContext, ToolError};
 use crate::spec::AnsweredBy;
 use crate::store::engine::CallKind;
 use crate::store::event::StateDelta;
 use crate::{BoxFuture, Name, Result};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// ADK's message to the model for a call that a person has refused.
 const REJECTED: &str = "This tool call is rejected.";
-
-/// The recorded part of a call before its tool runs: the effects of callbacks, and whether the tool
-/// asks for a confirmation.
-#[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct PreparedCall {
-    pub(super) args: ToolArgs,
-    /// The result without a call of the tool: from a callback, from an error of the arguments, or
-    /// from a refusal.
-    pub(super) given: Option<Result<Value, String>>,
-    asks: bool,
-    /// Permitted answerers; `None` for the user who started the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    by: Option<AnsweredBy>,
-    pub(super) left: ToolRecord,
-    /// Answers to the questions of the tool itself. Not recorded here.
-    #[serde(skip)]
-    pub(super) answers: Vec<Value>,
-}
-
-impl PreparedCall {
-    /// Creates the state of a call that continues with answers to its own questions.
-    pub(super) fn resuming(args: ToolArgs, left: ToolRecord, answers: Vec<Value>) -> Self {
-        Self {
-            args,
-            left,
-            answers,
-            ..Self::default()
-        }
-    }
-}
 
 /// The outcome of a confirmation.
 pub(super) enum ConfirmationOutcome {
@@ -137,7 +107,7 @@ async fn ask_about(
         WaitAnswer::Open(waiting) => ConfirmationOutcome::Open(waiting),
         WaitAnswer::There(Value::Bool(true)) => ConfirmationOutcome::Ready(before),
         WaitAnswer::There(_) => ConfirmationOutcome::Refused(Box::new(PreparedCall {
-            given: Some(Err(REJECTED.to_owned())),
+            given: Some(CallOutcome::Error(REJECTED.to_owned())),
             ..*before
         })),
     })
@@ -180,7 +150,10 @@ async fn prepare_call(
     hooks: ToolHooks,
 ) -> Result<PreparedCall> {
     let mut before = PreparedCall {
-        given: hooks.before(&mut call, &mut own).await?.map(Ok),
+        given: hooks
+            .before(&mut call, &mut own)
+            .await?
+            .map(CallOutcome::Value),
         ..PreparedCall::default()
     };
     if before.given.is_none()

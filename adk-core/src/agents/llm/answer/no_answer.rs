@@ -8,12 +8,12 @@ use crate::{Error, ErrorKind, NoAnswerKind};
 use std::borrow::Cow;
 
 /// ADK's error code for a complete reply without content.
-pub(super) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
+pub(in crate::agents::llm) const NO_CONTENT: &str = "MODEL_RETURNED_NO_CONTENT";
 
 const MORE_TOKENS: &str = "give the agent more `max_output_tokens`";
 
 /// The response for each call of a reply that was cut off.
-pub(super) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output \
+pub(in crate::agents::llm) const NOT_RUN: &str = "This call was not run: your reply reached the limit of output \
     tokens and was cut off in the middle of its calls. Call again with less in one reply.";
 
 /// Error codes of providers. All other codes are [`NoAnswerKind::Other`].
@@ -75,7 +75,7 @@ fn fact_and_help(kind: NoAnswerKind) -> (&'static str, &'static str) {
 }
 
 /// Adds ADK's error code to a complete reply without content.
-pub(super) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse {
+pub(in crate::agents::llm) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse {
     let is_empty =
         response.content.parts.is_empty() && response.finish_reason == Some(FinishReason::Stop);
     if is_empty && response.error_code.is_none() {
@@ -87,7 +87,7 @@ pub(super) fn with_no_content_code(mut response: ModelResponse) -> ModelResponse
 }
 
 /// Returns the reason why an agent whose last reply is this event has written no key.
-pub(super) fn reason(event: &Event) -> NothingWritten {
+pub(in crate::agents::llm) fn reason(event: &Event) -> NothingWritten {
     let details = event.details.as_deref();
     let code = details.and_then(|details| details.error_code.as_deref());
     let finish = details.and_then(|details| details.finish_reason.as_ref());
@@ -119,7 +119,7 @@ pub(super) fn reason(event: &Event) -> NothingWritten {
 
 /// Returns the reason why an agent has written no key after this tool ended the turn without a
 /// reply of the model.
-pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
+pub(in crate::agents::llm) fn summary_skipped(tool: &str) -> NothingWritten {
     NothingWritten {
         kind: ErrorKind::KeyNotWritten,
         why: format!(
@@ -134,7 +134,9 @@ pub(super) fn summary_skipped(tool: &str) -> NothingWritten {
 
 /// Returns the problem of a reply with this finish reason, and the remedy. Returns `None` if there
 /// is no problem.
-pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str, &'static str)> {
+pub(in crate::agents::llm) fn ended_early(
+    finish: Option<&FinishReason>,
+) -> Option<(&'static str, &'static str)> {
     match finish? {
         FinishReason::Stop => None,
         FinishReason::MaxTokens => Some((
@@ -149,7 +151,7 @@ pub(super) fn ended_early(finish: Option<&FinishReason>) -> Option<(&'static str
 }
 
 /// Returns the error for the second reply of a turn whose calls were cut off.
-pub(super) fn calls_cut_off() -> Error {
+pub(in crate::agents::llm) fn calls_cut_off() -> Error {
     let message = "the model's reply was cut off at the limit of output tokens in the middle of \
         its tool calls for the second time, and no call was executed";
     Error::new(ErrorKind::NoAnswer(NoAnswerKind::CutOff), message).with_help(MORE_TOKENS)

@@ -1,159 +1,28 @@
-//! [`AgentOutput`]: the output key of an agent, and the conversion of a reply to the value of the
-//! key.
+//! [`value`]: the value of an agent's key in the answer of a model; [`Misfit`]: an answer that does
+//! not fit the type of the key.
 
-use super::{OutputKey, no_answer, respond};
+use super::no_answer;
+use crate::agents::llm::agent::AgentOutput;
 use crate::model::FinishReason;
-use crate::runtime::tool::{decode, text};
-use crate::{Content, Error, ErrorKind, Name, Part, Result, depth};
+use crate::runtime::tool::text;
+use crate::{Content, Error, ErrorKind, Name, Result};
 use serde_json::Value;
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Maximum number of characters of an answer and of its schema in an error message.
 const SHOWN: usize = 200;
-
-/// The key that receives an agent's answer, and the form of the answer.
-#[derive(Clone)]
-pub struct AgentOutput {
-    /// The key, with its prefix if it has one. Without a key the model is asked for an answer of
-    /// the form, and an answer that does not fit is accepted as text, as in ADK.
-    pub(crate) key: Option<Name>,
-    form: OutputForm,
-}
-
-#[derive(Clone)]
-enum OutputForm {
-    Text,
-    /// A type of the program. Its schema is created at the first model call.
-    Type {
-        make: fn() -> Arc<Value>,
-        made: OnceLock<Arc<Value>>,
-        read: fn(&Value) -> Result<Value, String>,
-    },
-    /// A schema from outside.
-    Schema(Arc<Value>),
-}
-
-impl AgentOutput {
-    pub(crate) fn from_declaration(output: OutputKey) -> Self {
-        let form = match output.schema {
-            None => OutputForm::Text,
-            Some(make) => OutputForm::Type {
-                make,
-                made: OnceLock::new(),
-                read: output.read,
-            },
-        };
-        Self {
-            key: Some(Name::literal(output.key)),
-            form,
-        }
-    }
-
-    /// Creates an output that stores text unchanged.
-    pub fn text(key: Name) -> Self {
-        Self {
-            key: Some(key),
-            form: OutputForm::Text,
-        }
-    }
-
-    /// Creates the output of a declaration, with a key that is known at run time.
-    pub fn with_type(key: Option<Name>, output: OutputKey) -> Self {
-        Self {
-            key,
-            ..Self::from_declaration(output)
-        }
-    }
-
-    /// Creates an output of JSON that fits a schema.
-    pub fn with_schema(key: Option<Name>, schema: Arc<Value>) -> Self {
-        Self {
-            key,
-            form: OutputForm::Schema(schema),
-        }
-    }
-
-    pub(super) fn schema(&self) -> Option<Arc<Value>> {
-        match &self.form {
-            OutputForm::Text => None,
-            OutputForm::Type { make, made, .. } => Some(made.get_or_init(make).clone()),
-            OutputForm::Schema(schema) => Some(schema.clone()),
-        }
-    }
-
-    /// Converts a value to the form that its type serializes. Repairs common errors of providers in
-    /// otherwise correct values, and drops fields that the type does not have.
-    ///
-    /// # Errors
-    /// Returns the reason if the value does not fit.
-    pub(super) fn settle(&self, value: &mut Value) -> Result<(), String> {
-        let schema = self.schema().unwrap_or_default();
-        let own = match &self.form {
-            OutputForm::Text => return Ok(()),
-            OutputForm::Type { read, .. } => {
-                decode::settle(value, &schema, &|value| read(value).map(drop))?;
-                read(value)?
-            }
-            OutputForm::Schema(schema) => {
-                decode::settle(value, schema, &|value| decode::check(value, schema))?;
-                decode::known_part(value, schema)
-            }
-        };
-        depth::check(&own).map_err(|deep| format!("it is {deep}"))?;
-        *value = own;
-        Ok(())
-    }
-
-    /// Replaces the text of an answer by its value, because the text may contain more than the
-    /// value.
-    pub(super) fn show(&self, value: &Value, content: &mut Content) {
-        let text = content.text();
-        if matches!(self.form, OutputForm::Text) || is_written_as(&text, value) {
-            return;
-        }
-        let at = content
-            .parts
-            .iter()
-            .position(|part| matches!(part, Part::Text(_)))
-            .unwrap_or(0);
-        content.parts.retain(|part| !matches!(part, Part::Text(_)));
-        content.parts.insert(at, Part::text(value.to_string()));
-    }
-}
-
-impl fmt::Debug for AgentOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Output({}, {})",
-            self.key.as_deref().unwrap_or("no key"),
-            if matches!(self.form, OutputForm::Text) {
-                "text"
-            } else {
-                "json"
-            }
-        )
-    }
-}
-
-/// Reports whether a text contains only this value, as this crate or Python writes it.
-fn is_written_as(text: &str, value: &Value) -> bool {
-    let (own, of_python) = (value.to_string(), respond::text(value));
-    text == own || text == of_python
-}
 
 /// Returns the key and its new value. Returns `None` if the answer has no text, which keeps the old
 /// value of the key. Afterwards the content of a typed answer is only the value.
 ///
 /// # Errors
 /// Fails if the text is not JSON, or if the JSON does not fit the agent's type.
-pub(super) fn value(
+pub(in crate::agents::llm) fn value(
     output: &AgentOutput,
     content: &mut Content,
 ) -> Result<Option<(Name, Value)>, Misfit> {
     let text = content.text();
-    if matches!(output.form, OutputForm::Text) {
+    if output.is_text() {
         let key = output.key.clone().filter(|_| !text.is_empty());
         return Ok(key.map(|key| (key, Value::String(text))));
     }
@@ -175,16 +44,16 @@ pub(super) fn value(
 
 /// An answer that does not fit its type.
 #[derive(Debug)]
-pub(super) struct Misfit {
+pub(in crate::agents::llm) struct Misfit {
     key: Name,
     schema: Arc<Value>,
     text: String,
     /// The reason and the position of the error.
-    pub(super) why: String,
+    pub(in crate::agents::llm) why: String,
 }
 
 impl Misfit {
-    pub(super) fn new(output: &AgentOutput, text: String, why: String) -> Self {
+    pub(in crate::agents::llm) fn new(output: &AgentOutput, text: String, why: String) -> Self {
         let key = output.key.clone().unwrap_or_default();
         Self {
             key,
@@ -195,7 +64,7 @@ impl Misfit {
     }
 
     /// Returns the correction request for the model.
-    pub(super) fn request(&self) -> String {
+    pub(in crate::agents::llm) fn request(&self) -> String {
         let Self { schema, why, .. } = self;
         format!(
             "Your answer does not fit: {why}. Answer once more, as a whole, with JSON of this \
@@ -204,7 +73,11 @@ impl Misfit {
     }
 
     /// Returns the error after the last permitted attempt.
-    pub(super) fn error(self, finish: Option<&FinishReason>, attempts: u32) -> Error {
+    pub(in crate::agents::llm) fn error(
+        self,
+        finish: Option<&FinishReason>,
+        attempts: u32,
+    ) -> Error {
         let Self {
             key,
             schema,
@@ -243,7 +116,8 @@ fn excerpt(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Thought;
+    use crate::agents::llm::agent::OutputKey;
+    use crate::{Part, Thought};
     use serde_json::json;
 
     const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");

@@ -1,7 +1,8 @@
 //! [`LlmDecl`]: the declaration of an LLM agent. The fixed part is the basis of checks; the
 //! [`LlmSettings`] may change.
 
-use super::{Compaction, Instruction};
+use super::conversation::{Compaction, IncludeContents};
+use super::instruction::Instruction;
 use crate::encode::to_json;
 use crate::model::{GenerationConfig, ModelRef};
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
@@ -320,42 +321,6 @@ impl fmt::Debug for OutputKey {
     }
 }
 
-/// The part of the conversation that an agent sees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IncludeContents {
-    /// All events that its branch may see.
-    #[default]
-    Default,
-    /// Only the current turn. The turn begins with the latest message of the user, or with the
-    /// latest reply of another agent, and includes it.
-    None,
-    /// Only the agent's own calls of this turn and their responses, without messages of the user
-    /// and of other agents. In a live run equal to `None`, because there the messages of the user
-    /// form the turn.
-    Prompt,
-    /// The last `n` turns, 1 or more. Each begins with a message of the user. Older events are not
-    /// read.
-    Last(u32),
-}
-
-impl IncludeContents {
-    /// Returns the error in this value, or in its combination with a compaction.
-    pub const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
-        match (self, compact) {
-            (Self::Last(0), _) => Some(
-                "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in \
-                 `last(8)`",
-            ),
-            (Self::Default, Some(compact)) => compact.fault(),
-            (_, Some(_)) => Some(
-                "syntax: `compact` summarizes the whole conversation, but `include_contents` shows \
-                 only the newest turns; help: remove one of them",
-            ),
-            (_, None) => None,
-        }
-    }
-}
-
 /// Settings of an agent that can change without affecting the checks.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -392,7 +357,7 @@ pub struct LlmSettings {
 
 impl LlmSettings {
     /// Returns the maximum duration of a model call with all attempts and fallback models.
-    pub(super) fn longest(&self, attempt: Duration) -> Duration {
+    pub(in crate::agents::llm) fn longest(&self, attempt: Duration) -> Duration {
         let models = u32::try_from(self.fallback.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1);
@@ -470,7 +435,7 @@ impl Retry {
     }
 
     /// Returns the waits before further attempts.
-    pub(super) fn waits(self) -> impl Iterator<Item = Duration> + Send {
+    pub(in crate::agents::llm) fn waits(self) -> impl Iterator<Item = Duration> + Send {
         let waits = backon::ExponentialBuilder::new()
             .with_min_delay(self.delay)
             .with_max_delay(self.max_delay)

@@ -1,34 +1,22 @@
-//! The tools of an agent: first the declared tools, then the tools that were added at run time.
+//! Checks of the tools of an agent: of their names, and of the tools that were added at run time.
 
-use super::LlmAgent;
 use super::respond::RESPOND;
 use super::transfer::TRANSFER;
+use crate::agents::llm::agent::LlmAgent;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::Prepare;
-use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{AgentMeta, Spec, Step, StepKind, ToolMeta};
 use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Result};
 use adk_spec::__private::wait_in_tool;
-use std::sync::Arc;
 
 /// Names that the runtime reserves for its own tools.
-pub(super) const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
+pub(in crate::agents::llm) const RESERVED: [&str; 2] = [TRANSFER, RESPOND];
 
 impl LlmAgent {
-    /// Returns all tools, in the order of the model request.
-    pub(super) fn tools(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
-        self.tools.0.iter().chain(&self.settings.tools.0)
-    }
-
-    /// Returns all toolsets.
-    pub(super) fn toolsets(&self) -> impl Iterator<Item = &Arc<dyn Toolset>> {
-        self.toolsets.0.iter().chain(&self.settings.toolsets.0)
-    }
-
     /// Checks the names of all tools before the first call. The macro checks only the declared
     /// tools.
-    pub(super) fn check_tools(&self) -> Result<()> {
+    pub(in crate::agents::llm) fn check_tools(&self) -> Result<()> {
         let mut seen: Vec<&str> = Vec::new();
         for tool in self.tools() {
             let name = tool.declaration_dyn().name.as_str();
@@ -68,7 +56,7 @@ impl LlmAgent {
 
     /// Checks that the declaration permits each added tool, and that the tool stays within the
     /// effects that the checks assumed.
-    pub(super) fn check_added(&self, prepare: &Prepare<'_>) -> Result<()> {
+    pub(in crate::agents::llm) fn check_added(&self, prepare: &Prepare<'_>) -> Result<()> {
         let meta = self.meta();
         if !meta.more_tools
             && let Some(toolset) = self.settings.toolsets.0.first()

@@ -4,7 +4,7 @@
 use super::order::{LeftOut, arrange};
 use crate::Part;
 use crate::Result;
-use crate::agents::llm::IncludeContents;
+use crate::agents::llm::agent::IncludeContents;
 use crate::model::CallInfo;
 use crate::runtime::run::History;
 use crate::store::event::{ConcurrentBlock, Event, EventCompaction};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The requested part of the log.
 #[derive(Clone, Copy)]
-pub(in crate::agents::llm) enum Reach {
+pub(in crate::agents::llm::request) enum Reach {
     Include(IncludeContents),
     /// All events, with summaries in place of the events that they cover.
     Summarized,
@@ -22,14 +22,14 @@ pub(in crate::agents::llm) enum Reach {
 /// Events with content, oldest first and in the order of [`arrange`], and the summaries that
 /// replace other events.
 #[derive(Default)]
-pub(in crate::agents::llm) struct View<'a> {
-    pub(in crate::agents::llm) events: Vec<&'a Arc<Event>>,
+pub(in crate::agents::llm::request) struct View<'a> {
+    pub(in crate::agents::llm::request) events: Vec<&'a Arc<Event>>,
     /// The positions of the events in the log.
-    pub(in crate::agents::llm) places: Vec<usize>,
+    pub(in crate::agents::llm::request) places: Vec<usize>,
     /// The summaries, each with the index of the event that follows it.
-    pub(in crate::agents::llm) summaries: Vec<(usize, &'a EventCompaction)>,
+    pub(in crate::agents::llm::request) summaries: Vec<(usize, &'a EventCompaction)>,
     /// Number of events after the newest summary.
-    pub(in crate::agents::llm) since: usize,
+    pub(in crate::agents::llm::request) since: usize,
     /// Whether the view contains the whole requested part of the log, so that earlier events are
     /// not needed.
     pub(super) is_whole: bool,
@@ -51,7 +51,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// Fails if the store fails.
-    pub(in crate::agents::llm) async fn read(
+    pub(in crate::agents::llm::request) async fn read(
         history: &'a History,
         agent: &str,
         reach: Reach,

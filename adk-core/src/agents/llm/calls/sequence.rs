@@ -6,9 +6,9 @@
 //! reads and writes the key. Keys are compared by their stored names, because an instance may read
 //! and write one key under two names.
 
-use super::toolbox::Toolbox;
 use crate::FunctionCall;
 use crate::Name;
+use crate::agents::llm::toolbox::Toolbox;
 use crate::runtime::run::{Context, KeyScope, stored_key};
 use crate::runtime::tool::DynTool;
 use crate::spec::Renames;

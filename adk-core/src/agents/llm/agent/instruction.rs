@@ -58,7 +58,7 @@ impl Instruction {
     }
 
     /// Returns the instruction as a prompt for all agents below; `None` if it is empty.
-    pub(super) fn for_all(self) -> Option<Arc<dyn PromptSource>> {
+    pub(in crate::agents::llm) fn for_all(self) -> Option<Arc<dyn PromptSource>> {
         match self.prompt() {
             Some("") => None,
             _ => Some(Arc::new(self)),
@@ -69,7 +69,7 @@ impl Instruction {
     ///
     /// # Errors
     /// Fails if a prompt reads a missing value, or if the function fails.
-    pub(super) async fn render(&self, cx: &mut Context) -> Result<String> {
+    pub(in crate::agents::llm) async fn render(&self, cx: &mut Context) -> Result<String> {
         let function = match &self.0 {
             InstructionSource::Prompt(prompt) => {
                 return template::render(prompt, "instruction", cx).await;

@@ -1,9 +1,9 @@
 //! [`make`]: one model call. It is a recorded step that contains the attempts, their waits and the
 //! timeout.
 
-use super::calls::without_deep_arguments;
 use super::pieces::{Piece, PieceSender, channel};
-use super::{Retry, trace};
+use crate::agents::llm::agent::{LlmAgent, Retry};
+use crate::agents::llm::trace;
 use crate::encode::to_json;
 use crate::limit::Permit;
 use crate::model::{
@@ -12,7 +12,7 @@ use crate::model::{
 use crate::runtime::run::{Context, ModelChain, Run, TraceSpan};
 use crate::spec::Money;
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{BoxFuture, Error, Name, Result, task};
+use crate::{BoxFuture, Error, Name, Part, Result, depth, task};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use std::future::poll_fn;
@@ -34,15 +34,11 @@ pub const RETRY_KEY: &str = "retry";
 /// `error` and `next`.
 pub const FALLBACK_KEY: &str = "fallback";
 
-/// The key of [`Event::custom_metadata`](crate::Event::custom_metadata) on a partial event that
-/// reports a failed summary of the conversation. The value is an object with `error`.
-pub const COMPACTION_KEY: &str = "compaction";
-
 /// The name of model calls in the keys of their journal entries.
-pub(super) const MODEL: Name = Name::literal("model");
+pub(in crate::agents::llm) const MODEL: Name = Name::literal("model");
 
 /// Returns the name of calls of this kind in the keys of their journal entries.
-pub(super) const fn name(kind: CallKind) -> Name {
+pub(in crate::agents::llm) const fn name(kind: CallKind) -> Name {
     match kind {
         CallKind::Summary => Name::literal("summary"),
         _ => MODEL,
@@ -52,13 +48,13 @@ pub(super) const fn name(kind: CallKind) -> Name {
 /// The parameters of a model call.
 pub(super) struct ModelCall {
     /// [`CallKind::Model`] or [`CallKind::Summary`].
-    pub(super) kind: CallKind,
-    pub(super) models: ModelChain,
-    pub(super) request: Arc<ModelRequest>,
-    pub(super) timeout: Option<Duration>,
-    pub(super) retry: Retry,
-    pub(super) run: Arc<Run>,
-    pub(super) trace: Option<Arc<TraceSpan>>,
+    kind: CallKind,
+    models: ModelChain,
+    request: Arc<ModelRequest>,
+    timeout: Option<Duration>,
+    retry: Retry,
+    run: Arc<Run>,
+    trace: Option<Arc<TraceSpan>>,
 }
 
 /// Makes the call. Emits its pieces as partial events while the call runs; a slow consumer slows
@@ -119,6 +115,24 @@ pub(super) async fn make(call: ModelCall, cx: &mut Context) -> Result<ModelRespo
 }
 
 impl ModelCall {
+    pub(super) fn new(
+        agent: &LlmAgent,
+        kind: CallKind,
+        models: ModelChain,
+        request: Arc<ModelRequest>,
+        cx: &Context,
+    ) -> Self {
+        Self {
+            kind,
+            models,
+            request,
+            timeout: agent.settings.timeout,
+            retry: agent.settings.retry,
+            run: cx.run.clone(),
+            trace: cx.trace.clone(),
+        }
+    }
+
     /// Returns the inputs that are recorded with the call: the request and the names of the models.
     /// Omits the ids of tool calls, because providers generate other ids each time.
     fn inputs(&self) -> CallInputs {
@@ -455,4 +469,18 @@ fn wait_too_long(error: ModelError, wait: Duration, max: Duration) -> ModelError
         error.message()
     );
     error.with_message(message)
+}
+
+/// Removes arguments that are nested too deep. Such a call gets an error as its response.
+fn without_deep_arguments(mut response: ModelResponse) -> ModelResponse {
+    for part in &mut response.content.parts {
+        if let Part::FunctionCall(call) = part
+            && let Err(deep) = depth::check_object(&call.args)
+        {
+            let call = Arc::make_mut(call);
+            depth::discard(Value::Object(std::mem::take(&mut call.args)));
+            call.malformed = Some(format!("an object {deep}"));
+        }
+    }
+    response
 }

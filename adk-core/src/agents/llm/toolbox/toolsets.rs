@@ -1,8 +1,8 @@
 //! Tools of toolsets, as one model call of an agent offers them.
 
-use super::LlmAgent;
-use super::live::TASK_COMPLETED;
-use super::tools::{RESERVED, unseen_key};
+use super::check::{RESERVED, unseen_key};
+use super::transfer::TASK_COMPLETED;
+use crate::agents::llm::agent::LlmAgent;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::{Context, ReadonlyContext};
 use crate::runtime::tool::{DynTool, Toolset};

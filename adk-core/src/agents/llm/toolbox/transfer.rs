@@ -1,14 +1,25 @@
-//! [`TransferToAgent`]: the tool through which a model hands over to another agent.
+//! The tools through which a model hands over: [`TransferToAgent`], and in a live run
+//! [`TaskCompleted`].
 
+use crate::agents::llm::agent::LlmAgent;
 use crate::model::ToolDeclaration;
 use crate::runtime::run::{Context, HandoverState, HandoverTarget};
-use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
+use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, without_arguments};
 use crate::spec::ToolMeta;
 use crate::{Error, ErrorKind, Name, Result};
 use serde_json::{Value, json};
+use std::sync::{Arc, LazyLock};
 
 /// ADK's name of the tool.
 pub(super) const TRANSFER: &str = "transfer_to_agent";
+
+/// The tool through which an agent hands over to the next agent; the name is ADK's.
+pub(in crate::agents::llm) const TASK_COMPLETED: &str = "task_completed";
+
+/// An additional instruction for agents that have the tool `task_completed`.
+const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, \
+    call the tool `task_completed` and write nothing with that call: the next agent then takes \
+    over the conversation.";
 
 /// The tool through which a model hands over.
 pub(super) struct TransferToAgent {
@@ -92,7 +103,7 @@ fn quoted(names: &[Name]) -> String {
 
 /// Returns the instruction with the agents to which a model may hand over; `None` if there are
 /// none.
-pub(super) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
+pub(in crate::agents::llm) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
     let handovers = handovers?;
     handovers.offered().next()?;
     let mut text = String::from("You can hand the conversation over to another agent:\n");
@@ -124,7 +135,7 @@ pub(super) fn instruction(handovers: Option<&HandoverState>) -> Option<String> {
 ///
 /// # Errors
 /// Fails if no target has this name.
-pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
+pub(in crate::agents::llm) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
     let author = cx.author().clone();
     let Some(handovers) = &mut cx.frame.handovers else {
         let message = format!("it cannot hand over to `{name}`, because it has no targets");
@@ -155,5 +166,42 @@ pub(super) fn hand_over(name: &Name, cx: &mut Context) -> Result<()> {
             Err(Error::new(ErrorKind::Transfer, message)
                 .with_help(format!("name one of its targets: {}", quoted(&names))))
         }
+    }
+}
+
+/// Returns the instruction for an agent in a live run, unless the agent is the whole workflow.
+pub(in crate::agents::llm) fn live_instruction(cx: &Context) -> Option<&'static str> {
+    (cx.run.kind.live().is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
+}
+
+/// Returns the tool for an agent in a live run. The tool is valid for this run only, because all
+/// runs share the agent.
+pub(super) fn task_completed(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
+    let own = agent
+        .tools()
+        .any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
+    live_instruction(cx)
+        .filter(|_| !own)
+        .map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
+}
+
+/// Ends the turn of an agent in a live run.
+struct TaskCompleted;
+
+impl Tool for TaskCompleted {
+    const META: ToolMeta<'static> = ToolMeta::new(
+        TASK_COMPLETED,
+        "Says that your task is done, and hands the conversation over to the next agent.",
+    );
+
+    fn declaration(&self) -> &ToolDeclaration {
+        static DECLARATION: LazyLock<ToolDeclaration> =
+            LazyLock::new(|| without_arguments(&TaskCompleted::META));
+        &DECLARATION
+    }
+
+    async fn call(&self, _: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
+        cx.actions.skip_summarization = true;
+        Ok(Value::from("The task is completed."))
     }
 }

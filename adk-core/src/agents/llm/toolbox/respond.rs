@@ -1,22 +1,20 @@
 //! [`SetModelResponse`]: the tool through which a model gives a typed answer if it does not support
 //! a response schema together with tools.
 
-use super::AgentOutput;
+use crate::agents::llm::agent::{AgentOutput, json_of_python};
 use crate::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError};
 use crate::spec::ToolMeta;
 use crate::store::event::Event;
 use crate::{Content, FunctionCall, Part};
-use serde::Serialize;
 use serde_json::{Value, json};
-use std::io;
 use std::sync::Arc;
 
 /// ADK's name of the tool.
-pub(super) const RESPOND: &str = "set_model_response";
+pub(in crate::agents::llm) const RESPOND: &str = "set_model_response";
 
 /// The instruction for a model with this tool.
-pub(super) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in \
+pub(in crate::agents::llm) const INSTRUCTION: &str = "Give your final answer by calling `set_model_response`, in \
     the form that its arguments ask for, and never as text. Call other tools first where you need \
     them, and `set_model_response` last.";
 
@@ -29,13 +27,13 @@ const AGAIN: &str = ". Call `set_model_response` again with all that it asks for
     that it asks for";
 
 /// Returns the arguments of the first call of `set_model_response` as text.
-pub(super) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {
+pub(in crate::agents::llm) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Option<String> {
     let call = calls.iter().find(|call| call.name == RESPOND)?;
     Some(Value::Object(call.args.clone()).to_string())
 }
 
 /// Converts an answer in a reply to the form that its type serializes, and removes text around it.
-pub(super) fn settle(output: &AgentOutput, content: &mut Content) {
+pub(in crate::agents::llm) fn settle(output: &AgentOutput, content: &mut Content) {
     let mut is_given = false;
     for part in &mut content.parts {
         if let Part::FunctionCall(call) = part
@@ -82,7 +80,7 @@ fn arguments(answer: Value, output: &AgentOutput) -> ToolArgs {
 }
 
 /// Returns only the reason of a refusal.
-pub(super) fn reason(refusal: &str) -> String {
+pub(in crate::agents::llm) fn reason(refusal: &str) -> String {
     let reason = refusal.strip_prefix(MISFIT).unwrap_or(refusal);
     reason.strip_suffix(AGAIN).unwrap_or(reason).to_owned()
 }
@@ -135,53 +133,6 @@ impl Tool for SetModelResponse {
 }
 
 /// Returns the event of an answer from the tool. It looks like a text answer of the model.
-pub(super) fn event(answer: &Value) -> Event {
-    Event::new().with_content(Content::model(text(answer)))
-}
-
-/// Returns JSON with a space after each comma and colon, as Python writes it.
-pub(super) fn text(value: &Value) -> String {
-    let mut bytes = Vec::new();
-    let mut writer = serde_json::Serializer::with_formatter(&mut bytes, Spaced);
-    // Writes to a vector do not fail, and every value has a JSON form.
-    drop(value.serialize(&mut writer));
-    String::from_utf8(bytes).unwrap_or_default()
-}
-
-struct Spaced;
-
-impl serde_json::ser::Formatter for Spaced {
-    fn begin_array_value<W: io::Write + ?Sized>(
-        &mut self,
-        to: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first { Ok(()) } else { to.write_all(b", ") }
-    }
-
-    fn begin_object_key<W: io::Write + ?Sized>(
-        &mut self,
-        to: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        if first { Ok(()) } else { to.write_all(b", ") }
-    }
-
-    fn begin_object_value<W: io::Write + ?Sized>(&mut self, to: &mut W) -> io::Result<()> {
-        to.write_all(b": ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_is_written_as_python_writes_it() {
-        let answer = json!({"title": "a, b: c", "tags": ["é", 1.0, null], "empty": {}, "none": []});
-        assert_eq!(
-            text(&answer),
-            r#"{"title": "a, b: c", "tags": ["é", 1.0, null], "empty": {}, "none": []}"#
-        );
-    }
+pub(in crate::agents::llm) fn event(answer: &Value) -> Event {
+    Event::new().with_content(Content::model(json_of_python(answer)))
 }

@@ -1,93 +1,13 @@
-//! Calls of callbacks and plugins around model calls and tool calls. Agents without callbacks have
-//! no cost.
+//! [`ToolHooks`]: the callbacks and plugins around tool calls. Agents without callbacks have no cost.
 
-use super::toolbox::Toolbox;
-use super::{LlmAgent, no_answer};
-use crate::model::{ModelRequest, ModelResponse};
+use super::outcome::CallOutcome;
+use crate::agents::llm::agent::LlmAgent;
 use crate::runtime::callback::{self, ToolCallbacks};
-use crate::runtime::run::{Context, ToolActions};
+use crate::runtime::run::Context;
 use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};
 use crate::{Error, ErrorKind, FunctionCall, Result};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::Arc;
-
-pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
-    !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
-}
-
-/// Lets each tool that has a [`ProcessRequest`](crate::tool::ProcessRequest) hook change the
-/// request. The hooks cannot request actions.
-async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
-    for processor in tools.processors() {
-        let mut own = cx.callback_context();
-        own.refuse_updates("by a tool that changes a model request");
-        let processed = processor.process_request(request, &mut own).await;
-        cx.end_callback(own);
-        processed?;
-    }
-    Ok(())
-}
-
-/// Runs the callbacks before a model call. A returned reply replaces the call. The actions that
-/// callbacks request are added to `actions`, as in [`after_call`].
-///
-/// The work after the checks is boxed, here and below, because few agents have callbacks and every
-/// future would contain it.
-pub(super) async fn before_model(
-    tools: &Toolbox<'_>,
-    request: &mut ModelRequest,
-    actions: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<Option<ModelResponse>> {
-    let agent = tools.agent();
-    if tools.processors().next().is_some() {
-        Box::pin(process(tools, request, cx)).await?;
-    }
-    if !is_watched(agent, cx) {
-        return Ok(None);
-    }
-    Box::pin(async move {
-        let mut own = cx.callback_context();
-        let given =
-            callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
-        add(actions, cx.end_callback(own));
-        given
-    })
-    .await
-}
-
-/// Runs the callbacks after a model call. A callback may replace an error by a reply, and a reply
-/// by another reply.
-pub(super) async fn after_call(
-    agent: &LlmAgent,
-    request: &ModelRequest,
-    answer: Result<ModelResponse>,
-    actions: &mut ToolActions,
-    cx: &mut Context,
-) -> Result<ModelResponse> {
-    let callbacks = &agent.settings.model_callbacks;
-    let response = match answer {
-        Ok(response) => response,
-        Err(error) => {
-            let mut own = cx.callback_context();
-            let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
-            add(actions, cx.end_callback(own));
-            given?.ok_or(error)?
-        }
-    };
-    let mut response = no_answer::with_no_content_code(response);
-    let mut own = cx.callback_context();
-    let given = callback::after_model(callbacks, &mut own, &mut response).await;
-    add(actions, cx.end_callback(own));
-    Ok(given?.unwrap_or(response))
-}
-
-fn add(all: &mut ToolActions, asked: ToolActions) {
-    all.escalate |= asked.escalate;
-    all.skip_summarization |= asked.skip_summarization;
-    all.transfer_to_agent = asked.transfer_to_agent.or(all.transfer_to_agent.take());
-    all.exit_to = asked.exit_to.or(all.exit_to.take());
-}
 
 /// The callbacks around one tool call. They are part of the recorded call, so this type owns its
 /// values.
@@ -138,12 +58,12 @@ impl ToolHooks {
         call: &FunctionCall,
         error: ToolError,
         cx: &mut ToolContext,
-    ) -> Result<Result<Value, String>> {
+    ) -> Result<CallOutcome> {
         let message = error.to_string();
         let kind = error.kind();
         // The model called the tool with wrong arguments, and reads this error.
         if kind == ToolErrorKind::Argument || !self.is_watched && !self.is_strict {
-            return Ok(Err(message));
+            return Ok(CallOutcome::Error(message));
         }
         let error = match kind {
             ToolErrorKind::Panic => {
@@ -159,12 +79,12 @@ impl ToolHooks {
             ),
         };
         if let Some(value) = self.replace_error(call, &error, cx).await? {
-            return Ok(Ok(value));
+            return Ok(CallOutcome::Value(value));
         }
         if self.is_strict {
             Err(error.at(cx.path()))
         } else {
-            Ok(Err(message))
+            Ok(CallOutcome::Error(message))
         }
     }
 
@@ -191,23 +111,18 @@ impl ToolHooks {
     pub(super) async fn after(
         &self,
         call: &FunctionCall,
-        result: Result<Value, String>,
+        result: CallOutcome,
         cx: &mut ToolContext,
-    ) -> Result<Result<Value, String>> {
+    ) -> Result<CallOutcome> {
         if !self.is_watched {
             return Ok(result);
         }
-        let mut value = result.unwrap_or_else(|message| {
-            Value::Object(Map::from_iter([(
-                "error".to_owned(),
-                Value::String(message),
-            )]))
-        });
+        let mut value = result.into_value();
         Box::pin(async move {
             let mut own = cx.callback();
             let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
             cx.give_back(own);
-            Ok(Ok(given?.unwrap_or(value)))
+            Ok(CallOutcome::Value(given?.unwrap_or(value)))
         })
         .await
     }
