@@ -3,7 +3,7 @@
 use crate::claim::claim;
 use crate::error::{Doing, closed_error};
 use crate::lane::Job;
-use crate::runs::{self, Whose};
+use crate::runs;
 use crate::transact::OwnWork;
 use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
@@ -16,6 +16,7 @@ use adk_journal::engine::{
 use adk_journal::session::{Location, SessionKey};
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
+use adk_store::runs::Whose;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

@@ -59,6 +59,7 @@ mod reader;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod transact;
 mod types;
 mod waits;

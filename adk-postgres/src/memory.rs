@@ -4,11 +4,12 @@
 use crate::PostgresStore;
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use adk_journal::engine::{from_text, to_text};
-use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
+use crate::statements::ReadRow;
+use adk_journal::engine::to_text;
+use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
 use adk_journal::session::SessionKey;
-use adk_model::{BoxFuture, Content, Result};
-use sqlx::Row as _;
+use adk_model::{BoxFuture, Result};
+use adk_store::memory::{added_until, any_word, indexed_words, memory_entry, set_added_until};
 use std::sync::Arc;
 
 /// Entries by column, as arguments of one statement.
@@ -26,12 +27,7 @@ impl NewEntries {
     fn new(entries: Vec<MemoryEntry>) -> Result<Self> {
         let mut all = Self::default();
         for entry in entries {
-            all.words.push(
-                words(&entry.content.text())
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            );
+            all.words.push(indexed_words(&entry));
             all.contents.push(to_text(&entry.content)?);
             all.ids.push(entry.id);
             all.authors.push(entry.author);
@@ -84,12 +80,7 @@ impl MemoryService for PostgresStore {
         query: &'a str,
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
         Box::pin(async move {
-            // Words consist of letters and digits, so quotes need no escapes.
-            let any = words(query)
-                .iter()
-                .map(|word| format!("'{word}'"))
-                .collect::<Vec<_>>()
-                .join(" | ");
+            let any = any_word(query, '\'', " | ");
             // User ids contain no NUL, and Postgres rejects NUL in parameters.
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
@@ -103,28 +94,6 @@ impl MemoryService for PostgresStore {
                 .await
         })
     }
-}
-
-async fn added_until(
-    connection: &mut PgConnection,
-    key: &SessionKey,
-) -> Result<Option<MemoryMark>> {
-    let what = "read how far a session is in memory";
-    let sql = "SELECT events, last FROM adkw_memory_marks
-        WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    let query = sqlx::query(sql)
-        .bind(&key.app)
-        .bind(&key.user)
-        .bind(&key.id);
-    let Some(row) = query.fetch_optional(connection).await.doing(what)? else {
-        return Ok(None);
-    };
-    let events: i64 = row.try_get(0).doing(what)?;
-    let events = usize::try_from(events).unwrap_or(0);
-    Ok(Some(MemoryMark {
-        events,
-        last: row.try_get(1).doing(what)?,
-    }))
 }
 
 async fn add(
@@ -152,17 +121,7 @@ async fn add(
         .bind(&new.contents)
         .bind(&new.words);
     rows.execute(&mut *connection).await.doing(what)?;
-    let mark = "INSERT INTO adkw_memory_marks VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (app_name, user_id, session_id) DO UPDATE
-        SET events = EXCLUDED.events, last = EXCLUDED.last";
-    let mark = sqlx::query(mark)
-        .bind(&key.app)
-        .bind(&key.user)
-        .bind(&key.id);
-    let mark = mark
-        .bind(i64::try_from(until.events).unwrap_or(i64::MAX))
-        .bind(&until.last);
-    mark.execute(connection).await.map(drop).doing(what)
+    set_added_until(connection, key, until).await
 }
 
 async fn search(
@@ -182,12 +141,6 @@ async fn search(
         .bind(any)
         .bind(MAX_MEMORIES as i64);
     let rows = query.fetch_all(connection).await.doing(what)?;
-    let entry = |row: &sqlx::postgres::PgRow| {
-        let content: Content = from_text(row.try_get(3).doing(what)?, "an entry of memory")?;
-        let mut entry = MemoryEntry::new(row.try_get::<String, _>(0).doing(what)?, content);
-        (entry.author, entry.timestamp) =
-            (row.try_get(1).doing(what)?, row.try_get(2).doing(what)?);
-        Ok(entry)
-    };
-    rows.iter().map(entry).collect()
+    let read = |row| memory_entry(&ReadRow { row, doing: what });
+    rows.iter().map(read).collect()
 }

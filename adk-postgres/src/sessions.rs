@@ -10,6 +10,7 @@ use adk_journal::session::{
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, Result};
+use adk_store::sessions::Found;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -42,11 +43,7 @@ impl Shared {
         created.await.map_err(|_| closed_error())?
     }
 
-    async fn snapshot(
-        self: &Arc<Self>,
-        key: &SessionKey,
-        filter: &EventFilter,
-    ) -> Result<Option<Option<SessionSnapshot>>> {
+    async fn snapshot(self: &Arc<Self>, key: &SessionKey, filter: &EventFilter) -> Result<Found> {
         let (key, filter) = (key.clone(), filter.clone());
         let read: OwnWork<_> = Box::new(move |connection| {
             let (key, filter) = (key.clone(), filter.clone());
@@ -110,11 +107,10 @@ impl SessionStore for PostgresStore {
         Box::pin(async move {
             while can_exist(key) {
                 match self.0.snapshot(key, filter).await? {
-                    None => return Ok(None),
-                    Some(Some(snapshot)) => return Ok(Some(snapshot)),
-                    // Some events have no place in the log. Locking the session gives places to
-                    // them.
-                    Some(None) => {
+                    Found::Nothing => return Ok(None),
+                    Found::Session(snapshot) => return Ok(Some(snapshot)),
+                    // Locking the session gives places to the events.
+                    Found::NeedsPlaces => {
                         if !self.0.ask(key, |reply| Job::Look { reply }).await? {
                             return Ok(None);
                         }

@@ -39,11 +39,11 @@ mod reader;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod tail;
 mod time;
 #[cfg(test)]
 mod turns;
-mod waits;
 mod writer;
 
 use adk_journal::ArtifactStore;

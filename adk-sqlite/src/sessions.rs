@@ -11,6 +11,7 @@ use adk_journal::session::{
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, ErrorKind, Result, StoreErrorKind};
+use adk_store::sessions::Found;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -47,11 +48,9 @@ impl SessionStore for SqliteStore {
                     .reader
                     .read(move |connection| snapshot(connection, key, &filter, is_last))
             };
-            let Some(found) = read(false).await? else {
-                return Ok(None);
-            };
-            if found.is_some() {
-                return Ok(found);
+            let found = read(false).await?;
+            if !matches!(found, Found::NeedsPlaces) {
+                return Ok(found.session());
             }
             // Events of other programs get their places in the log now. If the file is locked or
             // full, they stay without.
@@ -68,7 +67,7 @@ impl SessionStore for SqliteStore {
             {
                 return Err(error);
             }
-            Ok(read(true).await?.flatten())
+            Ok(read(true).await?.session())
         })
     }
 

@@ -1,0 +1,89 @@
+//! Executes the statements that all SQL stores share.
+
+use crate::connection::PgConnection;
+use crate::error::Doing;
+use crate::runs::is_alive;
+use adk_model::Result;
+use adk_store::{Columns, Connection, Dialect, Parameter, Sql, Visit};
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::Query;
+use sqlx::{AssertSqlSafe, Postgres, Row as _};
+
+impl Connection for PgConnection {
+    const DIALECT: Dialect = Dialect {
+        mark: '$',
+        in_list: ["= ANY(", ")"],
+        null_or: "COALESCE",
+        is_alive: is_alive!(),
+        keeps_join_order: false,
+    };
+
+    async fn execute(
+        &mut self,
+        doing: &'static str,
+        sql: Sql,
+        parameters: &[Parameter<'_>],
+    ) -> Result<u64> {
+        let done = bound(sql, parameters).execute(self).await;
+        Ok(done.doing(doing)?.rows_affected())
+    }
+
+    async fn query(
+        &mut self,
+        doing: &'static str,
+        sql: Sql,
+        parameters: &[Parameter<'_>],
+        visit: Visit<'_>,
+    ) -> Result<()> {
+        let rows = bound(sql, parameters).fetch_all(self).await.doing(doing)?;
+        for row in &rows {
+            if visit(&ReadRow { row, doing })?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns a statement with its parameters.
+fn bound<'a>(sql: Sql, parameters: &'a [Parameter<'_>]) -> Query<'a, Postgres, PgArguments> {
+    let query = sqlx::query(AssertSqlSafe(sql.text('$')));
+    parameters
+        .iter()
+        .fold(query, |query, parameter| match parameter {
+            Parameter::Text(text) => query.bind(text.as_deref()),
+            Parameter::Number(number) => query.bind(*number),
+            Parameter::Flag(flag) => query.bind(*flag),
+            Parameter::Bytes(bytes) => query.bind(*bytes),
+            Parameter::List(texts) => query.bind(*texts),
+        })
+}
+
+/// A row with the operation that errors name.
+pub(crate) struct ReadRow<'a> {
+    pub(crate) row: &'a PgRow,
+    pub(crate) doing: &'a str,
+}
+
+impl Columns for ReadRow<'_> {
+    fn text(&self, at: usize) -> Result<String> {
+        self.row.try_get(at).doing(self.doing)
+    }
+
+    fn text_or_null(&self, at: usize) -> Result<Option<String>> {
+        self.row.try_get(at).doing(self.doing)
+    }
+
+    fn number(&self, at: usize) -> Result<u64> {
+        let number = self.row.try_get::<i64, _>(at).doing(self.doing)?;
+        Ok(number.unsigned_abs())
+    }
+
+    fn flag(&self, at: usize) -> Result<bool> {
+        self.row.try_get(at).doing(self.doing)
+    }
+
+    fn bytes(&self, at: usize) -> Result<Option<Vec<u8>>> {
+        self.row.try_get(at).doing(self.doing)
+    }
+}
