@@ -61,12 +61,11 @@ impl ArtifactStore for PostgresStore {
                     ),
                 );
             }
-            let key = session.clone();
             self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let (key, file, part) = (key.clone(), file.clone(), part.clone());
-                    Box::pin(async move { save(connection, &key, &file, &part).await })
-                }))
+                .transact_with(
+                    (session.clone(), file, part),
+                    |connection, (key, file, part)| Box::pin(save(connection, key, file, part)),
+                )
                 .await
         })
     }
@@ -80,24 +79,17 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = file_key(session, name)?;
             self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let file = file.clone();
-                    Box::pin(async move { artifacts::load(connection, &file, version).await })
-                }))
+                .transact_with((file, version), |connection, (file, version)| {
+                    Box::pin(artifacts::load(connection, file, *version))
+                })
                 .await
         })
     }
 
     fn list<'a>(&'a self, session: &'a SessionKey) -> BoxFuture<'a, Result<Vec<String>>> {
-        let key = session.clone();
-        Box::pin(async move {
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let key = key.clone();
-                    Box::pin(async move { artifacts::list(connection, &key).await })
-                }))
-                .await
-        })
+        Box::pin(self.0.transact_with(session.clone(), |connection, key| {
+            Box::pin(artifacts::list(connection, key))
+        }))
     }
 
     fn versions<'a>(
@@ -108,10 +100,9 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = file_key(session, name)?;
             self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let file = file.clone();
-                    Box::pin(async move { artifacts::versions(connection, &file).await })
-                }))
+                .transact_with(file, |connection, file| {
+                    Box::pin(artifacts::versions(connection, file))
+                })
                 .await
         })
     }
@@ -120,10 +111,9 @@ impl ArtifactStore for PostgresStore {
         Box::pin(async move {
             let file = file_key(session, name)?;
             self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let file = file.clone();
-                    Box::pin(async move { artifacts::delete(connection, &file).await })
-                }))
+                .transact_with(file, |connection, file| {
+                    Box::pin(artifacts::delete(connection, file))
+                })
                 .await
         })
     }

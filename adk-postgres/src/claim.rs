@@ -41,7 +41,7 @@ pub(crate) async fn claim(
     if record.is_queued {
         return Ok(ClaimedRun::new(claim, record));
     }
-    let waits = mark_answers_seen(connection, run).await?;
+    let waits = runs::mark_answers_seen(connection, run).await?;
     let end = run_end(connection, run).await?;
     let events = reader::events(connection, &key, head.number, record.begins..end).await?;
     let rows = read_rows(connection, run, waits).await?;
@@ -90,20 +90,15 @@ async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) 
         row: &row,
         doing: DOING,
     };
-    let (epoch, is_alive) = (row.number(1)?, row.flag(2)?);
-    let last = ClaimId { run_id: run, epoch };
-    let owner = row.text_or_null(0)?;
-    let is_held = owner.is_some_and(|owner| is_held(drives, last, &owner, is_alive));
-    next_claim(run, &row.text(3)?, epoch, is_held)
-}
-
-/// Marks the answers of a run as seen, and returns the ids of all its waits.
-async fn mark_answers_seen(connection: &mut PgConnection, run: RunId) -> Result<Vec<String>> {
-    let sql =
-        "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
-        SELECT id FROM adkw_waits WHERE run = $1";
-    let query = sqlx::query_scalar(sql).bind(run.to_string());
-    query.fetch_all(connection).await.doing(DOING)
+    let last = ClaimId {
+        run_id: run,
+        epoch: row.number(1)?,
+    };
+    let is_held = match row.text_or_null(0)? {
+        Some(owner) => is_held(drives, last, &owner, row.flag(2)?),
+        None => false,
+    };
+    next_claim(last, &row.text(3)?, is_held)
 }
 
 /// Returns the place after the last event of a run; 0 before its first event.

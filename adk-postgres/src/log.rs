@@ -479,3 +479,14 @@ pub(crate) async fn create(
         .doing(what)?;
     Ok(true)
 }
+
+/// Deletes a session, and through foreign keys its rows in all tables.
+pub(crate) async fn delete(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
+    let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+    let row = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let deleted = row.execute(connection).await.doing("delete a session")?;
+    Ok(deleted.rows_affected() > 0)
+}

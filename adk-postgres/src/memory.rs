@@ -10,7 +10,6 @@ use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
 use adk_journal::session::SessionKey;
 use adk_model::{BoxFuture, Result};
 use adk_store::memory::{added_until, any_word, indexed_words, memory_entry, set_added_until};
-use std::sync::Arc;
 
 /// Entries by column, as arguments of one statement.
 #[derive(Default)]
@@ -42,15 +41,10 @@ impl MemoryService for PostgresStore {
         &'a self,
         session: &'a SessionKey,
     ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
-        let key = session.clone();
-        Box::pin(async move {
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let key = key.clone();
-                    Box::pin(async move { added_until(connection, &key).await })
-                }))
-                .await
-        })
+        let read = self.0.transact_with(session.clone(), |connection, key| {
+            Box::pin(added_until(connection, key))
+        });
+        Box::pin(read)
     }
 
     fn add_events_to_memory<'a>(
@@ -60,16 +54,11 @@ impl MemoryService for PostgresStore {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let (key, new) = (
-                session.clone(),
-                Arc::new((NewEntries::new(entries)?, until)),
-            );
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let (key, new) = (key.clone(), new.clone());
-                    Box::pin(async move { add(connection, &key, &new.0, &new.1).await })
-                }))
-                .await
+            let new = (session.clone(), NewEntries::new(entries)?, until);
+            let add = self.0.transact_with(new, |connection, (key, new, until)| {
+                Box::pin(add(connection, key, new, until))
+            });
+            add.await
         })
     }
 
@@ -85,13 +74,13 @@ impl MemoryService for PostgresStore {
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
             }
-            let (app, user) = (app.to_owned(), user.to_owned());
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let (app, user, any) = (app.clone(), user.clone(), any.clone());
-                    Box::pin(async move { search(connection, &app, &user, &any).await })
-                }))
-                .await
+            let wanted = (app.to_owned(), user.to_owned(), any);
+            let found = self
+                .0
+                .transact_with(wanted, |connection, (app, user, any)| {
+                    Box::pin(search(connection, app, user, any))
+                });
+            found.await
         })
     }
 }

@@ -5,7 +5,6 @@ use crate::connection::PgConnection;
 use crate::error::{Doing, closed_error};
 use crate::exact;
 use crate::log::places;
-use crate::transact::OwnWork;
 use crate::types::{Jsonb, Micros};
 use adk_journal::Event;
 use adk_journal::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
@@ -100,19 +99,6 @@ fn states(row: &PgRow, key: &SessionKey) -> Result<[StoredState; 3]> {
         state(7, Scope::User)?,
         state(9, Scope::App)?,
     ])
-}
-
-/// Lists the apps that have sessions, each by one search of the index.
-pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
-    let sql = "WITH RECURSIVE apps (name) AS (
-            SELECT min(app_name)::text FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s
-                WHERE s.app_name > a.name) FROM apps a WHERE a.name IS NOT NULL)
-        SELECT name FROM apps WHERE name IS NOT NULL";
-    sqlx::query_scalar(sql)
-        .fetch_all(connection)
-        .await
-        .doing("list the apps")
 }
 
 /// Lists the sessions of an app or of a user, in the order of their last change.
@@ -338,12 +324,11 @@ impl Pages for Shelf {
         let places = places.start as u64..places.end as u64;
         Box::pin(async move {
             let shared = self.shared.upgrade().ok_or_else(closed_error)?;
-            let (key, number) = (self.key.clone(), self.number);
-            let read: OwnWork<_> = Box::new(move |connection| {
-                let (key, places) = (key.clone(), places.clone());
-                Box::pin(async move { events(connection, &key, number, places).await })
+            let wanted = (self.key.clone(), self.number, places);
+            let read = shared.call_with(wanted, |connection, (key, number, places)| {
+                Box::pin(events(connection, key, *number, places.clone()))
             });
-            shared.call(read).await
+            read.await
         })
     }
 }

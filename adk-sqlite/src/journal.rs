@@ -143,8 +143,7 @@ pub(crate) fn claim(db: &mut Db, run: RunId, check: &ClaimCheck) -> Result<Claim
     if record.is_queued {
         return Ok(ClaimedRun::new(claim, record));
     }
-    let sql = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ?1 RETURNING id";
-    let waits = texts(&db.connection, sql, &id)?;
+    let waits = complete(runs::mark_answers_seen(connection, run))?;
     let key = record.session.clone();
     let log = session_rows(db, &key)?
         .map(|known| known.number)
@@ -173,7 +172,7 @@ fn read_free_run(db: &Db, run: RunId, check: &ClaimCheck) -> Result<(RunRecord, 
     let last = ClaimId { run_id: run, epoch };
     let is_held =
         owner.is_some_and(|owner| db.owner.drives(last, &owner, &db.owner.released_claims()));
-    Ok((record, number, next_claim(run, &status, epoch, is_held)?))
+    Ok((record, number, next_claim(last, &status, is_held)?))
 }
 
 /// Reads the journal of a run except for its events.
@@ -200,14 +199,6 @@ fn read_rows(
         done: pairs(done, &[number, run])?,
         waits,
     })
-}
-
-/// Reads texts of a run.
-fn texts(connection: &Connection, sql: &str, run: &str) -> Result<Vec<String>> {
-    let what = "read the journal of a run";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
-    let rows = statement.query_map([run], |row| row.get(0)).doing(what)?;
-    rows.collect::<rusqlite::Result<_>>().doing(what)
 }
 
 /// Returns the place after the last event of a run; 0 before its first event.

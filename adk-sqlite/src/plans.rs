@@ -4,12 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use crate::owner::Owner;
-use crate::runs::{DRIVERS, runs};
+use crate::runs::runs;
 use crate::statements::{DIALECT, Statements};
 use adk_journal::engine::{RunFilter, RunState};
 use adk_journal::session::SessionKey;
 use adk_model::RunId;
-use adk_store::runs::{Group, Whose, runs_query};
+use adk_store::runs::{Group, Whose, owners_query, runs_query};
 use adk_store::waits::{OPEN_WAIT, due, due_sql, waiting, waiting_query};
 use adk_store::{Sql, complete};
 use rusqlite::{Connection, StatementStatus};
@@ -191,7 +191,7 @@ impl Measured {
             sqls = [Group::Free, dead()]
                 .map(|part| runs_sql(part, whose, filter))
                 .to_vec();
-            sqls.push(DRIVERS.to_owned());
+            sqls.push(owners_query(DIALECT, "").text().to_owned());
         }
         let known = HashSet::new();
         let list = || {

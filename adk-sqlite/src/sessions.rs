@@ -159,22 +159,6 @@ fn list_sql(of_user: bool) -> &'static str {
     }
 }
 
-/// Lists the apps that have sessions, each by one search of the index.
-pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
-    let what = "list the apps";
-    let sql = "WITH RECURSIVE apps (name) AS (
-            SELECT min(app_name) FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name)
-                FROM apps WHERE name IS NOT NULL)
-        SELECT name FROM apps WHERE name IS NOT NULL";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
-    statement
-        .query_map([], |row| row.get(0))
-        .doing(what)?
-        .collect::<rusqlite::Result<_>>()
-        .doing(what)
-}
-
 impl SqliteStore {
     /// Opens a session. If `create` is given, creates the session first, with this state.
     async fn open_session(

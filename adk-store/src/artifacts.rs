@@ -1,6 +1,6 @@
 //! Artifacts as rows of `adkw_artifacts`, one for each version.
 
-use crate::sql::{Columns, Connection, Parameter, Query, all, execute};
+use crate::sql::{Columns, Connection, Dialect, Parameter, Query, all, execute};
 use adk_journal::StoredPart;
 use adk_journal::session::SessionKey;
 use adk_model::{Error, ErrorKind, Part, Result, StoreErrorKind};
@@ -26,26 +26,34 @@ impl FileKey {
         (!self.name.starts_with("user:")).then_some(&self.session)
     }
 
-    fn session_id(&self) -> Option<&str> {
-        self.session().map(|session| &*session.id)
+    /// Returns parameters 1 to 4 of a statement that contains [`OF_FILE`].
+    fn parameters(&self) -> [Parameter<'_>; 4] {
+        let session_id = self.session().map(|session| &*session.id);
+        let SessionKey { app, user, .. } = &self.session;
+        [
+            app.into(),
+            user.into(),
+            session_id.into(),
+            (&self.name).into(),
+        ]
     }
+}
 
-    /// Appends the condition for the versions of the artifact. It is spelled like the expressions
-    /// of the index, because otherwise the database does not use the index.
-    fn push_condition<'a>(&'a self, query: &mut Query<'a>) {
-        let session_id = format!("{}(session_id, '')", query.dialect().null_or);
-        query.push(" WHERE app_name = ").bind(&self.session.app);
-        query.push(" AND user_id = ").bind(&self.session.user);
-        query.push(" AND ").push(&session_id).push(" = ");
-        query.bind(self.session_id().unwrap_or_default());
-        query.push(" AND name = ").bind(&self.name);
-    }
+/// The condition for the versions of one artifact. It is spelled like the expressions of the index,
+/// because otherwise a database does not use the index.
+const OF_FILE: &str =
+    "app_name = $1 AND user_id = $2 AND ifnull(session_id, '') = ifnull($3, '') AND name = $4";
 
-    fn query<C: Connection>(&self, text: &str) -> Query<'_> {
-        let mut query = Query::new(C::DIALECT, text);
-        self.push_condition(&mut query);
-        query
-    }
+/// Returns a statement in the spelling of a database.
+fn query<'a, C: Connection>(
+    text: &str,
+    parameters: impl IntoIterator<Item = Parameter<'a>>,
+) -> Query<'a> {
+    let Dialect { mark, null_or, .. } = C::DIALECT;
+    let text = text.replace('$', &mark.to_string());
+    let mut query = Query::new(C::DIALECT, text.replace("ifnull", null_or));
+    query.parameters = parameters.into_iter().collect();
+    query
 }
 
 /// Saves a version, and returns its number. Returns `None` if another transaction has taken the
@@ -58,20 +66,13 @@ pub async fn save<C: Connection>(
     file: &FileKey,
     part: &StoredPart,
 ) -> Result<Option<u32>> {
-    let mut insert = Query::new(
-        C::DIALECT,
-        "INSERT INTO adkw_artifacts
-            (app_name, user_id, session_id, name, part, data, version) SELECT ",
+    let text = format!(
+        "INSERT INTO adkw_artifacts (app_name, user_id, session_id, name, version, part, data)
+        SELECT $1, $2, $3, $4, ifnull(max(version) + 1, 0), $5, $6 FROM adkw_artifacts
+        WHERE {OF_FILE} ON CONFLICT DO NOTHING RETURNING version"
     );
-    insert.bind(&file.session.app).push(", ");
-    insert.bind(&file.session.user).push(", ");
-    insert.bind(file.session_id()).push(", ");
-    insert.bind(&file.name).push(", ");
-    insert.bind(&part.json).push(", ");
-    insert.bind(Parameter::Bytes(part.data.as_deref()));
-    insert.push(", coalesce(max(version) + 1, 0) FROM adkw_artifacts");
-    file.push_condition(&mut insert);
-    insert.push(" ON CONFLICT DO NOTHING RETURNING version");
+    let part = [(&part.json).into(), Parameter::Bytes(part.data.as_deref())];
+    let insert = query::<C>(&text, file.parameters().into_iter().chain(part));
     let saved = all(connection, "save an artifact", insert, version).await?;
     Ok(saved.first().copied())
 }
@@ -95,7 +96,8 @@ pub async fn load<C: Connection>(
     file: &FileKey,
     version: Option<u32>,
 ) -> Result<Option<Part>> {
-    let mut query = file.query::<C>("SELECT part, data FROM adkw_artifacts");
+    let text = format!("SELECT part, data FROM adkw_artifacts WHERE {OF_FILE}");
+    let mut query = query::<C>(&text, file.parameters());
     if let Some(version) = version {
         query.push(" AND version = ").bind(u64::from(version));
     }
@@ -115,10 +117,15 @@ pub async fn load<C: Connection>(
 /// # Errors
 /// When the database fails.
 pub async fn versions<C: Connection>(connection: &mut C, file: &FileKey) -> Result<Vec<u32>> {
-    let mut query = file.query::<C>("SELECT version FROM adkw_artifacts");
-    query.push(" ORDER BY version");
-    let what = "list the versions of an artifact";
-    all(connection, what, query, version).await
+    let text = format!("SELECT version FROM adkw_artifacts WHERE {OF_FILE} ORDER BY version");
+    let query = query::<C>(&text, file.parameters());
+    all(
+        connection,
+        "list the versions of an artifact",
+        query,
+        version,
+    )
+    .await
 }
 
 /// Lists the names of the artifacts of a session and of its user, in the order of their bytes.
@@ -126,13 +133,11 @@ pub async fn versions<C: Connection>(connection: &mut C, file: &FileKey) -> Resu
 /// # Errors
 /// When the database fails.
 pub async fn list<C: Connection>(connection: &mut C, key: &SessionKey) -> Result<Vec<String>> {
-    let text = "SELECT DISTINCT name FROM adkw_artifacts WHERE app_name = ";
-    let mut query = Query::new(C::DIALECT, text);
-    query.bind(&key.app).push(" AND user_id = ").bind(&key.user);
-    query.push(" AND ").push(C::DIALECT.null_or);
-    query.push("(session_id, '') IN ('', ").bind(&key.id);
-    query.push(") AND (session_id IS NULL OR session_id = ");
-    query.bind(&key.id).push(")");
+    let text = "SELECT DISTINCT name FROM adkw_artifacts
+        WHERE app_name = $1 AND user_id = $2 AND ifnull(session_id, '') IN ($3, '')
+            AND (session_id = $3 OR session_id IS NULL)";
+    let SessionKey { app, user, id, .. } = key;
+    let query = query::<C>(text, [app.into(), user.into(), id.into()]);
     let names = all(connection, "list artifacts", query, |row| row.text(0));
     let mut names = names.await?;
     names.sort();
@@ -144,7 +149,8 @@ pub async fn list<C: Connection>(connection: &mut C, key: &SessionKey) -> Result
 /// # Errors
 /// When the database fails.
 pub async fn delete<C: Connection>(connection: &mut C, file: &FileKey) -> Result<()> {
-    let delete = file.query::<C>("DELETE FROM adkw_artifacts");
+    let text = format!("DELETE FROM adkw_artifacts WHERE {OF_FILE}");
+    let delete = query::<C>(&text, file.parameters());
     execute(connection, "delete an artifact", delete)
         .await
         .map(drop)

@@ -3,26 +3,25 @@
 
 use adk_journal::StateDelta;
 use adk_journal::engine::{ClaimId, DueWaits, RunStatus, Waiting, from_text, refuse};
-use adk_model::{Result, RunId};
+use adk_model::Result;
 
-/// Returns the next claim of a run, from the status of its row and the number of its last claim.
+/// Returns the claim that follows the last one of a run, from the status in the row of the run.
 /// `is_held` says that a living process holds the last claim.
 ///
 /// # Errors
 /// [`refuse::cancelled`], and [`refuse::run_busy`] when the claim is held. A run that an engine
 /// above the store drives is refused even after its end, because its recorded calls are not in this
 /// store.
-pub fn next_claim(run: RunId, status: &str, epoch: u64, is_held: bool) -> Result<ClaimId> {
+pub fn next_claim(last: ClaimId, status: &str, is_held: bool) -> Result<ClaimId> {
     if status == "cancelled" {
-        return Err(refuse::cancelled(run));
+        return Err(refuse::cancelled(last.run_id));
     }
-    let last = ClaimId { run_id: run, epoch };
     if last.is_driven_above() || is_held {
-        return Err(refuse::run_busy(run));
+        return Err(refuse::run_busy(last.run_id));
     }
     Ok(ClaimId {
-        run_id: run,
-        epoch: epoch + 1,
+        epoch: last.epoch + 1,
+        ..last
     })
 }
 
@@ -80,14 +79,14 @@ pub fn add_due(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use adk_model::ErrorKind;
+    use adk_model::{ErrorKind, RunId};
 
     #[test]
     fn a_claim_follows_the_last_one() {
-        let run = RunId::new();
-        let refused = |status, epoch, is_held| next_claim(run, status, epoch, is_held);
+        let run_id = RunId::new();
+        let next = |epoch, status, is_held| next_claim(ClaimId { run_id, epoch }, status, is_held);
         assert_eq!(
-            refused("paused", 3, false).map(|next| next.epoch).ok(),
+            next(3, "paused", false).ok().map(|next| next.epoch),
             Some(4)
         );
         for (status, epoch, is_held, kind) in [
@@ -95,7 +94,7 @@ mod tests {
             ("running", 3, true, ErrorKind::RunBusy),
             ("finished", 0, false, ErrorKind::RunBusy),
         ] {
-            let error = refused(status, epoch, is_held).map_err(|error| error.kind());
+            let error = next(epoch, status, is_held).map_err(|error| error.kind());
             assert_eq!(error, Err(kind));
         }
     }

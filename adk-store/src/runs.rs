@@ -177,6 +177,20 @@ pub async fn write_claim<C: Connection>(
     connection.execute(what, sql, &row).await.map(drop)
 }
 
+/// Marks the answers of a run as seen, and returns the ids of all its waits.
+///
+/// # Errors
+/// When the database fails.
+pub async fn mark_answers_seen<C: Connection>(
+    connection: &mut C,
+    run: RunId,
+) -> Result<Vec<String>> {
+    let text = "UPDATE adkw_waits SET seen = answer IS NOT NULL WHERE run = ";
+    let mut query = Query::new(C::DIALECT, text);
+    query.bind(run.to_string()).push(" RETURNING id");
+    all(connection, "claim a run", query, |row| row.text(0)).await
+}
+
 /// Parses the record of a run.
 ///
 /// # Errors
@@ -194,15 +208,13 @@ pub async fn pairs<C: Connection>(
     text: &str,
     run: &[Parameter<'_>],
 ) -> Result<Pairs> {
-    let sql = crate::Sql::Built(text.to_owned());
-    let mut pairs = Pairs::new();
-    let mut visit = |row: &dyn Columns| {
-        pairs.push((row.text(0)?, row.text(1)?));
-        Ok(std::ops::ControlFlow::Continue(()))
-    };
+    let mut query = Query::new(C::DIALECT, text);
+    query.parameters = run.to_vec();
     let what = "read the journal of a run";
-    connection.query(what, sql, run, &mut visit).await?;
-    Ok(pairs)
+    all(connection, what, query, |row| {
+        Ok((row.text(0)?, row.text(1)?))
+    })
+    .await
 }
 
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
@@ -420,6 +432,59 @@ pub enum Group {
     OwnedBy(String),
     /// Runs with these ids.
     These(Vec<String>),
+}
+
+/// Returns the query for the owners of runs except for `own`: processes that the database does not
+/// know to be alive. It searches the index once per owner, however many runs the owner drives.
+pub fn owners_query(dialect: Dialect, own: &str) -> Query<'_> {
+    let text = "WITH RECURSIVE owners (owner) AS (
+            SELECT min(owner) FROM adkw_runs WHERE owner IS NOT NULL
+            UNION ALL SELECT (SELECT min(n.owner) FROM adkw_runs n
+                    WHERE n.owner IS NOT NULL AND n.owner > o.owner)
+                FROM owners o WHERE o.owner IS NOT NULL)
+        SELECT r.owner FROM owners r WHERE r.owner IS NOT NULL AND r.owner <> ";
+    let mut query = Query::new(dialect, text);
+    query.bind(own).push(" AND NOT ").push(dialect.is_alive);
+    query
+}
+
+/// Lists the owners of runs that [`owners_query`] finds.
+///
+/// # Errors
+/// When the database fails.
+pub async fn owners<C: Connection>(connection: &mut C, own: &str) -> Result<Vec<String>> {
+    let what = "list the runs";
+    let query = owners_query(C::DIALECT, own);
+    all(connection, what, query, |row| row.text(0)).await
+}
+
+/// Lists the groups that contain all runs that a filter selects. For ready runs, these are the runs
+/// without a living driver. `own` is the name of this process. `given_up` are claims that it has
+/// released, but whose release may not be written yet; read them before this call. `lives` reports
+/// whether an owner is alive that the database does not know to be alive.
+///
+/// # Errors
+/// When the database fails.
+pub async fn groups<C: Connection>(
+    connection: &mut C,
+    filter: &RunFilter,
+    own: &str,
+    given_up: impl IntoIterator<Item = ClaimId>,
+    lives: impl Fn(&str) -> bool,
+) -> Result<Vec<Group>> {
+    if filter.state != RunState::Ready {
+        return Ok(vec![Group::All]);
+    }
+    let given_up = given_up.into_iter().map(|claim| claim.run_id.to_string());
+    let given_up = given_up.collect::<Vec<_>>();
+    let dead = owners(connection, own).await?.into_iter();
+    let dead = dead.filter(|owner| !lives(owner)).map(Group::OwnedBy);
+    let mut groups = vec![Group::Free];
+    groups.extend(dead);
+    if !given_up.is_empty() {
+        groups.push(Group::These(given_up));
+    }
+    Ok(groups)
 }
 
 /// Appends the condition of a filter. `table` is the table that has the index by app and by

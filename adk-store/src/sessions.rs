@@ -1,5 +1,6 @@
 //! Rows of sessions.
 
+use crate::sql::{Connection, Query, all};
 use adk_journal::session::{Scope, SessionKey, SessionSnapshot};
 use adk_model::Result;
 use serde_json::{Map, Value};
@@ -25,6 +26,20 @@ impl Found {
             Self::Nothing | Self::NeedsPlaces => None,
         }
     }
+}
+
+/// Lists the apps that have sessions, each by one search of the index.
+///
+/// # Errors
+/// When the database fails.
+pub async fn apps<C: Connection>(connection: &mut C) -> Result<Vec<String>> {
+    let text = "WITH RECURSIVE apps (name) AS (
+            SELECT CAST(min(app_name) AS TEXT) FROM sessions
+            UNION ALL SELECT (SELECT CAST(min(s.app_name) AS TEXT) FROM sessions s
+                WHERE s.app_name > a.name) FROM apps a WHERE a.name IS NOT NULL)
+        SELECT name FROM apps WHERE name IS NOT NULL";
+    let query = Query::new(C::DIALECT, text);
+    all(connection, "list the apps", query, |row| row.text(0)).await
 }
 
 /// The state column of a session, a user or an app: its keys, or the error of a text that cannot be

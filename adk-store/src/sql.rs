@@ -158,7 +158,7 @@ pub enum Sql {
         /// With parameters `?1`.
         questions: &'static str,
     },
-    /// The text of a [`Query`], in the spelling of one dialect.
+    /// A text in the spelling of one dialect.
     Built(String),
 }
 
@@ -209,7 +209,7 @@ pub(crate) const fn with_question_marks<const LEN: usize>(text: &str) -> [u8; LE
 pub struct Query<'a> {
     dialect: Dialect,
     text: String,
-    parameters: Vec<Parameter<'a>>,
+    pub(crate) parameters: Vec<Parameter<'a>>,
 }
 
 impl<'a> Query<'a> {
