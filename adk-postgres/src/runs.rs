@@ -6,17 +6,6 @@ use adk_journal::engine::{ClaimId, RunFilter, RunInfo};
 use adk_model::Result;
 use adk_store::runs::{Whose, groups};
 
-/// Condition that the owner of a run is alive. An engine above the store counts as alive.
-macro_rules! is_alive {
-    () => {
-        "(r.owner = '@'
-            OR EXISTS (SELECT 1 FROM adkw_owners o
-                WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
-    };
-}
-
-pub(crate) use is_alive;
-
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
     connection: &mut PgConnection,

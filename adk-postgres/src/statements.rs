@@ -2,12 +2,22 @@
 
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use crate::runs::is_alive;
 use adk_model::Result;
 use adk_store::{Columns, Connection, Dialect, Parameter, Sql, Visit};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::Query;
 use sqlx::{AssertSqlSafe, Postgres, Row as _};
+
+/// Condition that the owner of a run is alive. An engine above the store counts as alive.
+macro_rules! is_alive {
+    () => {
+        "(r.owner = '@'
+            OR EXISTS (SELECT 1 FROM adkw_owners o
+                WHERE o.id = r.owner AND o.expires > clock_timestamp()))"
+    };
+}
+
+pub(crate) use is_alive;
 
 impl Connection for PgConnection {
     const DIALECT: Dialect = Dialect {
@@ -16,6 +26,7 @@ impl Connection for PgConnection {
         null_or: "COALESCE",
         is_alive: is_alive!(),
         keeps_join_order: false,
+        repeats_commits: true,
     };
 
     async fn execute(

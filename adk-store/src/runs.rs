@@ -262,13 +262,15 @@ pub async fn close<C: Connection>(
         store_usage(connection, claim, usage).await?;
     }
     // No row was updated. That is no error if the run is not in the registry, or if an earlier call
-    // has already closed it: the connection was lost during its commit, or an engine above the
-    // store repeats the call.
+    // has already closed it: its commit got no answer, or an engine above the store repeats the
+    // call.
     let sql = sql!(
-        "SELECT EXISTS (SELECT 1 FROM adkw_runs
-        WHERE id = $1 AND (epoch <> $2 OR ($2 = 0 AND status IS DISTINCT FROM $3)))"
+        "SELECT EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1
+        AND NOT (epoch = $2 AND ($4 OR ($2 = 0 AND status IS NOT DISTINCT FROM $3))))"
     );
-    let row = [row[0].clone(), claim.epoch.into(), status.into()];
+    let may_be_closed = C::DIALECT.repeats_commits && !claim.is_driven_above();
+    let [run, _, epoch, status, ..] = row;
+    let row = [run, epoch, status, may_be_closed.into()];
     let is_claimed = first(connection, what, sql, &row, |row| row.flag(0));
     Ok(is_claimed.await? == Some(false))
 }
@@ -336,7 +338,7 @@ pub async fn cancel<C: Connection>(
 /// The row of a run that an engine above the store drives.
 #[derive(Debug)]
 pub struct DrivenRow {
-    /// What the run began with.
+    /// The record of the run.
     pub record: RunRecord,
     /// The number of the session, if not all events of the run are wanted. The first places of a
     /// log are found by the run, later ones faster by the session.

@@ -7,7 +7,7 @@ use std::ops::ControlFlow::{self, Break, Continue};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-/// What databases spell differently.
+/// The SQL that differs between databases.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
     /// The character before the number of a parameter: `?` or `$`.
@@ -20,6 +20,8 @@ pub struct Dialect {
     pub is_alive: &'static str,
     /// Whether the planner searches the tables of a `CROSS JOIN` in their order.
     pub keeps_join_order: bool,
+    /// Whether the store repeats a transaction whose commit got no answer.
+    pub repeats_commits: bool,
 }
 
 /// A connection to a database, inside or outside of a transaction.
@@ -337,6 +339,7 @@ mod tests {
         null_or: "ifnull",
         is_alive: "FALSE",
         keeps_join_order: true,
+        repeats_commits: false,
     };
 
     #[test]

@@ -25,6 +25,7 @@ const LIBRARIES: &[&str] = &[
     "adk_server",
     "adk_spec",
     "adk_sqlite",
+    "adk_store",
     "adk_web",
 ];
 
