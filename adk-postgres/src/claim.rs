@@ -66,10 +66,7 @@ async fn read_record(
     let Some(row) = row else {
         return Err(refuse::unknown_run(run));
     };
-    let row = &ReadRow {
-        row: &row,
-        doing: DOING,
-    };
+    let row = &ReadRow(&row, DOING);
     let record = record_from_text(run, &row.text(3)?)?;
     Ok((session_key(row, 0)?, record))
 }
@@ -86,10 +83,7 @@ async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) 
         .fetch_one(connection)
         .await
         .doing(DOING)?;
-    let row = ReadRow {
-        row: &row,
-        doing: DOING,
-    };
+    let row = ReadRow(&row, DOING);
     let last = ClaimId {
         run_id: run,
         epoch: row.number(1)?,

@@ -247,25 +247,9 @@ pub(crate) async fn cancel(
     run: RunId,
 ) -> Result<RunStatus> {
     let what = "cancel a run";
-    let id = run.to_string();
-    let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
-        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1 AND r.app = $2";
-    let row = sqlx::query(sql)
-        .bind(&id)
-        .bind(app)
-        .fetch_optional(&mut *connection)
-        .await
-        .doing(what)?;
-    let Some(row) = row else {
+    let Some(key) = find_session(connection, what, run, Some(app)).await? else {
         return Err(refuse::unknown_run(run));
     };
-    let key = session_key(
-        &ReadRow {
-            row: &row,
-            doing: what,
-        },
-        0,
-    )?;
     let Some(head) = log::lock(connection, &key).await? else {
         return Err(refuse::unknown_run(run));
     };
@@ -281,24 +265,23 @@ pub(crate) async fn session_of(
     connection: &mut PgConnection,
     run: RunId,
 ) -> Result<Option<SessionKey>> {
-    let what = "look for a run";
+    find_session(connection, "look for a run", run, None).await
+}
+
+/// Returns the session of a run, if the run is of this app.
+async fn find_session(
+    connection: &mut PgConnection,
+    what: &str,
+    run: RunId,
+    app: Option<&str>,
+) -> Result<Option<SessionKey>> {
     let sql = "SELECT s.app_name, s.user_id, s.id FROM adkw_runs r
-        JOIN adkw_sessions s ON s.number = r.session WHERE r.id = $1";
-    let row = sqlx::query(sql)
-        .bind(run.to_string())
-        .fetch_optional(connection)
-        .await
-        .doing(what)?;
-    row.map(|row| {
-        session_key(
-            &ReadRow {
-                row: &row,
-                doing: what,
-            },
-            0,
-        )
-    })
-    .transpose()
+        JOIN adkw_sessions s ON s.number = r.session
+        WHERE r.id = $1 AND ($2 IS NULL OR r.app = $2)";
+    let query = sqlx::query(sql).bind(run.to_string()).bind(app);
+    let row = query.fetch_optional(connection).await.doing(what)?;
+    row.map(|row| session_key(&ReadRow(&row, what), 0))
+        .transpose()
 }
 
 /// Reads a run that an engine above the store drives, with its events from a place of the log on.

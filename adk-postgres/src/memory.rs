@@ -130,6 +130,6 @@ async fn search(
         .bind(any)
         .bind(MAX_MEMORIES as i64);
     let rows = query.fetch_all(connection).await.doing(what)?;
-    let read = |row| memory_entry(&ReadRow { row, doing: what });
+    let read = |row| memory_entry(&ReadRow(row, what));
     rows.iter().map(read).collect()
 }

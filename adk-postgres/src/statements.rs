@@ -48,7 +48,7 @@ impl Connection for PgConnection {
     ) -> Result<()> {
         let rows = bound(sql, parameters).fetch_all(self).await.doing(doing)?;
         for row in &rows {
-            if visit(&ReadRow { row, doing })?.is_break() {
+            if visit(&ReadRow(row, doing))?.is_break() {
                 break;
             }
         }
@@ -71,30 +71,27 @@ fn bound<'a>(sql: Sql, parameters: &'a [Parameter<'_>]) -> Query<'a, Postgres, P
 }
 
 /// A row with the operation that errors name.
-pub(crate) struct ReadRow<'a> {
-    pub(crate) row: &'a PgRow,
-    pub(crate) doing: &'a str,
-}
+pub(crate) struct ReadRow<'a>(pub(crate) &'a PgRow, pub(crate) &'a str);
 
 impl Columns for ReadRow<'_> {
     fn text(&self, at: usize) -> Result<String> {
-        self.row.try_get(at).doing(self.doing)
+        self.0.try_get(at).doing(self.1)
     }
 
     fn text_or_null(&self, at: usize) -> Result<Option<String>> {
-        self.row.try_get(at).doing(self.doing)
+        self.0.try_get(at).doing(self.1)
     }
 
     fn number(&self, at: usize) -> Result<u64> {
-        let number = self.row.try_get::<i64, _>(at).doing(self.doing)?;
+        let number = self.0.try_get::<i64, _>(at).doing(self.1)?;
         Ok(number.unsigned_abs())
     }
 
     fn flag(&self, at: usize) -> Result<bool> {
-        self.row.try_get(at).doing(self.doing)
+        self.0.try_get(at).doing(self.1)
     }
 
     fn bytes(&self, at: usize) -> Result<Option<Vec<u8>>> {
-        self.row.try_get(at).doing(self.doing)
+        self.0.try_get(at).doing(self.1)
     }
 }

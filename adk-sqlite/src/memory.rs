@@ -136,7 +136,7 @@ fn search(connection: &Connection, owner: &str, any: &str) -> Result<Vec<MemoryE
     let mut rows = statement.query(params![wanted, MAX_MEMORIES]).doing(what)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().doing(what)? {
-        found.push(memory_entry(&ReadRow { row, doing: what })?);
+        found.push(memory_entry(&ReadRow(row, what))?);
     }
     Ok(found)
 }

@@ -66,7 +66,7 @@ impl Connection for Statements<'_> {
         ready(self.bound(doing, sql, parameters, |statement| {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next().doing(doing)?
-                && let Continue(()) = visit(&ReadRow { row, doing })?
+                && let Continue(()) = visit(&ReadRow(row, doing))?
             {}
             Ok(())
         }))
@@ -90,29 +90,26 @@ impl ToSql for Bound<'_> {
 }
 
 /// A row with the operation that errors name.
-pub(crate) struct ReadRow<'a> {
-    pub(crate) row: &'a Row<'a>,
-    pub(crate) doing: &'a str,
-}
+pub(crate) struct ReadRow<'a>(pub(crate) &'a Row<'a>, pub(crate) &'a str);
 
 impl Columns for ReadRow<'_> {
     fn text(&self, at: usize) -> Result<String> {
-        self.row.get(at).doing(self.doing)
+        self.0.get(at).doing(self.1)
     }
 
     fn text_or_null(&self, at: usize) -> Result<Option<String>> {
-        self.row.get(at).doing(self.doing)
+        self.0.get(at).doing(self.1)
     }
 
     fn number(&self, at: usize) -> Result<u64> {
-        self.row.get(at).doing(self.doing)
+        self.0.get(at).doing(self.1)
     }
 
     fn flag(&self, at: usize) -> Result<bool> {
-        self.row.get(at).doing(self.doing)
+        self.0.get(at).doing(self.1)
     }
 
     fn bytes(&self, at: usize) -> Result<Option<Vec<u8>>> {
-        self.row.get(at).doing(self.doing)
+        self.0.get(at).doing(self.1)
     }
 }
