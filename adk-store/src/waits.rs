@@ -79,9 +79,12 @@ pub const OPEN_WAIT: Sql = sql!(
 /// fails, or the wait cannot be read.
 pub async fn open_wait<C: Connection>(connection: &mut C, app: &str, id: &str) -> Result<Waiting> {
     let wanted = [app.into(), id.into()];
-    let read = |row: &dyn Columns| match row.flag(4)? {
-        true => Err(refuse::answered(id)),
-        false => read_wait(row),
+    let read = |row: &dyn Columns| {
+        if row.flag(4)? {
+            Err(refuse::answered(id))
+        } else {
+            read_wait(row)
+        }
     };
     let found = first(connection, "look for a wait", OPEN_WAIT, &wanted, read).await?;
     found.ok_or_else(|| refuse::unknown_wait(id))
