@@ -59,6 +59,7 @@ mod reader;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod transact;
 mod types;
 mod waits;
@@ -257,7 +258,9 @@ impl PostgresStore {
     /// Fails when the server cannot be reached.
     pub async fn apps(&self) -> Result<Vec<String>> {
         self.0
-            .call(Box::new(|connection| Box::pin(reader::apps(connection))))
+            .call(Box::new(|connection| {
+                Box::pin(adk_store::sessions::apps(connection))
+            }))
             .await
     }
 

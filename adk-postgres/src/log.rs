@@ -76,6 +76,14 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
     Ok(Some(head))
 }
 
+/// Counts a claim or a cancellation in the row of its session, so that processes with an older claim
+/// compare theirs.
+pub(crate) async fn count_take(connection: &mut PgConnection, session: i64) -> sqlx::Result<()> {
+    let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
+    let query = sqlx::query(sql).bind(session);
+    query.execute(connection).await.map(drop)
+}
+
 /// Inserts the row in `adkw_sessions` for a session of another program. Returns `false` if the
 /// session does not exist.
 async fn number(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
@@ -470,4 +478,15 @@ pub(crate) async fn create(
         .await
         .doing(what)?;
     Ok(true)
+}
+
+/// Deletes a session, and through foreign keys its rows in all tables.
+pub(crate) async fn delete(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
+    let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+    let row = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let deleted = row.execute(connection).await.doing("delete a session")?;
+    Ok(deleted.rows_affected() > 0)
 }

@@ -39,11 +39,11 @@ mod reader;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod tail;
 mod time;
 #[cfg(test)]
 mod turns;
-mod waits;
 mod writer;
 
 use adk_journal::ArtifactStore;
@@ -52,7 +52,11 @@ use adk_journal::engine::Engine;
 use adk_journal::memory::MemoryService;
 use adk_journal::session::{Location, OpenSessions, SessionStore};
 use adk_model::Result;
+use adk_store::complete;
+use adk_store::sessions::apps;
 use reader::Reader;
+use rusqlite::Connection;
+use statements::Statements;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -202,7 +206,8 @@ impl SqliteStore {
     /// # Errors
     /// Fails when the file cannot be read.
     pub async fn apps(&self) -> Result<Vec<String>> {
-        self.0.reader.read(sessions::apps).await
+        let apps = |connection: &Connection| complete(apps(&mut Statements(connection)));
+        self.0.reader.read(apps).await
     }
 
     /// Returns the location that the stores of one file share, so that `build()` recognizes them.

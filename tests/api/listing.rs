@@ -26,6 +26,7 @@ const LIBRARIES: &[&str] = &[
     "adk_server",
     "adk_spec",
     "adk_sqlite",
+    "adk_store",
     "adk_web",
 ];
 

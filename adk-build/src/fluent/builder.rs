@@ -246,7 +246,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             builder = builder.model(model);
         }
         let runner = builder.build()?;
-        let session = runner.session("user", IdSeed::new().run(now_micros()).to_string());
+        let session = runner.session("user", IdSeed::random().run(now_micros()).to_string());
         let runner = AgentRunner {
             runner,
             agent: agent.clone(),

@@ -126,7 +126,7 @@ impl Run {
             identity,
             engine,
             services,
-            delivery: Arc::new(Delivery::new(session, IdSeed::new())),
+            delivery: Arc::new(Delivery::new(session, IdSeed::random())),
             progress: RunProgress::default(),
             limits,
         }

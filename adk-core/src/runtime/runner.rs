@@ -185,7 +185,7 @@ impl<P, R> Runner<P, R> {
 
     /// Returns a handle for a session with a new unique id.
     pub fn new_session(&self, user: impl Into<String>) -> SessionHandle<R> {
-        self.session(user, IdSeed::new().run(now_micros()).to_string())
+        self.session(user, IdSeed::random().run(now_micros()).to_string())
     }
 
     /// Lists the sessions of a user, or of all users, sorted by the time of their last change. The
@@ -202,7 +202,7 @@ impl<P, R> Runner<P, R> {
         SessionKey::new(
             &self.shared.app,
             "user",
-            IdSeed::new().run(now_micros()).text(),
+            IdSeed::random().run(now_micros()).text(),
         )
     }
 
