@@ -35,11 +35,13 @@ use std::sync::atomic::Ordering::Relaxed;
 /// things.
 pub struct Context {
     pub(crate) run: Arc<Run>,
+    /// What the enclosing workflows give to the agent.
     pub(crate) around: Surroundings,
     branch: Option<Arc<str>>,
     /// The enclosing instance of a workflow (`as second`), whose name is the prefix of every name
     /// inside.
     pub(crate) instance: Option<Name>,
+    /// The current turn, block or round.
     pub(crate) frame: Frame,
     overlay: Overlay,
     /// The remote branch that this context descends to.

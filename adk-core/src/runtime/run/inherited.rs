@@ -18,9 +18,9 @@ pub(crate) struct Inherited {
 }
 
 impl Inherited {
-    /// Returns `inherited` for the steps of a workflow, with [`is_settled`](Self::is_settled) as
-    /// given: `Some(true)` for a tree whose root is a block, `Some(false)` for a closed workflow.
-    /// `None` changes nothing.
+    /// Returns the settings for the steps of a workflow, which sets
+    /// [`is_settled`](Self::is_settled): `Some(true)` for a tree whose root is a block,
+    /// `Some(false)` for a closed workflow. `None` changes nothing.
     pub(crate) fn settle(
         inherited: &Option<Arc<Self>>,
         is_settled: Option<bool>,

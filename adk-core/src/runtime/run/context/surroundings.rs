@@ -12,6 +12,7 @@ use std::sync::Arc;
 /// What the enclosing workflows give to an agent: its keys, its settings and its limits.
 #[derive(Clone, Default)]
 pub(crate) struct Surroundings {
+    /// The stored keys to which the names of the agent belong.
     pub(crate) scope: Option<Arc<KeyScope>>,
     /// The keys that the enclosing workflow can write. Set only if the defaults of a nested
     /// workflow need them.
