@@ -1,12 +1,9 @@
 //! The workflow as data (from the crate `adk-workflow-spec`), with [`Topology`]: the shape of a
 //! workflow that a run keeps.
 
-mod key;
-#[doc(hidden)]
-pub mod schema;
+pub(crate) mod key;
+pub(crate) mod schema;
 
 pub use adk_journal::Topology;
 pub use adk_spec::spec::*;
-#[doc(hidden)]
-pub use key::Key;
-pub(crate) use key::{accepts, type_check};
+pub(crate) use key::{Key, accepts, type_check};

@@ -2,7 +2,7 @@
 //! const.
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
-use adk_core::__private::build::Key;
+use adk_core::__private::build::{Key, may_skip};
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use adk_core::{DynAgent, Name};
@@ -230,7 +230,7 @@ fn spec_of(at: usize, step: &FlatStep) -> Step<'_> {
                 },
             };
             let spec = Step::new(&step.name, kind, step.end).description(&block.description);
-            spec.skippable(block.callbacks.may_skip())
+            spec.skippable(may_skip(&block.callbacks))
         }
         FlatKind::Branch => Step::new("", StepKind::Branch, step.end),
         FlatKind::End => Step::new("", StepKind::End, step.end),

@@ -202,8 +202,8 @@ impl SubAgent {
         self
     }
 
-    /// Places an agent. A tree shows its root as [`Item`], so that its parts become parts of the tree
-    /// around it.
+    /// Places an agent. A tree shows its root as [`Item`], so that its parts become parts of the
+    /// tree around it.
     pub(super) fn from_agent(agent: Arc<dyn DynAgent>) -> Self {
         let item = agent
             .as_any()

@@ -3,7 +3,7 @@
 use super::error::{BuildError, place_result};
 use super::flat::{DescribedTree, Flat, describe};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent, depth_fault};
-use adk_core::__private::build::{Key, LiveIf};
+use adk_core::__private::build::{Key, LiveIf, form_message, has_members, set_key};
 use adk_core::__private::workflow::{self, StepTable};
 use adk_core::callback::AgentCallbacks;
 use adk_core::check::{self, Check, Diagnostic};
@@ -298,7 +298,7 @@ impl Workflow for Tree {
     /// A root that may hand over runs as an agent, because another agent may take the message.
     fn as_agent(&self) -> &dyn DynAgent {
         match &self.0.root {
-            Item::Agent(placed) if !placed.agent.handover_dyn().agents.is_empty() => &*placed.agent,
+            Item::Agent(placed) if has_members(&*placed.agent) => &*placed.agent,
             _ => self,
         }
     }
@@ -310,7 +310,7 @@ impl Workflow for Tree {
     fn begin(&self, input: Content, keys: &mut Keys) -> Result<()> {
         keys.message(input);
         for (key, value) in &self.0.options.lets {
-            keys.set_shared(Name::shared(&key.name), value.clone());
+            set_key(keys, Name::shared(&key.name), value.clone());
         }
         Ok(())
     }
@@ -320,7 +320,7 @@ impl Workflow for Tree {
     }
 
     fn form(&self, form: &mut Form) -> Option<Content> {
-        form.message()
+        form_message(form)
     }
 }
 

@@ -1,11 +1,10 @@
 //! [`Question`]: an `await` step, which waits for a value from outside, mostly from a person.
 
 mod builder;
-mod form;
+pub(crate) mod form;
 
 pub use builder::{Await, AwaitBuilder};
-#[doc(hidden)]
-pub use form::AnswerForm;
+pub(crate) use form::AnswerForm;
 
 use crate::Flow;
 use crate::agents::llm::render;

@@ -5,7 +5,7 @@
 #![allow(
     missing_docs,
     missing_debug_implementations,
-    reason = "only `adk-build` uses these items from outside, and their fields are those of `AgentMeta`"
+    reason = "only `adk-build` uses these items from outside; the fields are those of `AgentMeta`"
 )]
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};

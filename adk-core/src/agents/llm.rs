@@ -1,6 +1,6 @@
 //! [`LlmAgent`]: an agent that calls a language model.
 
-mod agent;
+pub(crate) mod agent;
 mod answer;
 mod calls;
 mod compact;
@@ -22,8 +22,6 @@ pub use compact::COMPACTION_KEY;
 pub use tool_workflow::ToolWorkflow;
 
 pub(crate) use agent::render;
-#[doc(hidden)]
-pub use agent::{ANSWER_ATTEMPTS, AgentOutput, LlmParts};
 
 use crate::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent, Handover};

@@ -264,9 +264,10 @@ impl Run {
     }
 
     /// Creates the slot of an event. The slot also carries the agents that have finished since the
-    /// last commit.
-    pub(crate) fn slot(&self, path: Path, nth: u32) -> Slot {
-        let mut slot = Slot::new(self.identity.claim, path, nth, self.delivery.clone());
+    /// last commit. `update` names the slot of an update of state.
+    pub(crate) fn slot(&self, path: Path, nth: u32, update: Option<Name>) -> Slot {
+        let delivery = self.delivery.clone();
+        let mut slot = delivery.slot(self.identity.claim, path, nth, update);
         if self.engine.records() {
             slot.done = self.progress.take_finished();
             slot.begins = self.kind.take_record();

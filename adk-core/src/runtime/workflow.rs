@@ -4,29 +4,25 @@
 //! a workflow; the `turn` of an agent and the `blocks` with parts; the `walk` over the steps; the
 //! `entry` of a whole workflow. A test enforces this order.
 
-pub(crate) mod agent_root;
 mod block;
 mod blocks;
 mod descend;
-mod entry;
+pub(crate) mod entry;
 pub(crate) mod form;
 mod keys;
 mod nested;
-mod prepare;
+pub(crate) mod prepare;
 mod root;
-mod steps;
+pub(crate) mod steps;
 mod turn;
 mod walk;
 
 pub use block::{Block, BlockField, Described, LoopBlock};
-#[doc(hidden)]
-pub use entry::run;
+pub(crate) use entry::run;
 pub use form::{FieldFault, Form, FormField, MakeSchema};
 pub use keys::{Keys, Values};
-#[doc(hidden)]
-pub use prepare::prepare;
-#[doc(hidden)]
-pub use steps::StepTable;
+pub(crate) use prepare::prepare;
+pub(crate) use steps::StepTable;
 
 use crate::Result;
 use crate::runtime::agent::DynAgent;
@@ -100,6 +96,8 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
         (**self).form(form)
     }
 }
+
+crate::__agent_root!(dyn DynAgent);
 
 /// The resources of a workflow that is known only at run time are checked when a run begins.
 impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I, Output = O> {}

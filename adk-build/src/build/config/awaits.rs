@@ -4,8 +4,7 @@ use super::agent::ConfigReader;
 use super::fields::{ConfigFields, fault};
 use crate::build::item::{IntoAgent, SubAgent};
 use crate::build::llm::OutputType;
-use adk_core::__private::build::{AnswerForm, Key};
-use adk_core::Await;
+use adk_core::__private::build::{AnswerForm, Key, await_form};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::AnsweredBy;
 use adk_spec::duration::millis;
@@ -85,9 +84,15 @@ impl ConfigReader<'_> {
         }
         fields.finish("an `AwaitAgent`", &mut self.faults);
         match key {
-            Some(key) => Await::with_form(name, key_of(key.to_owned()), question, form, by)
-                .with_timeout(timeout, default)
-                .into_agent(),
+            Some(key) => await_form(
+                name,
+                key_of(key.to_owned()),
+                question,
+                form,
+                by,
+                (timeout, default),
+            )
+            .into_agent(),
             // The written key of an agent without a readable key is unknown.
             None => super::agent::stub_agent(&name),
         }

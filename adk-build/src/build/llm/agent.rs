@@ -27,7 +27,7 @@ impl LlmAgent {
     }
 
     pub(super) fn from_parts(parts: LlmParts) -> Self {
-        Self(core::LlmAgent::from_parts(parts))
+        Self(core::llm_agent(parts))
     }
 
     /// Returns the sub-agents, to which the agent may hand over.

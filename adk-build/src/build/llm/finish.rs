@@ -6,7 +6,8 @@ use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use adk_core::__private::build::{
-    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, schema,
+    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, contents_fault, described,
+    value_schema,
 };
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::Instruction;
@@ -87,7 +88,7 @@ impl LlmAgentBuilder {
             );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
-        if let Some(fault) = self.include_contents.fault(self.compact) {
+        if let Some(fault) = contents_fault(self.include_contents, self.compact) {
             let fact = format!(
                 "agent `{}`: {}",
                 self.name,
@@ -170,8 +171,8 @@ impl LlmAgentBuilder {
         parts.compacts = self.compact.is_some();
         parts.tools = self.tools;
         parts.answer.schema = match &self.output {
-            Some(OutputType::Type { output, .. }) => output.described,
-            Some(OutputType::Schema(schema)) => Some(schema::value_schema(schema)),
+            Some(OutputType::Type { output, .. }) => described(output),
+            Some(OutputType::Schema(schema)) => Some(value_schema(schema)),
             None => None,
         };
         let name = self.output_key;

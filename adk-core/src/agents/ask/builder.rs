@@ -70,8 +70,7 @@ impl Await {
     }
 
     /// Creates a step without a timeout, for a form that is known at run time.
-    #[doc(hidden)]
-    pub fn with_form(
+    pub(crate) fn with_form(
         name: String,
         key: Key,
         question: String,
@@ -104,8 +103,7 @@ impl Await {
     }
 
     /// Sets the timeout and its default.
-    #[doc(hidden)]
-    pub fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
+    pub(crate) fn with_timeout(self, timeout: Option<Duration>, otherwise: Option<Value>) -> Self {
         Self {
             timeout,
             otherwise: otherwise.map(Ok),

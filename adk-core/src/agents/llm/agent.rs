@@ -1,20 +1,17 @@
 //! [`LlmAgent`]: the definition of an LLM agent. It is data; `agents::llm` runs it.
 
 mod conversation;
-mod declare;
+pub(crate) mod declare;
 mod declared;
 mod instruction;
-mod output;
+pub(crate) mod output;
 mod template;
 
 pub use conversation::{Compaction, IncludeContents};
-#[doc(hidden)]
-pub use declare::ANSWER_ATTEMPTS;
 pub use declare::{LlmDecl, LlmSettings, OutputKey, Retry, ToolList, ToolsetList};
 pub use declared::{Declared, Declares};
 pub use instruction::{AsyncInstruction, Fallible, Instruction, Instructs, Text};
-#[doc(hidden)]
-pub use output::AgentOutput;
+pub(crate) use output::AgentOutput;
 pub(super) use output::json_of_python;
 pub(crate) use template::render;
 
@@ -55,7 +52,6 @@ pub struct LlmAgent {
 }
 
 /// The values that a builder creates an agent from.
-#[doc(hidden)]
 #[allow(
     missing_docs,
     missing_debug_implementations,
@@ -97,8 +93,7 @@ impl LlmAgent {
         }
     }
 
-    #[doc(hidden)]
-    pub fn from_parts(parts: LlmParts) -> Self {
+    pub(crate) fn from_parts(parts: LlmParts) -> Self {
         let LlmParts {
             parts,
             instruction,

@@ -24,8 +24,8 @@ pub(super) struct CallResponses {
     pub(super) skipping: Option<Arc<FunctionCall>>,
 }
 
-/// Creates the responses of calls. Calls in `later` get a further response from outside. The context
-/// keeps the writes of the calls for the next event.
+/// Creates the responses of calls. Calls in `later` get a further response from outside. The
+/// context keeps the writes of the calls for the next event.
 pub(super) fn collect(
     results: CallResults,
     tools: &Toolbox<'_>,

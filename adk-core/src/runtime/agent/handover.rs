@@ -23,6 +23,5 @@ pub struct Handover<'a> {
     /// Instruction for all agents below this agent, unless an agent above it sets one.
     pub(crate) global: Option<&'a Arc<dyn PromptSource>>,
     /// Agents below this agent, if it holds them itself.
-    #[doc(hidden)]
-    pub agents: &'a [Arc<dyn DynAgent>],
+    pub(crate) agents: &'a [Arc<dyn DynAgent>],
 }

@@ -60,8 +60,7 @@ impl AgentCallbacks {
     }
 
     /// Returns whether a callback may replace the agent.
-    #[doc(hidden)]
-    pub fn may_skip(&self) -> bool {
+    pub(crate) fn may_skip(&self) -> bool {
         self.may_stand
     }
 

@@ -377,7 +377,7 @@ fn is_of_agent(own: &str, path: &str) -> bool {
 /// after the replay. Recorded summaries that the program does not repeat come before it.
 pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> Result<Stored> {
     let Some(replay) = run.kind.replay() else {
-        return run.commit(run.slot(path, nth), body).await;
+        return run.commit(run.slot(path, nth, None), body).await;
     };
     let now = match &body {
         Body::Ready(draft) => Some(&draft.event),
@@ -390,7 +390,7 @@ pub(super) async fn commit(run: Arc<Run>, path: Path, nth: u32, body: Body) -> R
         .await
         .map_err(|error| error.at(&path))?
     else {
-        return run.commit(run.slot(path, nth), body).await;
+        return run.commit(run.slot(path, nth, None), body).await;
     };
     // Rounds of one turn have different paths, but one count of events.
     let temp = replay

@@ -279,8 +279,7 @@ impl Form {
 
     /// Describes or reads the input of a tree that was built at run time: the user's text, as
     /// `message`.
-    #[doc(hidden)]
-    pub fn message(&mut self) -> Option<Content> {
+    pub(crate) fn message(&mut self) -> Option<Content> {
         let text: String = self.input(
             "message",
             "The message of the user.",

@@ -46,8 +46,7 @@ impl Keys {
     }
 
     /// Adds a key with its initial value, which is JSON already.
-    #[doc(hidden)]
-    pub fn set_shared(&mut self, key: Name, value: Arc<Value>) {
+    pub(crate) fn set_shared(&mut self, key: Name, value: Arc<Value>) {
         self.lets.push((key, value));
     }
 

@@ -22,7 +22,7 @@ pub enum IncludeContents {
 
 impl IncludeContents {
     /// Returns the error in this value, or in its combination with a compaction.
-    pub const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
+    pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {
             (Self::Last(0), _) => Some(
                 "syntax: `include_contents` shows the last 0 turns; help: set 1 or more, as in \

@@ -261,8 +261,7 @@ pub struct OutputKey {
     /// As `read`, but only checks the value. The description of the agent holds this function.
     pub(crate) accepts: Accepts,
     /// The schema for the description.
-    #[doc(hidden)]
-    pub described: Option<ValueSchema>,
+    pub(crate) described: Option<ValueSchema>,
 }
 
 impl OutputKey {

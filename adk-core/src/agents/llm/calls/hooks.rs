@@ -1,4 +1,5 @@
-//! [`ToolHooks`]: the callbacks and plugins around tool calls. Agents without callbacks have no cost.
+//! [`ToolHooks`]: the callbacks and plugins around tool calls. Agents without callbacks have no
+//! cost.
 
 use super::outcome::CallOutcome;
 use crate::agents::llm::agent::LlmAgent;

@@ -1,5 +1,5 @@
-//! [`CallOutcome`]: the result of a tool call. [`ResultLimit`]: truncation of long results. The model
-//! reads the beginning of a long result; an artifact contains the whole result.
+//! [`CallOutcome`]: the result of a tool call. [`ResultLimit`]: truncation of long results. The
+//! model reads the beginning of a long result; an artifact contains the whole result.
 
 use crate::agents::llm::toolbox::Toolbox;
 use crate::runtime::run::{CallStep, Context};

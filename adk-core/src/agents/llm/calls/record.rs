@@ -1,5 +1,5 @@
-//! The recorded parts of a tool call: [`PreparedCall`] before its tool runs, and [`CallRecord`] with
-//! its result.
+//! The recorded parts of a tool call: [`PreparedCall`] before its tool runs, and [`CallRecord`]
+//! with its result.
 
 use super::outcome::CallOutcome;
 use crate::runtime::run::{CallStep, Context, Run, count_replayed};

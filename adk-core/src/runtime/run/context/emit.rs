@@ -271,7 +271,7 @@ impl Context {
             let stored = replay::commit(run.clone(), path, nth, body);
             return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
-        match run.engine.commit(run.slot(path, nth), body) {
+        match run.engine.commit(run.slot(path, nth, None), body) {
             Reply::Ready(stored) => {
                 stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver)
             }

@@ -22,7 +22,7 @@ pub(super) struct UpdateSlot {
 
 impl UpdateSlot {
     fn slot(self, run: &Run) -> Slot {
-        run.slot(self.path, 0).with_update(self.text)
+        run.slot(self.path, 0, Some(self.text))
     }
 }
 

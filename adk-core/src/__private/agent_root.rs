@@ -1,7 +1,5 @@
 //! Agents as roots of runs.
 
-use crate::runtime::agent::DynAgent;
-
 /// Implements `Workflow` for a type of agents that is known only at run time. As the root of a run,
 /// the agent takes a message and returns only its events.
 #[doc(hidden)]
@@ -39,11 +37,8 @@ macro_rules! __agent_root {
             }
 
             fn form(&self, form: &mut $crate::workflow::Form) -> Option<$crate::Content> {
-                form.message()
+                $crate::__private::build::form_message(form)
             }
         }
     };
 }
-pub use __agent_root as agent_root;
-
-agent_root!(dyn DynAgent);

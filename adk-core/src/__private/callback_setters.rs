@@ -87,4 +87,3 @@ macro_rules! __callback_setters {
         }
     };
 }
-pub use __callback_setters as setters;
