@@ -138,9 +138,9 @@ impl Options {
 ///
 /// All paths that lead to the file open the same database. When the file is deleted, renamed or
 /// replaced while the store is open, the store stops: each later operation fails with an error of
-/// kind [`Misplaced`](adk_model::StoreErrorKind::Misplaced). The store detects a deleted `-wal` file
-/// at the next read, or within 16 transactions. Transactions acknowledged before that reach the
-/// file when the store is closed, and are lost if the process is killed first.
+/// kind [`Misplaced`](adk_model::StoreErrorKind::Misplaced). The store detects a deleted `-wal`
+/// file at the next read, or within 16 transactions. Transactions acknowledged before that reach
+/// the file when the store is closed, and are lost if the process is killed first.
 ///
 /// A `SqliteStore` keeps all data of a runner: sessions, runs with their waits, artifacts and
 /// memory.

@@ -24,8 +24,8 @@ pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output 
     let silence = async {
         loop {
             pauses.changed().await.expect("the server runs");
-            // The client, which is on this thread, reads what the server has sent. Each sleep is one
-            // turn of the runtime with its sockets, however late it ends.
+            // The client, which is on this thread, reads what the server has sent. Each sleep is
+            // one turn of the runtime with its sockets, however late it ends.
             for _ in 0..10 {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
