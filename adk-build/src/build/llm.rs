@@ -31,16 +31,24 @@ pub struct LlmAgentBuilder {
     description: String,
     instruction: Instruction,
     global_instruction: Instruction,
-    output_key: Option<Name>,
-    output: Option<OutputType>,
     include_contents: IncludeContents,
     compact: Option<Compaction>,
-    answer_attempts: Option<u32>,
+    answer: AnswerOptions,
     tools: Vec<Arc<dyn DynTool>>,
     sub_agents: Vec<SubAgent>,
     disallow_transfer: (bool, bool),
     settings: LlmSettings,
     options: TreeOptions,
+}
+
+/// The answer of an agent.
+#[derive(Clone, Default)]
+struct AnswerOptions {
+    /// The key that receives the answer.
+    key: Option<Name>,
+    form: Option<OutputType>,
+    /// The maximum of answers until one fits the form.
+    attempts: Option<u32>,
 }
 
 impl LlmAgentBuilder {
@@ -83,14 +91,14 @@ impl LlmAgentBuilder {
     /// Sets the key that receives the answer.
     #[must_use]
     pub fn output_key(mut self, key: impl Into<Name>) -> Self {
-        self.output_key = Some(key.into());
+        self.answer.key = Some(key.into());
         self
     }
 
     /// Sets the type of the answer, which the model writes as JSON. `String` means plain text.
     #[must_use]
     pub fn output_type<T: JsonSchema + Serialize + DeserializeOwned + 'static>(mut self) -> Self {
-        self.output = Some(OutputType::from_type::<T>());
+        self.answer.form = Some(OutputType::from_type::<T>());
         self
     }
 
@@ -98,7 +106,7 @@ impl LlmAgentBuilder {
     /// ADK.
     #[must_use]
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.output = Some(OutputType::Schema(Arc::new(schema)));
+        self.answer.form = Some(OutputType::Schema(Arc::new(schema)));
         self
     }
 
@@ -228,13 +236,13 @@ impl LlmAgentBuilder {
     /// shows the model the fault and its place. Default: 3. Each attempt counts as a turn.
     #[must_use]
     pub fn answer_attempts(mut self, attempts: u32) -> Self {
-        self.answer_attempts = Some(attempts);
+        self.answer.attempts = Some(attempts);
         self
     }
 
     /// Sets the output of a config.
     pub(super) fn output(mut self, output: OutputType) -> Self {
-        self.output = Some(output);
+        self.answer.form = Some(output);
         self
     }
 

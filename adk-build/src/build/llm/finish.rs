@@ -81,7 +81,7 @@ impl LlmAgentBuilder {
             );
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
-        if self.answer_attempts == Some(0) {
+        if self.answer.attempts == Some(0) {
             let fact = format!(
                 "`answer_attempts` of agent `{}` is 0; help: use 1 or more",
                 self.name
@@ -97,7 +97,8 @@ impl LlmAgentBuilder {
             faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
         }
         faults.extend(
-            self.output_key
+            self.answer
+                .key
                 .as_deref()
                 .filter(|key| !is_key(key))
                 .map(|key| self.key_fault(key)),
@@ -158,26 +159,26 @@ impl LlmAgentBuilder {
         parts.transfer = kept.map(SubAgent::to_agent).collect();
         parts.more_tools = !self.settings.toolsets.0.is_empty();
         let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
-        let is_text = match &self.output {
+        let is_text = match &self.answer.form {
             Some(OutputType::Schema(_)) => false,
             Some(OutputType::Type { output, .. }) => output.schema.is_none(),
             _ => true,
         };
-        let attempts = self.answer_attempts.unwrap_or(ANSWER_ATTEMPTS);
+        let attempts = self.answer.attempts.unwrap_or(ANSWER_ATTEMPTS);
         parts.max_turns =
             self.settings
                 .max_turns
                 .or(short.then_some(if is_text { 1 } else { attempts }));
         parts.compacts = self.compact.is_some();
         parts.tools = self.tools;
-        parts.answer.schema = match &self.output {
+        parts.answer.schema = match &self.answer.form {
             Some(OutputType::Type { output, .. }) => described(output),
             Some(OutputType::Schema(schema)) => Some(value_schema(schema)),
             None => None,
         };
-        let name = self.output_key;
+        let name = self.answer.key;
         let key = name.as_deref();
-        let (output, key) = match self.output {
+        let (output, key) = match self.answer.form {
             None => (
                 name.clone().map(AgentOutput::text),
                 key.map(Key::typed::<String>),
