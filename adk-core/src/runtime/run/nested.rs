@@ -12,8 +12,8 @@ use std::sync::Arc;
 impl Run {
     /// Creates the run of an agent that is used as a tool. The run works on a copy of the state
     /// with `delta` on top, and on the artifacts of the session itself. Events of the run are not
-    /// stored. Its steps are recorded under `call_name`; without a name, the engine records the tool
-    /// call as a whole.
+    /// stored. Its steps are recorded under `call_name`; without a name, the engine records the
+    /// tool call as a whole.
     pub(crate) fn nested(
         outer: &Arc<Run>,
         delta: &StateDelta,
