@@ -1,5 +1,5 @@
-//! Blocks that run their steps in contexts of their own: `parallel`, `each` and `try`. They run these
-//! steps through [`RunPart`](super::steps::RunPart), which the walk implements.
+//! Blocks that run their steps in contexts of their own: `parallel`, `each` and `try`. They run
+//! these steps through [`RunPart`](super::steps::RunPart), which the walk implements.
 
 mod attempts;
 mod discard;

@@ -1,5 +1,5 @@
-//! The turns of agents: one agent at the current path, a team whose members hand over to each other,
-//! and the agent of a step.
+//! The turns of agents: one agent at the current path, a team whose members hand over to each
+//! other, and the agent of a step.
 
 mod agent;
 pub(crate) mod checkpoint;

@@ -17,8 +17,8 @@ pub(crate) struct Steps<'a> {
     pub(crate) steps: &'a [Step<'a>],
 }
 
-/// Runs a part of a block in a context of its own. The walk implements this trait, so that blocks do
-/// not depend on the walk.
+/// Runs a part of a block in a context of its own. The walk implements this trait, so that blocks
+/// do not depend on the walk.
 pub(crate) trait RunPart {
     /// Runs the steps of one branch, element or attempt. An element has an item with a value.
     fn run_part<'s>(

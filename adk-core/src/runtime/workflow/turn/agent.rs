@@ -1,4 +1,5 @@
-//! One turn of one agent at the current path: its begin, its execution, and the check of its effects.
+//! One turn of one agent at the current path: its begin, its execution, and the check of its
+//! effects.
 
 use super::checkpoint;
 use super::lifecycle::{self, BeginOutcome, LifecycleNode};
