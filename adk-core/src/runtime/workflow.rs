@@ -2,8 +2,7 @@
 //!
 //! From the bottom up: the types that generated code fills (`keys`, `form`, `block`); the `steps`
 //! of a workflow; the `turn` of an agent and the `blocks` with parts; the `walk` over the steps;
-//! the
-//! `entry` of a whole workflow. A test enforces this order.
+//! the `entry` of a whole workflow. A test enforces this order.
 
 mod block;
 mod blocks;

@@ -33,11 +33,11 @@ pub(super) struct EnteredBlock {
     pub(super) escalated: Option<Box<Exit>>,
     /// The reporter of lifecycle events for the end of the block, and the outcome to report. Set
     /// only if the block is observed.
-    pub(super) watch: Option<Watch>,
+    pub(super) watch: Option<BlockWatch>,
 }
 
 /// The reporter of the lifecycle events of a block, and the outcome for the last one.
-type Watch = Box<(Box<LifecycleReporter>, LifecycleOutcome)>;
+type BlockWatch = Box<(Box<LifecycleReporter>, LifecycleOutcome)>;
 
 impl EnteredBlock {
     /// Moves the context out of the block.
@@ -114,7 +114,7 @@ impl<'c> WalkContext<'c> {
     }
 
     /// Takes the reporter of the innermost block.
-    pub(super) fn take_watch(&mut self) -> Option<Watch> {
+    pub(super) fn take_watch(&mut self) -> Option<BlockWatch> {
         self.open.last_mut()?.watch.take()
     }
 
