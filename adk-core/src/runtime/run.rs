@@ -110,6 +110,8 @@ pub(crate) struct Run {
     pub(crate) delivery: Arc<Delivery>,
     pub(crate) progress: RunProgress,
     pub(crate) limits: RunLimits,
+    /// Whether a commit only appends to the session in memory, which needs no [`Slot`].
+    pub(crate) only_appends: bool,
 }
 
 impl Run {
@@ -122,6 +124,7 @@ impl Run {
         limits: RunLimits,
     ) -> Self {
         Self {
+            only_appends: engine.is_memory() && kind.replay().is_none(),
             kind,
             identity,
             engine,

@@ -226,8 +226,7 @@ impl Context {
             let outbox = self.run.outbox();
             return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
-        if self.run.engine.is_memory() && self.run.kind.replay().is_none() {
-            // This commit needs no slot: an engine in memory would only append the event.
+        if self.run.only_appends {
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self {
