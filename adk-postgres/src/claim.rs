@@ -3,9 +3,9 @@
 use crate::Shared;
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use crate::journal::{epoch_of, micros};
 use crate::lease::Drives;
 use crate::runs::is_alive;
+use crate::types::{epoch_of, micros};
 use crate::{log, reader};
 use adk_journal::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Pairs, RunRecord, RunRows, RunStatus, from_text, refuse,
