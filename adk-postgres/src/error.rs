@@ -223,6 +223,15 @@ impl<T> Doing<T> for Result<T, Sql> {
     }
 }
 
+/// Returns an error with the same kind, message and help, but without its source.
+pub(crate) fn copy(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.message());
+    match error.help() {
+        Some(help) => copy.with_help(help),
+        None => copy,
+    }
+}
+
 /// Returns the error for a store whose runtime has ended.
 pub(crate) fn closed_error() -> Error {
     Error::new(

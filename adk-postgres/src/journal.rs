@@ -1,24 +1,26 @@
 //! Journals of runs as rows: recorded steps, finished agents and ends.
 
 use crate::Shared;
-use crate::batch::FilledSlot;
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error};
 use crate::lane::Job;
-use crate::log::{self, Entry, Head};
+use crate::log::{self, Head};
 use crate::reader;
+use crate::rows::Entry;
 use crate::statements::ReadRow;
+use crate::types::epoch_of;
 use adk_journal::engine::{ClaimId, Done, DrivenRun, RunRecord, RunStatus, refuse, to_text};
 use adk_journal::session::SessionKey;
+use adk_journal::{Event, StateDelta};
 use adk_model::{Error, Result, RunId};
 use adk_store::decide::temp_from_text;
 use adk_store::runs::{self, DrivenRow};
 pub(crate) use adk_store::runs::{close, step, store_usage};
 use adk_store::session_key;
-use serde_json::Value;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Inserts runs that begin in this transaction into the registry.
 pub(crate) async fn begin(
@@ -60,11 +62,6 @@ pub(crate) async fn enqueue(
         .bind(epoch_of(claim))
         .bind(owner);
     query.fetch_one(connection).await.doing("queue a run")
-}
-
-/// Converts the number of a claim to the integer type of Postgres.
-pub(crate) fn epoch_of(claim: ClaimId) -> i64 {
-    i64::try_from(claim.epoch).unwrap_or(i64::MAX)
 }
 
 /// Constructor of the error for a refused claim.
@@ -116,6 +113,13 @@ pub(crate) async fn outdated_claims(
     Ok(fenced)
 }
 
+/// An event that already fills its slot.
+pub(crate) struct FilledSlot {
+    pub(crate) place: u64,
+    pub(crate) event: Arc<Event>,
+    pub(crate) temp: StateDelta,
+}
+
 /// Returns the event that fills a slot.
 pub(crate) async fn filled_slot(
     connection: &mut PgConnection,
@@ -157,44 +161,6 @@ pub(crate) async fn is_filled(
         .doing("look for the event of an earlier attempt")
 }
 
-/// Records a step by a single statement, if no run of the session was claimed since `head` was
-/// read. Returns `false`, without a write, after another claim or if the step has a record.
-pub(crate) async fn first_step(
-    connection: &mut PgConnection,
-    session: &SessionKey,
-    head: &Head,
-    run: RunId,
-    key: &str,
-    value: &Value,
-) -> Result<bool> {
-    let sql = "WITH head AS (
-            SELECT 1 FROM sessions s
-            JOIN adkw_sessions n ON n.app_name = s.app_name
-                AND n.user_id = s.user_id AND n.id = s.id
-            WHERE s.app_name = $1 AND s.user_id = $2 AND s.id = $3
-            AND n.number = $4 AND n.takes = $5
-            FOR NO KEY UPDATE)
-        INSERT INTO adkw_steps (run, key, value)
-        SELECT $6, $7, $8 FROM head WHERE EXISTS (SELECT 1 FROM adkw_runs WHERE id = $6)
-        ON CONFLICT DO NOTHING";
-    let query = sqlx::query(sql)
-        .bind(&session.app)
-        .bind(&session.user)
-        .bind(&session.id)
-        .bind(head.number);
-    let query = query
-        .bind(head.takes)
-        .bind(run.to_string())
-        .bind(key)
-        .bind(value.to_string());
-    Ok(query
-        .execute(connection)
-        .await
-        .doing("record a step")?
-        .rows_affected()
-        > 0)
-}
-
 /// Records finished agents. Ignores a run that is not in the registry.
 pub(crate) async fn finished(
     connection: &mut PgConnection,
@@ -214,27 +180,6 @@ pub(crate) async fn finished(
         .execute(connection)
         .await
         .doing("write that an agent has finished")
-        .map(drop)
-}
-
-/// Writes releases of claims that could not be written before.
-pub(crate) async fn release_claims(
-    connection: &mut PgConnection,
-    claims: &[ClaimId],
-    owner: &str,
-) -> Result<()> {
-    let (runs, epochs): (Vec<_>, Vec<_>) = claims
-        .iter()
-        .map(|claim| (claim.run_id.to_string(), epoch_of(*claim)))
-        .unzip();
-    let sql =
-        "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
-        WHERE r.id = c.run AND r.epoch = c.epoch AND r.owner = $3";
-    let query = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
-    query
-        .execute(connection)
-        .await
-        .doing("release runs")
         .map(drop)
 }
 

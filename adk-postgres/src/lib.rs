@@ -45,9 +45,11 @@ mod batch;
 mod claim;
 mod connection;
 mod connections;
+mod deliver;
 mod engine;
 mod error;
 mod exact;
+mod group;
 mod journal;
 mod keys;
 mod lane;
@@ -55,7 +57,9 @@ mod lease;
 mod limits;
 mod log;
 mod memory;
+mod perform;
 mod reader;
+mod rows;
 mod runs;
 mod schema;
 mod sessions;
@@ -197,6 +201,7 @@ pub(crate) struct Shared {
     runtime: Handle,
     live: OpenSessions,
     lanes: lane::Lanes,
+    groups: group::Groups,
     drives: lease::Drives,
 }
 
@@ -232,6 +237,7 @@ impl PostgresStore {
         let connections = Connections::new(Server::new(to, options.patience), options.connections);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
+        let groups = group::Groups::default();
         let shared = Arc::new(Shared {
             connections,
             location,
@@ -239,6 +245,7 @@ impl PostgresStore {
             runtime,
             live,
             lanes,
+            groups,
             drives,
         });
         shared.connections.reach(options.patience).await?;

@@ -13,6 +13,7 @@ mod clock;
 mod driven;
 #[path = "../support/large.rs"]
 mod filled;
+mod groups;
 mod large;
 mod lease;
 #[path = "../support/lossy.rs"]
