@@ -16,7 +16,7 @@ use adk_journal::engine::{
 use adk_journal::session::{Location, SessionKey};
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
-use adk_store::runs::Whose;
+use adk_store::lists::Whose;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,7 @@ use crate::connection::PgConnection;
 use crate::lease::Drives;
 use adk_journal::engine::{ClaimId, RunFilter, RunInfo};
 use adk_model::Result;
-use adk_store::runs::{Whose, groups};
+use adk_store::lists::{Whose, groups};
 
 /// Lists the runs that a filter selects, ordered by id, which begins with the time.
 pub(crate) async fn runs(
@@ -16,7 +16,7 @@ pub(crate) async fn runs(
     let given_up = drives.released_claims();
     let groups = groups(connection, filter, &drives.owner, given_up, |_| false).await?;
     let is_held = |claim, owner: &str, is_alive| self::is_held(drives, claim, owner, is_alive);
-    adk_store::runs::runs(connection, &groups, whose, filter, is_held).await
+    adk_store::lists::runs(connection, &groups, whose, filter, is_held).await
 }
 
 /// Reports whether a process drives a run, from the owner in its row.

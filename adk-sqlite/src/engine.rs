@@ -17,7 +17,8 @@ use adk_journal::engine::{
 use adk_journal::session::Location;
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
-use adk_store::runs::{Whose, step};
+use adk_store::lists::Whose;
+use adk_store::runs::step;
 use adk_store::{complete, waits};
 use rusqlite::Connection;
 use serde_json::Value;

@@ -9,7 +9,7 @@ use crate::statements::{DIALECT, Statements};
 use adk_journal::engine::{RunFilter, RunState};
 use adk_journal::session::SessionKey;
 use adk_model::RunId;
-use adk_store::runs::{Group, Whose, owners_query, runs_query};
+use adk_store::lists::{Group, Whose, owners_query, runs_query};
 use adk_store::waits::{OPEN_WAIT, due, due_sql, waiting, waiting_query};
 use adk_store::{Sql, complete};
 use rusqlite::{Connection, StatementStatus};

@@ -5,7 +5,7 @@ use crate::statements::Statements;
 use adk_journal::engine::{ClaimId, RunFilter, RunInfo};
 use adk_model::Result;
 use adk_store::complete;
-use adk_store::runs::{Whose, groups};
+use adk_store::lists::{Whose, groups};
 use rusqlite::Connection;
 use std::collections::HashSet;
 
@@ -24,7 +24,7 @@ pub(crate) fn runs(
     let lives = |name: &str| owner.lives(name);
     let groups = groups(connection, filter, &owner.name, released, lives);
     let groups = complete(groups)?;
-    complete(adk_store::runs::runs(
+    complete(adk_store::lists::runs(
         connection, &groups, whose, filter, is_held,
     ))
 }

@@ -11,7 +11,7 @@ use crate::{Durability, schema, tail};
 use adk_journal::engine::ClaimId;
 use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use adk_store::complete;
-use adk_store::runs::owners;
+use adk_store::lists::owners;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! that the stores in SQLite and Postgres share.
 //!
 //! A store implements [`Connection`] for its database, and describes the SQL of the database in a
-//! [`Dialect`]. The functions of [`runs`], [`waits`], [`artifacts`] and [`memory`] then execute the
+//! [`Dialect`]. The functions of [`runs`], [`lists`], [`waits`], [`artifacts`] and [`memory`] then execute the
 //! statements of the registry of runs, of artifacts and of memory. A store without SQL uses
 //! [`decide`], which needs no database.
 //!
@@ -64,6 +64,7 @@
 
 pub mod artifacts;
 pub mod decide;
+pub mod lists;
 pub mod memory;
 pub mod runs;
 pub mod sessions;

@@ -1,7 +1,7 @@
 //! Waits of runs as rows of `adkw_waits`.
 
 use crate::decide::add_due;
-use crate::runs::{Whose, push_filter};
+use crate::lists::{Whose, push_filter};
 use crate::sql::{Columns, Connection, Dialect, Query, Sql, all, execute, first, session_key, sql};
 use adk_journal::engine::{
     ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text,
