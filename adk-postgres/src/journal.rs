@@ -8,10 +8,10 @@ use crate::lane::Job;
 use crate::log::{self, Entry, Head};
 use crate::reader::{self, Filled};
 use crate::runs::key_of;
+use adk_journal::StateDelta;
 use adk_journal::engine::{
     ClaimId, Done, DrivenRun, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
-use adk_journal::StateDelta;
 use adk_journal::session::{SessionKey, now_micros};
 use adk_model::model::Usage;
 use adk_model::{Error, Result, RunId};

@@ -4,18 +4,18 @@
 //! point, and one that has failed.
 
 use super::random::shop;
-use crate::support::changes::build::{FAILURE, tree};
-use crate::support::changes::play::Played;
-use crate::support::changes::program::{
-    AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
-};
-use crate::support::changes::stage::Stage;
-use crate::support::changes::{Ends, Play, Shop};
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::MemoryJournal;
 use adk_core::memory::{MemoryEntry, MemoryMark};
 use adk_core::session::SessionKey;
 use adk_core::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::build::{FAILURE, tree};
+use adk_store_kit::changes::play::Played;
+use adk_store_kit::changes::program::{
+    AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
+};
+use adk_store_kit::changes::stage::Stage;
+use adk_store_kit::changes::{Ends, Play};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -171,9 +171,9 @@ const ALL: [(&str, u32); 4] = [
 
 /// Returns a store with data that prompts may show: an artifact, and a memory of the message of the
 /// run.
-async fn stocked() -> Shop<MemoryJournal> {
+async fn stocked() -> OpenStore {
     let (shop, key) = (shop(), SessionKey::new("app", "u", "s"));
-    shop.artifacts
+    shop.artifacts()
         .save(&key, "terms.txt", Part::text("The terms."))
         .await
         .unwrap();
@@ -181,7 +181,7 @@ async fn stocked() -> Shop<MemoryJournal> {
         SessionKey::new("app", "u", "earlier"),
         MemoryEntry::new("1", "go far".into()),
     );
-    shop.memory
+    shop.memory()
         .add_events_to_memory(&earlier, vec![said], MemoryMark::default())
         .await
         .unwrap();

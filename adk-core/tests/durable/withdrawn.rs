@@ -1,38 +1,13 @@
 //! Withdrawn questions, in memory.
 
 use super::crash::{Ended, World, drive};
-use crate::support::withdrawn::{Stage, around, blocks};
 use crate::support::*;
 use adk_core::{RunId, Runner};
+use adk_store_kit::questions::{Stage, around, blocks};
 
 /// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
     async |tree| world.knowing(usize::MAX, Some(tree)).0
-}
-
-#[tokio::test]
-async fn a_question_is_withdrawn_when_its_block_ends() {
-    withdrawn::when_blocks_end(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_question_is_withdrawn_while_a_race_continues() {
-    withdrawn::while_a_race_goes_on(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_repeats_questions_of_the_failed_block() {
-    withdrawn::with_a_failed_run(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_repeats_expired_questions() {
-    withdrawn::after_expiry(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_does_not_repeat_handled_questions() {
-    withdrawn::after_handled_expiry(process(&World::new())).await;
 }
 
 /// Returns the run of a world and the texts of its events.

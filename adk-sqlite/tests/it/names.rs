@@ -2,9 +2,6 @@
 //! replaced file.
 
 use crate::support::Folder;
-use crate::trees::store::stored;
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, run, say};
 use adk_core::engine::{RunFilter, RunRegistry as _};
 use adk_core::session::{EventFilter, SessionKey, SessionStore};
 use adk_core::{
@@ -12,6 +9,9 @@ use adk_core::{
 };
 use adk_core::{StateDelta, StoreErrorKind};
 use adk_sqlite::SqliteStore;
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::sessions::stored;
+use adk_store_kit::trees::{Tree, by, run, say};
 use std::fs::{hard_link, remove_file, rename};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Functions as agents.
 
-use crate::attributes::support::{Tree, repeat, run};
+use adk_store_kit::trees::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,

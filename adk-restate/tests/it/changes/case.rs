@@ -2,16 +2,16 @@
 
 use super::Counts;
 use super::journal::Open;
-use crate::trees::changes::build::Audit;
-use crate::trees::changes::play::{Deployed, Running, Shop};
-use crate::trees::changes::program::{Hooks, Node, Program};
-use crate::trees::changes::random::Random;
-use crate::trees::changes::stage::Stage;
-use crate::trees::changes::{Play, VERSIONS};
-use adk::sqlite::SqliteStore;
 use adk_core::engine::RunStatus;
 use adk_core::model::{ModelRequest, ModelResponse};
 use adk_core::{CallbackContext, Content, FunctionCall, Plugin, Result, RunId, Runner};
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::build::Audit;
+use adk_store_kit::changes::play::{Deployed, Running};
+use adk_store_kit::changes::program::{Hooks, Node, Program};
+use adk_store_kit::changes::stage::Stage;
+use adk_store_kit::changes::{Play, VERSIONS};
+use adk_store_kit::random::Random;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct Case<'a> {
     pub play: &'a Play,
     session: &'a str,
     run: RunId,
-    running: Running<'a, SqliteStore>,
+    running: Running<'a>,
     random: Random,
     /// Versions of earlier workers, each with its outcome.
     history: Vec<(usize, Came)>,
@@ -83,7 +83,7 @@ impl fmt::Debug for Case<'_> {
 }
 
 impl<'a> Case<'a> {
-    pub fn new(seed: u64, play: &'a Play, shop: &'a Shop<SqliteStore>, session: &'a str) -> Self {
+    pub fn new(seed: u64, play: &'a Play, shop: &'a OpenStore, session: &'a str) -> Self {
         Self {
             seed,
             name: name(seed),
