@@ -19,7 +19,7 @@ use adk_core::session::{EventFilter, SessionKey, SessionSnapshot};
 use adk_core::spec::{KeySpec, Topology};
 use adk_core::{
     Await, Content, Error, ErrorKind, Event, Flow, Path, Result, RunEnd, RunId, RunRequest,
-    RunStream, Runner, StateDelta, StoreErrorKind, Workflow,
+    RunStream, Runner, StateDelta, StoreErrorKind, Waiting, Workflow,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -29,6 +29,12 @@ use std::time::Duration;
 
 fn registry(store: &OpenStore) -> &dyn RunRegistry {
     store.registry()
+}
+
+/// Returns the open waits of a run.
+async fn waits_of(store: &OpenStore, run: RunId) -> Vec<Waiting> {
+    let filter = RunFilter::of_run(run);
+    waits(store).waiting("app", &filter).await.unwrap()
 }
 
 fn waits(store: &OpenStore) -> &dyn WaitRegistry {
@@ -390,10 +396,7 @@ pub async fn waits_are_kept_until_they_are_answered(place: &dyn DynPlace) {
     );
     let run = RunId::new();
     pauses(begin(&above(&one, asking(), None), &asking(), run, "s")).await;
-    let open = waits(&person)
-        .waiting("app", &RunFilter::of_run(run))
-        .await
-        .unwrap();
+    let open = waits_of(&person, run).await;
     let [a, b] = &open[..] else {
         panic!("{open:?}")
     };
@@ -438,10 +441,7 @@ pub async fn waits_are_kept_until_they_are_answered(place: &dyn DynPlace) {
     let other = above(&two, asking(), None);
     let seen = pauses(again(&other, run)).await;
     assert_eq!(seen, log(&one, "s").await.events);
-    let open = waits(&person)
-        .waiting("app", &RunFilter::of_run(run))
-        .await
-        .unwrap();
+    let open = waits_of(&person, run).await;
     assert_eq!(
         open.iter().map(|wait| &wait.id).collect::<Vec<_>>(),
         [&b.id]
@@ -487,10 +487,7 @@ pub async fn any_process_closes_the_run(place: &dyn DynPlace) {
             .await
             .unwrap();
         pauses(begin(&here, &kinds(&made), run, session)).await;
-        let open = waits(&two)
-            .waiting("app", &RunFilter::of_run(run))
-            .await
-            .unwrap();
+        let open = waits_of(&two, run).await;
         for (n, status) in (2..).zip([RunStatus::Running, RunStatus::Paused, RunStatus::Running]) {
             registry(&two)
                 .close(claim, status.clone(), usage(n))
@@ -623,13 +620,7 @@ pub async fn a_cancel_fences_all_processes(place: &dyn DynPlace) {
         two.runner("app").cancel(waiting).await.unwrap(),
         RunStatus::Cancelled
     );
-    assert_eq!(
-        waits(&one)
-            .waiting("app", &RunFilter::of_run(waiting))
-            .await
-            .unwrap(),
-        []
-    );
+    assert_eq!(waits_of(&one, waiting).await, []);
     is_cancelled(again(&here, waiting).await);
 
     let deleted = RunId::new();
@@ -669,11 +660,7 @@ pub async fn plain_processes_leave_the_run_alone(place: &dyn DynPlace) {
     }
     let (two, three) = (place.open_dyn().await, place.open_dyn().await);
     let (plain, watching) = (two.knows("app", tree()), three.knows("app", tree()));
-    let wait = waits(&two)
-        .waiting("app", &RunFilter::of_run(run))
-        .await
-        .unwrap()
-        .remove(0);
+    let wait = waits_of(&two, run).await.remove(0);
     plain.answer(&wait.id, true).await.unwrap();
     // A run of the plain store must be recovered.
     let own = plain

@@ -187,7 +187,7 @@ async fn answer(runner: &Runner) -> bool {
 
 /// The end of a process.
 #[derive(PartialEq)]
-enum Attempt {
+enum ProcessEnd {
     Killed,
     Waits,
     Done,
@@ -213,12 +213,12 @@ pub async fn a_killed_run_ends_like_an_undisturbed_run(place: &dyn DynPlace) {
                 &session,
                 Duration::from_micros(random.below(place.time_to_kill_dyn().as_micros() as u64)),
             ) {
-                Attempt::Killed => attempts += 1,
-                Attempt::Waits => {
+                ProcessEnd::Killed => attempts += 1,
+                ProcessEnd::Waits => {
                     assert!(answer(&place.open_dyn().await.knows("app", asking(&world))).await);
                     answers += 1;
                 }
-                Attempt::Done => break,
+                ProcessEnd::Done => break,
             }
         }
         kills += attempts;
@@ -262,18 +262,18 @@ pub async fn a_killed_run_ends_like_an_undisturbed_run(place: &dyn DynPlace) {
     assert!(answers >= 5);
 }
 
-fn attempt(place: &dyn DynPlace, world: &Path, session: &str, after: Duration) -> Attempt {
+fn attempt(place: &dyn DynPlace, world: &Path, session: &str, after: Duration) -> ProcessEnd {
     let mut child = start(place, "go on")
         .env("ADK_WORLD", world)
         .env("ADK_SESSION", session)
         .spawn()
         .unwrap();
-    let (mut ended, mut killer) = (Attempt::Killed, None);
+    let (mut ended, mut killer) = (ProcessEnd::Killed, None);
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         match line.as_deref() {
             Ok("begun") => killer = Some(kill(&child, after)),
-            Ok("waits") => ended = Attempt::Waits,
-            Ok("done") => ended = Attempt::Done,
+            Ok("waits") => ended = ProcessEnd::Waits,
+            Ok("done") => ended = ProcessEnd::Done,
             _ => {}
         }
     }

@@ -54,6 +54,7 @@ macro_rules! __suite {
         events_are_stored_before_delivery,
         many_runs_share_one_session,
         one_process_drives_a_run,
+        a_run_of_a_deleted_session_writes_nothing,
     } };
     (updates [$($then:tt)*] $($arguments:tt)*) => { $($then)*! { $($arguments)* updates:
         concurrent_updates_all_count,

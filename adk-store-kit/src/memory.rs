@@ -192,22 +192,14 @@ pub async fn words_are_found_in_any_script(place: &dyn DynPlace) {
     }
     let long = "wörd".repeat(2_000);
     let many: String = (0..9_000).map(|n| format!("w{n}x ")).collect();
-    service
-        .say(&key, vec![stored(20, &long), stored(21, &many)])
-        .await;
+    let both = vec![stored(20, &long), stored(21, &many)];
+    service.say(&key, both).await;
     assert_eq!(service.texts("words", &long).await, [long]);
     assert_eq!(service.texts("words", &many).await, [many]);
     // Entries with more words of the query come first.
-    service
-        .say(
-            &key,
-            vec![
-                stored(30, "blue"),
-                stored(31, "blue green"),
-                stored(32, "green red blue"),
-            ],
-        )
-        .await;
+    let blues = (30..).zip(["blue", "blue green", "green red blue"]);
+    let blues = blues.map(|(n, text)| stored(n, text)).collect();
+    service.say(&key, blues).await;
     let found = service.texts("words", "red green blue").await;
     assert_eq!(found, ["green red blue", "blue green", "blue"]);
 }

@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 /// The signals with which a test controls a run, one event after the other, and counts of what
 /// happened.
 #[derive(Clone)]
-pub struct Stage {
+pub struct Signals {
     /// Lets the block around the question end.
     ends: Arc<Semaphore>,
     /// Signals that the run is after the block.
@@ -33,7 +33,7 @@ pub struct Stage {
     answered: Arc<AtomicUsize>,
 }
 
-impl Stage {
+impl Signals {
     fn new() -> Self {
         Self {
             ends: Arc::new(Semaphore::new(0)),
@@ -185,7 +185,7 @@ async fn ended(ends: Arc<Semaphore>, fails: bool) -> Result<()> {
 }
 
 /// A block that ends with an open question inside.
-pub type Lost = (&'static str, fn(&Stage) -> Node);
+pub type Lost = (&'static str, fn(&Signals) -> Node);
 
 /// Returns all blocks that end with an open question inside. Each ends on a signal of the test.
 pub fn blocks() -> Vec<Lost> {
@@ -248,7 +248,7 @@ pub fn blocks() -> Vec<Lost> {
 }
 
 /// Builds the workflow around a block of [`blocks`]: a long call, then a question that stays open.
-pub fn around(block: Node, stage: &Stage) -> Tree {
+pub fn around(block: Node, stage: &Signals) -> Tree {
     let kept = Await::builder::<bool>("kept").question("And now?").build();
     Tree::new(
         "w",
@@ -294,7 +294,7 @@ pub async fn lost_questions_are_withdrawn(place: &dyn DynPlace) {
     let open = async |tree| place.knows(tree).await;
     for (name, block) in blocks() {
         for is_answered in [false, true] {
-            let stage = Stage::new();
+            let stage = Signals::new();
             let tree = || around(block(&stage), &stage);
             let runner = open(tree()).await;
             let handle = runner.session("u", format!("{name} {is_answered}"));
@@ -336,7 +336,7 @@ pub async fn lost_questions_are_withdrawn(place: &dyn DynPlace) {
 /// A question is withdrawn while the race around its failed branch continues.
 pub async fn a_question_is_withdrawn_during_a_race(place: &dyn DynPlace) {
     let open = async |tree| place.knows(tree).await;
-    let stage = Stage::new();
+    let stage = Signals::new();
     let tree = || around(first("p", vec![stage.fails(), run(stage.after())]), &stage);
     let runner = open(tree()).await;
     let handle = runner.session("u", "race");
@@ -362,7 +362,7 @@ pub async fn a_question_is_withdrawn_during_a_race(place: &dyn DynPlace) {
 /// A retry repeats a question in a block whose error ended the run.
 pub async fn a_retry_asks_a_withdrawn_question_again(place: &dyn DynPlace) {
     let open = async |tree| place.knows(tree).await;
-    let (stage, mended) = (Stage::open(), Stage::open());
+    let (stage, mended) = (Signals::open(), Signals::open());
     let failing = parallel("q", vec![stage.asks(), run(stage.ends("call", true))]);
     let tree = || {
         Tree::new(

@@ -1,12 +1,12 @@
 //! Promises about runs: delivered events are stored in their order, and one process drives a run.
 
-use crate::place::DynPlace;
+use crate::place::{DynPlace, key};
 use crate::trees::{By, Tree, by, parallel, repeat, run, say};
 use crate::victim::{Scratch, notes};
 use adk_core::engine::RunFilter;
 use adk_core::session::{EventFilter, SessionKey};
 use adk_core::spec::KeySpec;
-use adk_core::{ErrorKind, Event, Flow};
+use adk_core::{ErrorKind, Event, Flow, StateDelta};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -156,6 +156,26 @@ pub async fn one_process_drives_a_run(place: &dyn DynPlace) {
         "e-01890000-0000-7000-8000-000000000000".parse().unwrap(),
     );
     assert_eq!(unknown.await.unwrap_err().kind(), ErrorKind::UnknownRun);
+}
+
+/// A session that is deleted and created again gets no event of a run of the deleted session, and
+/// no process continues that run.
+pub async fn a_run_of_a_deleted_session_writes_nothing(place: &dyn DynPlace) {
+    let (one, two) = (place.open_dyn().await, place.open_dyn().await);
+    let tree = || Tree::new("w", vec![run(say("a")), run(say("b"))]);
+    let (runner, workflow) = (one.runner("app"), tree());
+    let mut stream = runner.session("u", "s").run(&workflow, "go").stream();
+    stream.next().await.unwrap().unwrap();
+    assert!(two.sessions.delete(&key()).await.unwrap());
+    let created = two.sessions.create(key(), StateDelta::default()).await;
+    created.unwrap();
+    while stream.next().await.is_some_and(|event| event.is_ok()) {}
+    drop(stream);
+    let filter = EventFilter::new();
+    let found = two.sessions.read(&key(), &filter).await.unwrap().unwrap();
+    assert_eq!(found.len, 0, "{:?}", found.events);
+    let recovered = two.knows("app", tree()).recover().await.unwrap();
+    assert!(recovered.is_empty(), "{recovered:?}");
 }
 
 /// Makes an agent with a call that is noted in a file, and an event with its result.

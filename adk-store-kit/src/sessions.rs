@@ -563,10 +563,8 @@ pub async fn deep_values_are_refused(place: &dyn DynPlace) {
     );
     store.delete(&key("t")).await.unwrap();
 
-    let (deepest, deeper) = (
-        nested(MAX_DEPTH).to_string(),
-        nested(MAX_DEPTH + 1).to_string(),
-    );
+    let deepest = nested(MAX_DEPTH).to_string();
+    let deeper = nested(MAX_DEPTH + 1).to_string();
     for line in [0, 1, 2] {
         let mut lines = lines.clone();
         assert!(lines[line].contains(&deepest));
@@ -769,6 +767,14 @@ async fn lists_all(store: &dyn SessionStore, broken: Broken) {
     }
 }
 
+/// Creates a session with three events, whose state has the number `n`.
+async fn fill(store: &dyn SessionStore, key: &SessionKey, n: usize) {
+    let state = json!({"k": n, "user:n": key.user, "app:a": key.app});
+    store.create(key.clone(), delta(state)).await.unwrap();
+    let events = (0..3).map(|at| stored(10 * n as u64 + at, &at.to_string()));
+    store.append(key, events.collect()).await.unwrap();
+}
+
 /// An unreadable row is reported individually, and all other data is readable: sessions of other
 /// users and apps, lists, other events of the session. `break_row` makes a value of that row 200
 /// levels deep, through another connection. Deleting and creating it again works.
@@ -787,10 +793,7 @@ pub async fn unreadable_rows_are_reported(
     ];
     let store = open().await;
     for (n, key) in [&bad].into_iter().chain(&others).enumerate() {
-        let state = json!({"k": n, "user:n": key.user, "app:a": key.app});
-        store.create(key.clone(), delta(state)).await.unwrap();
-        let events = (0..3).map(|at| stored(10 * n as u64 + at, &at.to_string()));
-        store.append(key, events.collect()).await.unwrap();
+        fill(&*store, key, n).await;
     }
     drop(store);
     break_row().await;

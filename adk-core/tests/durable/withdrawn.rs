@@ -3,7 +3,7 @@
 use super::crash::{Ended, World, drive};
 use crate::support::*;
 use adk_core::{RunId, Runner};
-use adk_store_kit::questions::{Stage, around, blocks};
+use adk_store_kit::questions::{Signals, around, blocks};
 
 /// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
@@ -26,8 +26,8 @@ async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
 
 /// Kills a run at a point and resumes it. A person may answer the open questions in between.
 /// Returns whether the point exists.
-async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: bool) -> bool {
-    let (world, stage) = (World::new(), Stage::open());
+async fn kill(name: &str, block: fn(&Signals) -> Node, at: usize, is_answered: bool) -> bool {
+    let (world, stage) = (World::new(), Signals::open());
     let tree = || around(block(&stage), &stage);
     let (runner, engine) = world.knowing(at, Some(tree()));
     let workflow = tree();

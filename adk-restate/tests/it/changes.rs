@@ -16,7 +16,7 @@ use adk::sqlite::{Durability, Options, SqliteStore};
 use adk_core::engine::{RunFilter, RunStatus};
 use adk_core::{Await, Event, Flow, RunId, Runner};
 use adk_store_kit::OpenStore;
-use adk_store_kit::changes::program::{Node, Version};
+use adk_store_kit::changes::program::{ProgramStep, Version};
 use adk_store_kit::changes::stage::Stage;
 use adk_store_kit::changes::{self, Change, Plan, Play, Program};
 use adk_store_kit::random::Random;
@@ -150,7 +150,10 @@ async fn another_max_of_an_each_loses_no_list() {
             ..Version::default()
         };
         let changes = vec![Vec::new(), vec![Change::BlockLimit], Vec::new(), Vec::new()];
-        let body = vec![Node::Each(0, vec![Node::Ask(1)]), Node::Ask(2)];
+        let body = vec![
+            ProgramStep::Each(0, vec![ProgramStep::Ask(1)]),
+            ProgramStep::Ask(2),
+        ];
         Program {
             body,
             scripts: Vec::new(),

@@ -1,6 +1,6 @@
 //! Builds workflows from programs: agents, tools and models whose calls the [`Stage`] counts.
 
-use super::program::{AgentVersion, Confirm, Hooks, Node, Program, ToolVersion, Version};
+use super::program::{AgentVersion, Confirm, Hooks, Program, ProgramStep, ToolVersion, Version};
 use super::stage::Stage;
 use crate::trees::{self, Tree};
 use adk_core::llm::{Compaction, Instruction, LlmAgent};
@@ -63,20 +63,20 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn nodes(&self, nodes: &[Node]) -> Vec<trees::Node> {
+    fn nodes(&self, nodes: &[ProgramStep]) -> Vec<trees::Node> {
         nodes.iter().map(|node| self.node(node)).collect()
     }
 
-    fn node(&self, node: &Node) -> trees::Node {
+    fn node(&self, node: &ProgramStep) -> trees::Node {
         let limit = |number: usize| self.version.limits.get(number).copied();
         match node {
-            Node::Llm(number) => trees::run(self.agent(*number)),
-            Node::Work {
+            ProgramStep::Llm(number) => trees::run(self.agent(*number)),
+            ProgramStep::Work {
                 number,
                 steps,
                 fails,
             } => trees::run(self.work(*number, *steps, *fails)),
-            Node::Ask(number) => {
+            ProgramStep::Ask(number) => {
                 let question = format!("Go on? {}", self.version.question);
                 let key = name(format!("yes_{number}"));
                 let mut ask = Await::builder::<bool>(key).question(question);
@@ -85,12 +85,12 @@ impl Maker<'_> {
                 }
                 trees::run(ask.build())
             }
-            Node::Loop(number, inside) => trees::repeat(
+            ProgramStep::Loop(number, inside) => trees::repeat(
                 name(format!("loop_{number}")),
                 limit(*number),
                 self.nodes(inside),
             ),
-            Node::Each(number, inside) => {
+            ProgramStep::Each(number, inside) => {
                 let kind = StepKind::Each {
                     item: "item",
                     list: "items",
@@ -100,8 +100,8 @@ impl Maker<'_> {
                 };
                 trees::Node::Block(name(format!("each_{number}")), kind, self.nodes(inside))
             }
-            Node::Parallel(number, branches) => {
-                let branch = |(at, branch): (usize, &Vec<Node>)| {
+            ProgramStep::Parallel(number, branches) => {
+                let branch = |(at, branch): (usize, &Vec<ProgramStep>)| {
                     trees::sequence(name(format!("branch_{number}_{at}")), self.nodes(branch))
                 };
                 let branches = branches.iter().enumerate().map(branch).collect();
@@ -111,7 +111,7 @@ impl Maker<'_> {
                 };
                 trees::Node::Block(name(format!("both_{number}")), kind, branches)
             }
-            Node::Try(number, inside, otherwise) => trees::attempts(
+            ProgramStep::Try(number, inside, otherwise) => trees::attempts(
                 name(format!("try_{number}")),
                 ATTEMPTS,
                 self.nodes(inside),

@@ -1,7 +1,8 @@
 //! Random programs and random changes of them.
 
 use super::program::{
-    AgentVersion, Call, Change, Confirm, Hooks, Node, OFFERED, Program, TOOLS, ToolVersion, Version,
+    AgentVersion, Call, Change, Confirm, Hooks, OFFERED, Program, ProgramStep, TOOLS, ToolVersion,
+    Version,
 };
 use crate::random::Random;
 
@@ -62,7 +63,7 @@ struct Grower {
 }
 
 impl Grower {
-    fn nodes(&mut self, leaves: u64, depth: u32) -> Vec<Node> {
+    fn nodes(&mut self, leaves: u64, depth: u32) -> Vec<ProgramStep> {
         let mut left = leaves.max(1);
         let mut nodes = Vec::new();
         while left > 0 {
@@ -73,17 +74,17 @@ impl Grower {
         nodes
     }
 
-    fn node(&mut self, leaves: u64, depth: u32) -> Node {
+    fn node(&mut self, leaves: u64, depth: u32) -> ProgramStep {
         if depth == 0 || leaves == 1 && !self.random.one_in(4) {
             return self.leaf();
         }
         match self.random.below(4) {
-            0 => Node::Loop(self.block(), self.nodes(leaves, depth - 1)),
-            1 => Node::Each(self.block(), self.nodes(leaves, depth - 1)),
+            0 => ProgramStep::Loop(self.block(), self.nodes(leaves, depth - 1)),
+            1 => ProgramStep::Each(self.block(), self.nodes(leaves, depth - 1)),
             2 => {
                 let first = self.nodes(leaves.div_ceil(2), depth - 1);
                 let second = self.nodes((leaves / 2).max(1), depth - 1);
-                Node::Parallel(self.block(), vec![first, second])
+                ProgramStep::Parallel(self.block(), vec![first, second])
             }
             _ => {
                 let mut body = self.nodes(leaves, depth - 1);
@@ -91,7 +92,7 @@ impl Grower {
                     body.push(self.work(true));
                 }
                 let otherwise = vec![self.work(false)];
-                Node::Try(self.block(), body, otherwise)
+                ProgramStep::Try(self.block(), body, otherwise)
             }
         }
     }
@@ -101,24 +102,24 @@ impl Grower {
         self.blocks - 1
     }
 
-    fn leaf(&mut self) -> Node {
+    fn leaf(&mut self) -> ProgramStep {
         match self.random.below(8) {
             0 => self.work(false),
             1 => {
                 self.steps += 1;
-                Node::Ask(self.steps)
+                ProgramStep::Ask(self.steps)
             }
             _ => {
                 let script = self.script();
                 self.scripts.push(script);
-                Node::Llm(self.scripts.len() - 1)
+                ProgramStep::Llm(self.scripts.len() - 1)
             }
         }
     }
 
-    fn work(&mut self, fails: bool) -> Node {
+    fn work(&mut self, fails: bool) -> ProgramStep {
         self.steps += 1;
-        Node::Work {
+        ProgramStep::Work {
             number: self.steps,
             steps: 1 + self.random.below(2) as usize,
             fails,

@@ -5,7 +5,7 @@ use std::fmt;
 /// A workflow, the replies of its models, and its versions. The first version starts the run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub body: Vec<Node>,
+    pub body: Vec<ProgramStep>,
     /// The replies of each agent's model: the calls of each reply, before the final `done`.
     pub scripts: Vec<Vec<Vec<Call>>>,
     /// The model call that fails the first time: the agent and the number of the reply.
@@ -17,7 +17,7 @@ pub struct Program {
 
 /// A step. Numbers name agents, blocks and questions.
 #[derive(Clone, Debug)]
-pub enum Node {
+pub enum ProgramStep {
     Llm(usize),
     Work {
         number: usize,
@@ -25,10 +25,10 @@ pub enum Node {
         fails: bool,
     },
     Ask(usize),
-    Loop(usize, Vec<Node>),
-    Each(usize, Vec<Node>),
-    Parallel(usize, Vec<Vec<Node>>),
-    Try(usize, Vec<Node>, Vec<Node>),
+    Loop(usize, Vec<ProgramStep>),
+    Each(usize, Vec<ProgramStep>),
+    Parallel(usize, Vec<Vec<ProgramStep>>),
+    Try(usize, Vec<ProgramStep>, Vec<ProgramStep>),
 }
 
 /// A tool call of a reply. The number is its argument, unique for the agent.
@@ -241,11 +241,11 @@ impl Program {
     }
 }
 
-fn has_try(nodes: &[Node]) -> bool {
+fn has_try(nodes: &[ProgramStep]) -> bool {
     nodes.iter().any(|node| match node {
-        Node::Try(..) => true,
-        Node::Loop(_, inside) | Node::Each(_, inside) => has_try(inside),
-        Node::Parallel(_, branches) => branches.iter().any(|branch| has_try(branch)),
-        Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => false,
+        ProgramStep::Try(..) => true,
+        ProgramStep::Loop(_, inside) | ProgramStep::Each(_, inside) => has_try(inside),
+        ProgramStep::Parallel(_, branches) => branches.iter().any(|branch| has_try(branch)),
+        ProgramStep::Llm(_) | ProgramStep::Work { .. } | ProgramStep::Ask(_) => false,
     })
 }

@@ -1,6 +1,6 @@
 //! Shrinks a failing program.
 
-use super::program::{AgentVersion, Hooks, Node, Program, TOOLS, Version};
+use super::program::{AgentVersion, Hooks, Program, ProgramStep, TOOLS, Version};
 
 /// Returns all programs with one cut.
 pub fn smaller(program: &Program) -> Vec<Program> {
@@ -106,36 +106,36 @@ fn plainer(program: &Program) -> Vec<Program> {
 }
 
 /// Returns bodies with one step removed or a block replaced by its inside; never an empty body.
-fn bodies(nodes: &[Node]) -> Vec<Vec<Node>> {
+fn bodies(nodes: &[ProgramStep]) -> Vec<Vec<ProgramStep>> {
     let mut all = Vec::new();
     for (at, node) in nodes.iter().enumerate() {
         all.push(without(nodes, at));
         let mut put =
-            |instead: &[Node]| all.push([&nodes[..at], instead, &nodes[at + 1..]].concat());
+            |instead: &[ProgramStep]| all.push([&nodes[..at], instead, &nodes[at + 1..]].concat());
         match node {
-            Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => {}
-            Node::Loop(number, inside) | Node::Each(number, inside) => {
+            ProgramStep::Llm(_) | ProgramStep::Work { .. } | ProgramStep::Ask(_) => {}
+            ProgramStep::Loop(number, inside) | ProgramStep::Each(number, inside) => {
                 put(inside);
                 for fewer in bodies(inside) {
                     put(&[match node {
-                        Node::Loop(..) => Node::Loop(*number, fewer),
-                        _ => Node::Each(*number, fewer),
+                        ProgramStep::Loop(..) => ProgramStep::Loop(*number, fewer),
+                        _ => ProgramStep::Each(*number, fewer),
                     }]);
                 }
             }
-            Node::Try(number, inside, otherwise) => {
+            ProgramStep::Try(number, inside, otherwise) => {
                 put(inside);
                 for fewer in bodies(inside) {
-                    put(&[Node::Try(*number, fewer, otherwise.clone())]);
+                    put(&[ProgramStep::Try(*number, fewer, otherwise.clone())]);
                 }
             }
-            Node::Parallel(number, branches) => {
+            ProgramStep::Parallel(number, branches) => {
                 for (at, branch) in branches.iter().enumerate() {
                     put(branch);
                     for fewer in bodies(branch) {
                         let mut branches = branches.clone();
                         branches[at] = fewer;
-                        put(&[Node::Parallel(*number, branches)]);
+                        put(&[ProgramStep::Parallel(*number, branches)]);
                     }
                 }
             }

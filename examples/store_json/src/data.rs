@@ -182,9 +182,13 @@ impl Data {
 
 impl Run {
     pub(crate) fn new(record: RunRecord, claim: ClaimId, owner: String) -> Self {
-        let is_queued = record.is_queued;
+        let status = if record.is_queued {
+            RunStatus::Queued
+        } else {
+            RunStatus::Running
+        };
         Self {
-            status: [RunStatus::Running, RunStatus::Queued][usize::from(is_queued)].clone(),
+            status,
             updated: record.time,
             record,
             epoch: claim.epoch,

@@ -24,9 +24,10 @@ type Filled = (usize, StateDelta, Option<Draft>);
 impl JsonStore {
     /// Returns the name of this process as the owner of a claim.
     pub(crate) fn owner_of(&self, claim: ClaimId) -> String {
-        match claim.is_driven_above() {
-            true => ABOVE.to_owned(),
-            false => self.0.owner.clone(),
+        if claim.is_driven_above() {
+            ABOVE.to_owned()
+        } else {
+            self.0.owner.clone()
         }
     }
 
@@ -51,9 +52,12 @@ impl JsonStore {
         claim: ClaimId,
         change: impl FnOnce(&mut Run) -> T,
     ) -> Result<T> {
-        self.change_run(claim.run_id, |run| match run.is_claimed(claim) {
-            true => Ok(change(run)),
-            false => Err(refuse::fenced(claim.run_id)),
+        self.change_run(claim.run_id, |run| {
+            if run.is_claimed(claim) {
+                Ok(change(run))
+            } else {
+                Err(refuse::fenced(claim.run_id))
+            }
         })
     }
 
@@ -135,9 +139,10 @@ impl Journal for JsonStore {
                     let (run, text) = (slot.run_id, slot.to_string());
                     let has_slot = |run: &Run| run.slots.contains_key(&text);
                     let is_filled = self.look(|data| Ok(data.runs.get(&run).is_some_and(has_slot)));
-                    let draft = match is_filled? {
-                        true => Draft::default(),
-                        false => work.await?,
+                    let draft = if is_filled? {
+                        Draft::default()
+                    } else {
+                        work.await?
                     };
                     self.commit_now(slot, draft, None)
                 }

@@ -17,9 +17,10 @@ use std::future::ready;
 type Whose<'a> = (&'a str, bool);
 
 fn is_of(record: &RunRecord, (app, of_tenants): Whose<'_>) -> bool {
-    match of_tenants {
-        true => record.tenant_of.as_deref() == Some(app),
-        false => record.session.app == app,
+    if of_tenants {
+        record.tenant_of.as_deref() == Some(app)
+    } else {
+        record.session.app == app
     }
 }
 
@@ -63,9 +64,10 @@ impl JsonStore {
             is_of(&run.record, whose) && filter.selects(&run.record) && has_state(run)
         });
         let limit = filter.limit.unwrap_or(usize::MAX);
-        match filter.oldest_first {
-            true => runs.take(limit).collect(),
-            false => runs.rev().take(limit).collect(),
+        if filter.oldest_first {
+            runs.take(limit).collect()
+        } else {
+            runs.rev().take(limit).collect()
         }
     }
 

@@ -8,7 +8,7 @@ use adk_core::{CallbackContext, Content, FunctionCall, Plugin, Result, RunId, Ru
 use adk_store_kit::OpenStore;
 use adk_store_kit::changes::build::Audit;
 use adk_store_kit::changes::play::{Deployed, Running};
-use adk_store_kit::changes::program::{Hooks, Node, Program};
+use adk_store_kit::changes::program::{Hooks, Program, ProgramStep};
 use adk_store_kit::changes::stage::Stage;
 use adk_store_kit::changes::{Play, VERSIONS};
 use adk_store_kit::random::Random;
@@ -336,11 +336,11 @@ impl<'a> Case<'a> {
     async fn judge_lists(&self) {
         let events = self.running.events().await;
         for node in &self.play.program.body {
-            let Node::Each(each, inside) = node else {
+            let ProgramStep::Each(each, inside) = node else {
                 continue;
             };
             for question in inside.iter().filter_map(|node| {
-                if let Node::Ask(number) = node {
+                if let ProgramStep::Ask(number) = node {
                     Some(number)
                 } else {
                     None
@@ -378,11 +378,11 @@ fn is_refusal(why: &str) -> bool {
 }
 
 /// Reports whether some parts of a program, such as parallel branches, are separate invocations.
-fn has_branches(nodes: &[Node]) -> bool {
+fn has_branches(nodes: &[ProgramStep]) -> bool {
     nodes.iter().any(|node| match node {
-        Node::Each(..) | Node::Parallel(..) => true,
-        Node::Loop(_, inside) | Node::Try(_, inside, _) => has_branches(inside),
-        Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => false,
+        ProgramStep::Each(..) | ProgramStep::Parallel(..) => true,
+        ProgramStep::Loop(_, inside) | ProgramStep::Try(_, inside, _) => has_branches(inside),
+        ProgramStep::Llm(_) | ProgramStep::Work { .. } | ProgramStep::Ask(_) => false,
     })
 }
 
