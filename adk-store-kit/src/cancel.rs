@@ -1,4 +1,4 @@
-//! Common tests of cancelled runs, with two runners on one store, as in two programs.
+//! Promises about cancelled runs, with two runners on one store, as in two programs.
 
 use crate::place::DynPlace;
 use crate::trees::{By, Tree, by, parallel, run, say};

@@ -1,6 +1,5 @@
-//! Common tests of durable stores whose runs are driven by an engine above them: each slot is
-//! filled once, regardless of the executing process, and no other process resumes such a run. Other
-//! crates run them on their stores.
+//! Promises about runs that an engine above the store drives: each slot is filled once, regardless of
+//! the executing process, and no other process resumes such a run.
 
 mod above;
 mod detached;

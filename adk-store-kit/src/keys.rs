@@ -1,4 +1,4 @@
-//! Common tests of request keys, and of runs that several requests start under one id.
+//! Promises about request keys, and of runs that several requests start under one id.
 
 use crate::place::DynPlace;
 use crate::trees::{Tree, by, run};

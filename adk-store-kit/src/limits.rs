@@ -1,6 +1,6 @@
-//! Common tests of limits: values that are nested too deep, at each entry point, and ids that no
+//! Promises about limits: values that are nested too deep, at each entry point, and ids that no
 //! store can keep. They are refused there, and the session stays usable in a store that is opened
-//! later. Other crates run them on their stores.
+//! later.
 
 use crate::place::DynPlace;
 use crate::sessions::{deep_events, impossible_keys, is_too_deep, nested, nested_object};
@@ -88,7 +88,7 @@ fn agents(depth: usize) -> Vec<(&'static str, By)> {
     all
 }
 
-/// Tests values that agents write and record.
+/// Values at the depth limit that agents write and record are kept, and deeper ones are refused.
 pub async fn agents_obey_the_limit(place: &dyn DynPlace) {
     for (n, (what, agent)) in agents(MAX_DEPTH).into_iter().enumerate() {
         let id = format!("fits{n}");
@@ -111,7 +111,7 @@ pub async fn agents_obey_the_limit(place: &dyn DynPlace) {
     }
 }
 
-/// Tests initial values of a run.
+/// A run does not begin with values that are too deep.
 pub async fn beginnings_obey_the_limit(place: &dyn DynPlace) {
     let tree = Tree::new("w", vec![run(say("a"))]);
     for (depth, fits) in [(MAX_DEPTH, true), (MAX_DEPTH + 1, false), (5_000, false)] {
@@ -167,7 +167,7 @@ pub async fn beginnings_obey_the_limit(place: &dyn DynPlace) {
     }
 }
 
-/// Tests answers of people: a deep one is refused, and its question stays open.
+/// Answers of people obey the depth limit: a deep one is refused, and its question stays open.
 pub async fn answers_obey_the_limit(place: &dyn DynPlace) {
     let tree = || {
         Tree::new(
@@ -261,7 +261,7 @@ async fn tool_result(
     (Value::Object(response.response.clone()), events)
 }
 
-/// Tests arguments and results of tools: a deep one becomes an error result, and the model
+/// Arguments and results of tools obey the depth limit: a deep one becomes an error result, and the model
 /// continues.
 pub async fn tools_obey_the_limit(place: &dyn DynPlace) {
     let object = |depth| Value::Object(nested_object(depth));
@@ -326,7 +326,7 @@ pub async fn tools_obey_the_limit(place: &dyn DynPlace) {
     }
 }
 
-/// Tests outputs of models, as text and as the argument of the tool `set_model_response`.
+/// Outputs of models obey the depth limit, as text and as the argument of the tool `set_model_response`.
 pub async fn outputs_obey_the_limit(place: &dyn DynPlace) {
     let agent = |tool: Option<FunctionTool>| {
         let agent = LlmAgent::builder("m")

@@ -1,4 +1,4 @@
-//! Common tests of run lists: their fields and their order.
+//! Promises about run lists: their fields and their order.
 
 use crate::place::DynPlace;
 use crate::trees::{Tree, by, run, say};
@@ -138,7 +138,7 @@ pub async fn cancelled_runs_report_their_usage(place: &dyn DynPlace) {
     }
 }
 
-/// Lists runs by state, newest or oldest first, page by page.
+/// Runs are listed by state, newest or oldest first, page by page.
 pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
     let runner = place.runner(counting()).await;
     let says = Tree::new("says", vec![run(say("a"))]);

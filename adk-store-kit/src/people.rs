@@ -1,4 +1,4 @@
-//! Common tests of durable stores with people: questions are listed and answered once, by any
+//! Promises about durable stores with people: questions are listed and answered once, by any
 //! process. Recovery handles passed deadlines, and a watch handles them on time.
 
 use crate::place::DynPlace;

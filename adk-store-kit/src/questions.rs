@@ -1,4 +1,4 @@
-//! Common tests of obsolete questions: a question that lost is withdrawn when its block ends, and a
+//! Promises about obsolete questions: a question that lost is withdrawn when its block ends, and a
 //! retry repeats an expired one.
 
 use crate::place::DynPlace;
@@ -288,8 +288,7 @@ async fn unless_ended<T>(
     }
 }
 
-/// Questions are withdrawn when their block ends, while the run continues. `open` returns a process
-/// that knows a workflow.
+/// Questions are withdrawn when their block ends, while the run continues.
 pub async fn lost_questions_are_withdrawn(place: &dyn DynPlace) {
     let open = async |tree| place.knows(tree).await;
     for (name, block) in blocks() {

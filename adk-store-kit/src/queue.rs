@@ -1,4 +1,4 @@
-//! Common tests of runs that wait for the turn of their session, with two runners on one store, as
+//! Promises about runs that wait for the turn of their session, with two runners on one store, as
 //! in two programs.
 
 use crate::place::{DynPlace, OpenStore};

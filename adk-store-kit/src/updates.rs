@@ -1,4 +1,4 @@
-//! Common tests of `State::update`: an update is atomic among all sessions and programs of the
+//! Promises about `State::update`: an update is atomic among all sessions and programs of the
 //! store, happens once regardless of dropped runs, and changes nothing if it fails.
 
 use crate::place::DynPlace;
@@ -122,7 +122,7 @@ pub async fn concurrent_updates_all_count(place: &dyn DynPlace) {
     }
 }
 
-/// Drops a stream at every poll: the run is resumed until it ends, and has added once.
+/// A run whose stream is dropped at any poll is resumed until it ends, and has added once.
 pub async fn an_update_happens_once(place: &dyn DynPlace) {
     let runner = place.runner(ScriptedModel::new()).await;
     let tree = || {

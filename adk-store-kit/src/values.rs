@@ -1,7 +1,7 @@
-//! Common tests of values: a store that is opened again returns the data of a run bit for bit. The
-//! tests cover values of every kind at every entry point, over reopening, resuming, exporting and
-//! importing. Values that JSON cannot express are refused at the write. Other crates run the tests
-//! on their stores, and also with `arbitrary_precision` of serde_json.
+//! Promises about values: a store that is opened again returns the data of a run bit for bit. The
+//! promises cover values of every kind at every entry point, over reopening, resuming, exporting and
+//! importing. Values that JSON cannot express are refused at the write. They also hold with
+//! `arbitrary_precision` of serde_json.
 
 use crate::place::DynPlace;
 use crate::trees::{By, Node, Tree, by, run, say};
@@ -332,7 +332,7 @@ async fn exported(runner: &Runner, id: &str) -> Vec<String> {
     lines
 }
 
-/// Tests each value at every entry point and over every path.
+/// A store that is opened again returns the values of a run bit for bit, at every entry point.
 pub async fn values_are_returned_bit_for_bit(place: &dyn DynPlace) {
     for (n, (what, value)) in values().into_iter().enumerate() {
         println!("{what}");
@@ -491,7 +491,7 @@ async fn have_recorded_types(place: &dyn DynPlace) {
     );
 }
 
-/// Tests values of 50 MB and keys of 100 kB.
+/// Values of 50 MB and keys of 100 kB are kept.
 pub async fn values_and_keys_may_be_large(place: &dyn DynPlace) {
     let key: &'static str = Box::leak("k".repeat(100_000).into_boxed_str());
     let text = Value::String("é, \u{10ffff}".repeat(50_000_000 / 8));
