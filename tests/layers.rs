@@ -24,7 +24,7 @@ const CRATES: &[&[&str]] = &[
         "adk-a2a",
         "adk-restate",
     ],
-    &["adk-server"],
+    &["adk-server", "adk-store-kit"],
     &["adk-web", "adk-ag-ui"],
     &["adk"],
     &["adk-cli"],

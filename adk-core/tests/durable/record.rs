@@ -6,6 +6,7 @@ use crate::support::*;
 use adk_build::engine::RunRegistry as _;
 use adk_build::spec::Topology;
 use adk_build::{ErrorKind, Event, Flow, RunConfig, RunId, Runner};
+use adk_store_kit::sessions::delta;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -50,7 +51,7 @@ async fn the_record_holds_the_input_the_shape_and_the_initial_state() {
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
     handle
-        .create(store::delta(json!({"k": 1, "user:k": 2})))
+        .create(delta(json!({"k": 1, "user:k": 2})))
         .await
         .unwrap();
     handle
@@ -103,7 +104,7 @@ async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
     handle
-        .create(store::delta(json!({"k": 1, "user:k": 2})))
+        .create(delta(json!({"k": 1, "user:k": 2})))
         .await
         .unwrap();
     handle.run(&tree, "go").await.unwrap_err();

@@ -411,7 +411,7 @@ async fn an_agent_that_drops_a_nested_workflow_continues_where_it_was() {
     let gives_up = by("gives_up", move |cx| {
         let nested = nested.clone();
         Box::pin(async move {
-            let work = adk_core::DynAgent::run_dyn(&*nested, cx);
+            let work = adk_build::DynAgent::run_dyn(&*nested, cx);
             timeout(Duration::from_secs(1), work).await.unwrap_err();
             assert_eq!(cx.agent_name(), "gives_up");
             cx.emit(Event::new().with_state("note", "here")).await?;

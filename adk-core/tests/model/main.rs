@@ -16,8 +16,7 @@
     reason = "these are tests"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
+use adk_store_kit::trees as support;
 
 mod compare;
 #[path = "../support/discards.rs"]

@@ -3,12 +3,12 @@
 
 use crate::lossy::Lossy;
 use crate::support::{Database, quick};
-use crate::trees::survival::{kind, runner};
-use crate::trees::{By, Tree, by, repeat, run};
 use adk_build::engine::{ClaimCheck, RunRegistry as _};
 use adk_build::session::{EventFilter, SessionKey, SessionStore as _};
 use adk_build::{Error, ErrorKind, Event, Flow, RunId, StoreErrorKind};
 use adk_postgres::PostgresStore;
+use adk_store_kit::place::{kind, runner};
+use adk_store_kit::trees::{By, Tree, by, repeat, run};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Barrier;

@@ -2,12 +2,12 @@
 //! a dead one.
 
 use crate::support::Database;
-use crate::trees::{By, Tree, by, exit, parallel, repeat, run};
 use adk_build::engine::{CallKind, ClaimCheck, ClaimId, Journal as _, RunRegistry as _, StepKey};
 use adk_build::model::Usage;
 use adk_build::session::{EventFilter, SessionKey, SessionStore};
 use adk_build::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::trees::{By, Tree, by, exit, parallel, repeat, run};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

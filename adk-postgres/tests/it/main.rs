@@ -8,7 +8,6 @@
 mod adk_python;
 mod artifacts;
 mod broken;
-mod changes;
 mod clock;
 mod driven;
 #[path = "../support/large.rs"]
@@ -18,11 +17,12 @@ mod large;
 mod lease;
 #[path = "../support/lossy.rs"]
 mod lossy;
-mod memory;
 #[path = "../place/mod.rs"]
 mod place;
 mod pooler;
-mod runs;
+mod promises;
+#[path = "../../../tests/peers/adk_python.rs"]
+mod python;
 mod silent;
 #[path = "../support/silent.rs"]
 mod silent_network;
@@ -31,7 +31,5 @@ mod stopped;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../../../adk-core/tests/support/mod.rs"]
-mod trees;
 mod turns;
 mod waits;

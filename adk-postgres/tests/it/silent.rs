@@ -3,13 +3,13 @@
 
 use crate::silent_network::Silent;
 use crate::support::{Database, quick};
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, repeat, run, say};
 use adk_build::engine::RunFilter;
 use adk_build::memory::MemoryService;
 use adk_build::session::{EventFilter, SessionStore};
 use adk_build::{ArtifactStore, Event, Flow, Part, RunId, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::trees::{Tree, by, repeat, run, say};
 use std::time::Duration;
 
 /// Fails if the work does not end. The timeout is much longer than any limit of the store in the

@@ -2,9 +2,6 @@
 //! replaced file.
 
 use crate::support::Folder;
-use crate::trees::store::stored;
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, run, say};
 use adk_build::engine::{RunFilter, RunRegistry as _};
 use adk_build::session::{EventFilter, SessionKey, SessionStore};
 use adk_build::{
@@ -12,6 +9,9 @@ use adk_build::{
 };
 use adk_build::{StateDelta, StoreErrorKind};
 use adk_sqlite::SqliteStore;
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::sessions::stored;
+use adk_store_kit::trees::{Tree, by, run, say};
 use std::fs::{hard_link, remove_file, rename};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,6 @@
 //! `build` rejects it and names the missing call.
 
 use crate::support::Folder;
-use crate::trees::{By, Tree, by, run};
 use adk_build::engine::{MemoryJournal, Retention};
 use adk_build::memory::InMemoryMemoryService;
 use adk_build::model::NoProvider;
@@ -12,6 +11,7 @@ use adk_build::{
     Error, ErrorKind, Event, Flow, FolderArtifacts, InMemoryStore, MemoryArtifacts, Part, Runner,
 };
 use adk_sqlite::{Durability, Options, SqliteStore};
+use adk_store_kit::trees::{By, Tree, by, run};
 use std::sync::Arc;
 
 /// Argument of a call: `-` for no call, `m` for memory, `f` for a folder, `a` and `b` for two

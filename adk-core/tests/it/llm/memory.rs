@@ -2,8 +2,6 @@
 //! runs.
 
 use super::*;
-use crate::support::memory::{self, Remembering};
-use crate::support::store::stored;
 use crate::support::{By, Tree, by, run};
 use adk_build::engine::MemoryJournal;
 use adk_build::memory::{InMemoryMemoryService, MemoryEntry, MemoryMark, MemoryService};
@@ -11,18 +9,8 @@ use adk_build::runner::RunnerBuilder;
 use adk_build::session::{MemoryStore, SessionKey, SessionStore};
 use adk_build::tools::{load_artifacts, load_memory, preload_memory};
 use adk_build::{ErrorKind, Flow, MemoryArtifacts, Part, RunId, StateDelta, StoreErrorKind};
+use adk_store_kit::sessions::stored;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-
-#[tokio::test]
-async fn the_service_in_memory_passes_the_common_tests() {
-    let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let service = Remembering {
-        memory: InMemoryMemoryService::new().into(),
-        sessions,
-    };
-    memory::keeps(&service).await;
-    memory::together(&service, &service).await;
-}
 
 /// A memory service that counts searches.
 #[derive(Clone, Default)]
