@@ -217,9 +217,9 @@ impl PostgresStore {
     /// `sslrootcert`. Without the feature, both modes are an error.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the server cannot be reached,
-    /// if the database does not exist, if the user may not write, or if tables belong to another
-    /// program or another version of ADK. Each case has a
+    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the server cannot be
+    /// reached, if the database does not exist, if the user may not write, or if tables belong to
+    /// another program or another version of ADK. Each case has a
     /// [`StoreErrorKind`](adk_model::StoreErrorKind) of its own.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::connect_with(url, Options::default()).await

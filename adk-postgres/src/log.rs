@@ -76,8 +76,8 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
     Ok(Some(head))
 }
 
-/// Counts a claim or a cancellation in the row of its session, so that processes with an older claim
-/// compare theirs.
+/// Counts a claim or a cancellation in the row of its session, so that processes with an older
+/// claim compare theirs.
 pub(crate) async fn count_take(connection: &mut PgConnection, session: i64) -> sqlx::Result<()> {
     let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
     let query = sqlx::query(sql).bind(session);

@@ -171,9 +171,9 @@ impl SessionWrite {
     }
 }
 
-/// Adds events or steps to sessions by a single statement. Returns the numbers of the sessions whose
-/// rows are written. A session that another transaction holds or has changed gets no row, and does
-/// not delay the others.
+/// Adds events or steps to sessions by a single statement. Returns the numbers of the sessions
+/// whose rows are written. A session that another transaction holds or has changed gets no row, and
+/// does not delay the others.
 pub(crate) async fn write(
     connection: &mut PgConnection,
     writes: &[&SessionWrite],

@@ -1,5 +1,5 @@
-//! Promises about runs that an engine above the store drives: each slot is filled once, regardless of
-//! the executing process, and no other process resumes such a run.
+//! Promises about runs that an engine above the store drives: each slot is filled once, regardless
+//! of the executing process, and no other process resumes such a run.
 
 mod above;
 mod detached;
@@ -819,8 +819,8 @@ pub async fn open_sessions_see_events_of_other_processes(place: &dyn DynPlace) {
     }
 }
 
-/// Two processes execute the same slots in random interleavings, stop anywhere and start again. Each
-/// slot is in the log once, in the order of the run.
+/// Two processes execute the same slots in random interleavings, stop anywhere and start again.
+/// Each slot is in the log once, in the order of the run.
 pub async fn interleaved_attempts_fill_each_slot_once(place: &dyn DynPlace) {
     interleaved::interleaves(place, 8).await;
 }

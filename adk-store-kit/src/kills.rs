@@ -358,8 +358,8 @@ pub async fn a_kill_loses_no_delivered_event(place: &dyn DynPlace) {
         place.check_dyn().await;
         let store = place.open_dyn().await;
         are_stored(&store, &all).await;
-        // The next kills have sessions of their own. The first earlier session is checked again at the
-        // end, and the others are deleted.
+        // The next kills have sessions of their own. The first earlier session is checked again at
+        // the end, and the others are deleted.
         if (kill + 1) % SAME == 0 {
             for (session, ids) in all.drain() {
                 if session.ends_with("-0") {
@@ -486,8 +486,8 @@ pub async fn queued_runs_of_a_killed_process_begin_in_order(place: &dyn DynPlace
     );
 }
 
-/// Runs of random programs, whose processes are killed and whose next process has a changed program,
-/// continue: no recorded call is repeated, and no answer is lost.
+/// Runs of random programs, whose processes are killed and whose next process has a changed
+/// program, continue: no recorded call is repeated, and no answer is lost.
 pub async fn killed_runs_continue_with_a_changed_program(place: &dyn DynPlace) {
     changes::killed::holds(place, kill_count()).await;
 }

@@ -49,6 +49,8 @@
     reason = "a promise is a test, and fails by a panic"
 )]
 
+#[macro_use]
+mod __private;
 pub mod artifacts;
 pub mod cancel;
 pub mod changes;
@@ -113,38 +115,6 @@ macro_rules! promises {
         #[ignore = "is started and killed by a promise"]
         fn victim() {
             $crate::victim::execute::<$place>();
-        }
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __suites {
-    ($place:tt $attributes:tt $($suite:ident)*) => {
-        $($crate::__suite! { $suite [$crate::__tests] $place $attributes })*
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __tests {
-    ($place:tt $attributes:tt $suite:ident: $($name:ident,)*) => {
-        mod $suite {
-            #[allow(unused_imports, reason = "the place may have a full path")]
-            use super::*;
-            $($crate::__test! { $place $attributes $suite $name })*
-        }
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __test {
-    ([$place:ty] [$(#[$attribute:meta])*] $suite:ident $name:ident) => {
-        #[test]
-        $(#[$attribute])*
-        fn $name() {
-            $crate::keep::<$place>(stringify!($suite), stringify!($name), module_path!());
         }
     };
 }

@@ -261,8 +261,8 @@ async fn tool_result(
     (Value::Object(response.response.clone()), events)
 }
 
-/// Arguments and results of tools obey the depth limit: a deep one becomes an error result, and the model
-/// continues.
+/// Arguments and results of tools obey the depth limit: a deep one becomes an error result, and the
+/// model continues.
 pub async fn tools_obey_the_limit(place: &dyn DynPlace) {
     let object = |depth| Value::Object(nested_object(depth));
     let (answer, events) = tool_result(place, "fits", gives(MAX_DEPTH), ("gives", json!({}))).await;
@@ -326,7 +326,8 @@ pub async fn tools_obey_the_limit(place: &dyn DynPlace) {
     }
 }
 
-/// Outputs of models obey the depth limit, as text and as the argument of the tool `set_model_response`.
+/// Outputs of models obey the depth limit, as text and as the argument of the tool
+/// `set_model_response`.
 pub async fn outputs_obey_the_limit(place: &dyn DynPlace) {
     let agent = |tool: Option<FunctionTool>| {
         let agent = LlmAgent::builder("m")

@@ -1,6 +1,6 @@
 //! Promises about sessions: scopes of state, order and paging of events, lists, exports, and limits
 //! of keys and values.
-use crate::place::DynPlace;
+use crate::place::{DynPlace, kind};
 use adk_build::session::{EventFilter, PAGE, SessionKey, SessionSnapshot, SessionStore};
 use adk_build::{
     Content, Error, ErrorKind, Event, FunctionCall, FunctionResponse, MAX_DEPTH, Part, Role, RunId,
@@ -801,31 +801,19 @@ pub async fn unreadable_rows_are_reported(
     let row = broken.row();
     let is_hit = |key: &SessionKey| broken.hits(key);
     let check_error = |error: Error| {
-        assert_eq!(
-            error.kind(),
-            ErrorKind::Store(StoreErrorKind::Corrupt),
-            "{error}"
-        );
-        assert!(
-            error.message().contains(row) && error.help().is_some(),
-            "{error}"
-        );
+        assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
+        let is_helpful = error.message().contains(row) && error.help().is_some();
+        assert!(is_helpful, "{error}");
     };
     for key in [&bad].into_iter().chain(&others) {
         if is_hit(key) {
             check_error(store.read(key, &EventFilter::new()).await.unwrap_err());
             match broken {
                 // Every reader of the event gets the error.
-                Broken::Event => check_error(
-                    store
-                        .get(key)
-                        .await
-                        .unwrap()
-                        .unwrap()
-                        .load(0..3)
-                        .await
-                        .unwrap_err(),
-                ),
+                Broken::Event => {
+                    let session = store.get(key).await.unwrap().unwrap();
+                    check_error(session.load(0..3).await.unwrap_err());
+                }
                 _ => check_error(store.get(key).await.unwrap_err()),
             }
         } else {

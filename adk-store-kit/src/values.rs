@@ -1,6 +1,6 @@
 //! Promises about values: a store that is opened again returns the data of a run bit for bit. The
-//! promises cover values of every kind at every entry point, over reopening, resuming, exporting and
-//! importing. Values that JSON cannot express are refused at the write. They also hold with
+//! promises cover values of every kind at every entry point, over reopening, resuming, exporting
+//! and importing. Values that JSON cannot express are refused at the write. They also hold with
 //! `arbitrary_precision` of serde_json.
 
 use crate::place::DynPlace;

@@ -2,9 +2,9 @@
 //! that the stores in SQLite and Postgres share.
 //!
 //! A store implements [`Connection`] for its database, and describes the SQL of the database in a
-//! [`Dialect`]. The functions of [`runs`], [`lists`], [`waits`], [`artifacts`] and [`memory`] then execute the
-//! statements of the registry of runs, of artifacts and of memory. A store without SQL uses
-//! [`decide`], which needs no database.
+//! [`Dialect`]. The functions of [`runs`], [`lists`], [`waits`], [`artifacts`] and [`memory`] then
+//! execute the statements of the registry of runs, of artifacts and of memory. A store without SQL
+//! uses [`decide`], which needs no database.
 //!
 //! What a store must do for speed or for its locks stays in the store: appends of events, its
 //! transactions, and the proof that a process lives.

@@ -1,7 +1,7 @@
 //! The fields of a declared LLM agent that are not constant data: its tools, and settings that may
 //! change.
 
-use super::super::ast::{Callback, Fields, Timeout, Tool};
+use super::super::ast::{Callback, Fields, Timeout, Tool, Tools};
 use super::super::names;
 use super::{closure, index, numbered_ident, raise};
 use crate::code::{duration_of_millis, read};
@@ -56,7 +56,8 @@ pub(super) fn tools(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> (TokenStream, TokenStream, TokenStream) {
-    if fields.tools.list.is_empty() && fields.tools.sets.is_empty() {
+    let Tools { list, sets, .. } = &fields.tools;
+    if list.is_empty() && sets.is_empty() {
         return Default::default();
     }
     let metas = numbered_ident("TOOLS", number);
@@ -96,32 +97,19 @@ pub(super) fn tools(
         let span = names::last_segment(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
-    let paths = fields
-        .tools
-        .list
-        .iter()
-        .filter(|tool| !tool.is_agent)
-        .map(|tool| &tool.path);
+    let functions = list.iter().filter(|tool| !tool.is_agent);
+    let paths = functions.map(|tool| &tool.path);
     items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
-    let files: Vec<_> = fields
-        .tools
-        .sets
-        .iter()
-        .map(|(item, _)| numbered_ident("FILE", *item))
-        .collect();
+    let files = sets.iter().map(|(item, _)| numbered_ident("FILE", *item));
+    let files: Vec<_> = files.collect();
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
         let count = quote!({ #own #(+ __wire::count_tools(#files))* });
         quote!(__wire::with_file_tools::<#count>(&[#(#described),*], &[#(#files),*]))
     };
-    let spans = fields
-        .tools
-        .sets
-        .iter()
-        .map(|(_, name)| name.span())
-        .take(1);
+    let spans = sets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
     items.extend(quote! {
         const #metas: &[__adk::ToolMeta<'static>] = &#all;
