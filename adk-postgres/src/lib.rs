@@ -20,7 +20,7 @@
 //!
 //! **One process at a time drives a run.** A process that drives runs holds a
 //! [lease](Options::lease) and renews it. When the process dies, the lease expires, and
-//! [`Runner::recover`](adk_core::Runner::recover) in any other process resumes the runs. A process
+//! `Runner::recover` in any other process resumes the runs. A process
 //! that was only stopped or disconnected cannot interfere: each claim of a run has a number, each
 //! transaction compares it, and a write of an outdated claim fails with an error of kind
 //! [`StoreErrorKind::Fenced`](adk_model::StoreErrorKind::Fenced).
