@@ -247,8 +247,8 @@ impl StateDelta {
         }
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store calls it
-    /// before it writes data from outside of a run.
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](adk_model::MAX_DEPTH). A store
+    /// calls it before it writes data from outside of a run.
     ///
     /// # Errors
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
@@ -417,7 +417,7 @@ impl Event {
         UNIX_EPOCH + Duration::from_micros(self.timestamp)
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](adk_model::MAX_DEPTH). Each commit
     /// calls it, and a store calls it before it appends events from outside of a run.
     ///
     /// # Errors

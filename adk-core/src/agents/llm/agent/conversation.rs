@@ -50,7 +50,7 @@ impl IncludeContents {
 ///
 /// The call counts like other calls in usage, cost, budgets, `max_llm_calls` and bounds. Model
 /// callbacks do not see it. If the call fails, the agent continues with the whole conversation, and
-/// a partial event with [`COMPACTION_KEY`] reports the error.
+/// a partial event with [`COMPACTION_KEY`](crate::llm::COMPACTION_KEY) reports the error.
 ///
 /// Agents with a `Compaction` share the summaries of a session: the summaries of their own branch
 /// of a parallel block, and the summaries outside of all branches. If concurrent runs share a
