@@ -1,7 +1,7 @@
 //! Trees of agents that are built at run time, for `adk-workflow`: ADK's agents as builders, ADK's
 //! config files, and [`AgentBuilder`]. Users depend on that crate and write `use adk::...`.
 //!
-//! The crate re-exports `adk-core`.
+//! The crate re-exports `adk-core`. [`build`] shows a tree, and [`AgentBuilder`] runs one.
 
 pub mod build;
 pub mod fluent;

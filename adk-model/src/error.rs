@@ -61,11 +61,9 @@ pub enum ErrorKind {
     ListTooLong,
     /// A prompt names an artifact that does not exist.
     ArtifactMissing,
-    /// A program asked for an artifact, but the runner keeps none
-    /// (`NoArtifacts`).
+    /// A program asked for an artifact, but the runner keeps none (`NoArtifacts`).
     NoArtifactStore,
-    /// A program searched memory or added to it, but the runner has no
-    /// `MemoryService`.
+    /// A program searched memory or added to it, but the runner has no `MemoryService`.
     NoMemoryService,
     /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
@@ -131,8 +129,7 @@ pub enum ErrorKind {
     TopologyChanged,
     /// A run of that id does not exist.
     UnknownRun,
-    /// A run of the id that `RunRequest::run_id` names exists already.
-    /// No run has begun.
+    /// A run of the id that `RunRequest::run_id` names exists already. No run has begun.
     RunExists,
     /// Another process or stream drives the run.
     RunBusy,

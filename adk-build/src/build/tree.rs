@@ -21,8 +21,8 @@ use std::sync::Arc;
 /// A tree of agents that was built at run time. Cheap to clone.
 ///
 /// A tree runs like a workflow of `workflow!`, from one flat list of steps. The blocks of the tree
-/// are steps of that list at any depth. A run takes a [`Content`] and returns `()`; the
-/// [`Outcome`](crate::Outcome) has the written keys.
+/// are steps of that list at any depth. A run takes a [`Content`] and returns `()`;
+/// [`Outcome::get`](crate::Outcome::get) returns the value of a written key.
 #[derive(Clone)]
 pub struct Tree(Arc<TreeInner>);
 

@@ -76,7 +76,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Adds text.
+    /// Adds text. It does not arrive in pieces, unless [`Reply::pieces`] sets them.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.reply(Reply::new().text(text))

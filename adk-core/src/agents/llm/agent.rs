@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// An agent that calls a language model: ADK's `LlmAgent`.
 ///
 /// A turn calls the model, executes the tools that the model calls, and calls the model again until
-/// its reply has no tool calls. Macros declare an agent; `adk-build` builds an agent at
+/// its reply has no tool calls. Macros declare an agent; `LlmAgent::builder` builds an agent at
 /// run time.
 pub struct LlmAgent {
     pub(super) description: AgentDescription,
