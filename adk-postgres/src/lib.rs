@@ -5,7 +5,7 @@
 //! the server before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
-//! # use adk_core as adk;
+//! # use adk_build as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_postgres::PostgresStore::connect("postgres://agents:secret@db/agents").await?;
 //! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -173,7 +173,7 @@ impl Options {
 /// memory.
 ///
 /// ```no_run
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk_postgres::PostgresStore;
 /// # fn example(store: PostgresStore) -> adk::Result<()> {
 /// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;

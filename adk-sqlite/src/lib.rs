@@ -5,7 +5,7 @@
 //! before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
-//! # use adk_core as adk;
+//! # use adk_build as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_sqlite::SqliteStore::open("agents.db").await?;
 //! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -146,7 +146,7 @@ impl Options {
 /// memory.
 ///
 /// ```no_run
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk_sqlite::SqliteStore;
 /// # fn example(store: SqliteStore) -> adk::Result<()> {
 /// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;

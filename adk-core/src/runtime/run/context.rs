@@ -88,6 +88,25 @@ impl Context {
     pub(crate) fn callback_context(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
         let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));
+        self.context_of_callback(overlay, steps)
+    }
+
+    /// Returns the context of a plugin that sees an event. [`end_callback`](Self::end_callback) of
+    /// a complete event takes over its writes. The context of a partial event is only dropped: it
+    /// has a copy of the pending writes, and none of its calls has a number.
+    pub(super) fn context_of_event(&mut self, is_partial: bool) -> CallbackContext {
+        let why = "in `Plugin::on_event`, which has no slot for it";
+        let (overlay, steps) = if is_partial {
+            (self.overlay.clone(), CallbackSteps::Unrecorded(why))
+        } else {
+            let calls = std::mem::take(&mut self.frame.calls);
+            let overlay = std::mem::take(&mut self.overlay);
+            (overlay, CallbackSteps::Unslotted(calls, why))
+        };
+        self.context_of_callback(overlay, steps)
+    }
+
+    fn context_of_callback(&self, overlay: Overlay, steps: CallbackSteps) -> CallbackContext {
         CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.around.scope,

@@ -57,7 +57,7 @@ impl IncludeContents {
 /// session, both may summarize it. Each summary is complete, and the newest summary is used.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::llm::{Compaction, LlmAgent};
 /// let agent = LlmAgent::builder("chat").compact(Compaction::new().after(40).keep(10)).build()?;
 /// # Ok::<(), adk::BuildError>(())

@@ -83,8 +83,7 @@ impl Context {
         for plugin in services.plugins.iter() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
-            let mut cx = self.callback_context();
-            cx.refuse_updates("in `Plugin::on_event`, which has no slot for it");
+            let mut cx = self.context_of_event(draft.event.partial);
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
