@@ -85,12 +85,9 @@ pub(crate) use trace::{
 };
 pub(crate) use update::{UpdatedKeys, Updates, is_update};
 
-use crate::id::IdSeed;
 use crate::model::Usage;
 use crate::runtime::resources::SharedResources;
-use crate::store::engine::{
-    Body, ClaimId, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored,
-};
+use crate::store::engine::{Body, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored};
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SessionKey, SharedState};
@@ -126,10 +123,10 @@ impl Run {
         Self {
             only_appends: engine.is_memory() && kind.replay().is_none(),
             kind,
+            delivery: Arc::new(Delivery::new(session, identity.seed)),
             identity,
             engine,
             services,
-            delivery: Arc::new(Delivery::new(session, IdSeed::random())),
             progress: RunProgress::default(),
             limits,
         }
@@ -142,7 +139,7 @@ impl Run {
         let (app, user) = (SharedState::default(), SharedState::default());
         Self::new(
             RunKind::New(NewRun::default()),
-            RunIdentity::new(ClaimId::first(RunId::new()), None),
+            RunIdentity::first(None),
             Arc::new(Session::new(key, app, user)),
             Arc::new(MemoryEngine),
             Arc::new(Services::for_tests(resources)),
