@@ -285,10 +285,14 @@ impl Run {
 
     /// Marks an agent as finished, with the next commit. No mark is made if an engine such as
     /// Restate drives the run: it executes the agent again and answers its calls from its own log.
+    #[inline]
     pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
-        if !self.engine.records() {
-            return;
+        if self.engine.records() {
+            self.record_finished(path, flow, usage);
         }
+    }
+
+    fn record_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         self.forget_failures(path);
         if !self.identity.claim.is_driven_above() {
             self.progress.add_finished(Done::new(
