@@ -28,9 +28,12 @@ pub(super) async fn build(
     cx: &mut Context,
     turn: u32,
 ) -> Result<Arc<ModelRequest>> {
-    let above = cx.around.inherited.clone().unwrap_or_default();
-    let own = agent.global.as_ref().filter(|_| !above.is_settled);
-    let (global, global_fixed) = match (&above.global, own) {
+    let above = cx.around.inherited.clone();
+    let above = above.as_deref();
+    let is_settled = above.is_some_and(|above| above.is_settled);
+    let own = agent.global.as_ref().filter(|_| !is_settled);
+    let global = above.and_then(|above| above.global.as_ref());
+    let (global, global_fixed) = match (global, own) {
         (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
         (None, Some(own)) => (own.text(cx).await?, own.fixed_len()),
         (None, None) => (String::new(), None),
