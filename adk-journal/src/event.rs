@@ -287,6 +287,7 @@ impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
 
 impl Deref for Actions {
     type Target = RareActions;
+    #[inline]
     fn deref(&self) -> &RareActions {
         static NONE: RareActions = RareActions {
             artifact_delta: Vec::new(),
@@ -325,6 +326,7 @@ impl From<RareActions> for Actions {
 
 impl Actions {
     /// Returns true if no action is set.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.state_delta.is_empty()
             && self
@@ -344,6 +346,7 @@ impl Actions {
     }
 
     /// Returns true if the event ends a loop.
+    #[inline]
     pub fn escalates(&self) -> bool {
         self.escalate == Some(true)
     }

@@ -85,12 +85,9 @@ pub(crate) use trace::{
 };
 pub(crate) use update::{UpdatedKeys, Updates, is_update};
 
-use crate::id::IdSeed;
 use crate::model::Usage;
 use crate::runtime::resources::SharedResources;
-use crate::store::engine::{
-    Body, ClaimId, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored,
-};
+use crate::store::engine::{Body, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored};
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
 use crate::store::session::{OwnKeys, Scope, Session, SessionKey, SharedState};
@@ -126,10 +123,10 @@ impl Run {
         Self {
             only_appends: engine.is_memory() && kind.replay().is_none(),
             kind,
+            delivery: Arc::new(Delivery::new(session, identity.seed)),
             identity,
             engine,
             services,
-            delivery: Arc::new(Delivery::new(session, IdSeed::random())),
             progress: RunProgress::default(),
             limits,
         }
@@ -142,7 +139,7 @@ impl Run {
         let (app, user) = (SharedState::default(), SharedState::default());
         Self::new(
             RunKind::New(NewRun::default()),
-            RunIdentity::new(ClaimId::first(RunId::new()), None),
+            RunIdentity::first(None),
             Arc::new(Session::new(key, app, user)),
             Arc::new(MemoryEngine),
             Arc::new(Services::for_tests(resources)),
@@ -288,10 +285,14 @@ impl Run {
 
     /// Marks an agent as finished, with the next commit. No mark is made if an engine such as
     /// Restate drives the run: it executes the agent again and answers its calls from its own log.
+    #[inline]
     pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
-        if !self.engine.records() {
-            return;
+        if self.engine.records() {
+            self.record_finished(path, flow, usage);
         }
+    }
+
+    fn record_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
         self.forget_failures(path);
         if !self.identity.claim.is_driven_above() {
             self.progress.add_finished(Done::new(

@@ -12,6 +12,7 @@ use super::toolbox::{Toolbox, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
+use std::sync::Arc;
 
 /// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
@@ -26,10 +27,13 @@ pub(super) async fn build(
     tools: &Toolbox<'_>,
     cx: &mut Context,
     turn: u32,
-) -> Result<ModelRequest> {
-    let above = cx.around.inherited.clone().unwrap_or_default();
-    let own = agent.global.as_ref().filter(|_| !above.is_settled);
-    let (global, global_fixed) = match (&above.global, own) {
+) -> Result<Arc<ModelRequest>> {
+    let above = cx.around.inherited.clone();
+    let above = above.as_deref();
+    let is_settled = above.is_some_and(|above| above.is_settled);
+    let own = agent.global.as_ref().filter(|_| !is_settled);
+    let global = above.and_then(|above| above.global.as_ref());
+    let (global, global_fixed) = match (global, own) {
         (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
         (None, Some(own)) => (own.text(cx).await?, own.fixed_len()),
         (None, None) => (String::new(), None),
@@ -70,7 +74,9 @@ pub(super) async fn build(
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };
     let system_instruction = paragraphs.join(GAP);
-    let mut request = ModelRequest::default();
+    // Built where it stays, because each future that passes a request on would copy it.
+    let mut shared = Arc::<ModelRequest>::default();
+    let request = Arc::make_mut(&mut shared);
     request.fixed_len = fixed.unwrap_or(system_instruction.len());
     request.system_instruction = system_instruction;
     request.contents = contents;
@@ -79,7 +85,7 @@ pub(super) async fn build(
     request.config = agent.settings.generation.clone();
     request.stream = cx.config().streaming;
     request.info = info;
-    Ok(request)
+    Ok(shared)
 }
 
 /// Returns the agent, path, run and turn of a model call.

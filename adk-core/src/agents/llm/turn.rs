@@ -9,7 +9,7 @@ use super::toolbox::transfer::{self, TASK_COMPLETED};
 use super::toolbox::{Toolbox, respond};
 use super::{calls, compact, request};
 use crate::Flow;
-use crate::model::{ModelRequest, ModelResponse};
+use crate::model::ModelResponse;
 use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::ToolActions;
 use crate::store::engine::CallKind;
@@ -237,8 +237,9 @@ impl<'a> LlmTurn<'a> {
             Box::pin(compact::run(agent, compaction, models, self.number, cx)).await?;
         }
         cx.pass_summaries().await?;
-        let mut request = Arc::new(self.request(cx).await?);
+        let mut request = request::build(agent, &self.tools, cx, self.number).await?;
         let changed = Arc::make_mut(&mut request);
+        changed.contents.extend(self.repair.contents());
         if let Some(response) =
             answer::before_model(&self.tools, changed, &mut self.asked, cx).await?
         {
@@ -260,13 +261,6 @@ impl<'a> LlmTurn<'a> {
             cx,
         ))
         .await
-    }
-
-    /// Returns the next request to the model.
-    async fn request(&self, cx: &mut Context) -> Result<ModelRequest> {
-        let mut request = request::build(self.agent, &self.tools, cx, self.number).await?;
-        request.contents.extend(self.repair.contents());
-        Ok(request)
     }
 }
 

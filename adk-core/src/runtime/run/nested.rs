@@ -2,11 +2,11 @@
 
 use super::kind::NestedRun;
 use super::{CallPlace, Run, RunIdentity, RunKind, RunLimits};
-use crate::store::engine::{ClaimId, Engine, MemoryEngine, NestedEngine};
+use crate::Name;
+use crate::store::engine::{Engine, MemoryEngine, NestedEngine};
 use crate::store::event::StateDelta;
 use crate::store::session::Scope;
 use crate::sync::{read, write};
-use crate::{Name, RunId};
 use std::sync::Arc;
 
 impl Run {
@@ -39,7 +39,7 @@ impl Run {
         }));
         let run = Self::new(
             kind,
-            RunIdentity::new(ClaimId::first(RunId::new()), None),
+            RunIdentity::first(None),
             session,
             engine,
             outer.services.clone(),

@@ -207,13 +207,16 @@ impl PendingRun {
             config,
             message,
             live,
-            claim: claim_id,
+            claim,
             trace,
             shape,
             ..
         } = self;
-        let claim_id = claim_id.unwrap_or_else(|| ClaimId::first(RunId::new()));
-        let mut identity = RunIdentity::new(claim_id, trace);
+        let mut identity = match claim {
+            Some(claim) => RunIdentity::new(claim, trace),
+            None => RunIdentity::first(trace),
+        };
+        let claim_id = identity.claim;
         if let Some(turn) = &turn {
             turn.set_holder(claim_id.run_id);
         }

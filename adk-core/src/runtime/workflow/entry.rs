@@ -22,36 +22,43 @@ pub fn run<'a>(
     Box::pin(walk_all(workflow, cx))
 }
 
-async fn walk_all(workflow: &(dyn StepTable + Sync), cx: &mut Context) -> Result<Flow> {
-    if cx.search.is_some() {
-        return Box::pin(descend::descend(workflow, cx)).await;
-    }
-    let spec = workflow.spec();
-    // At the root of a run, the inputs came with the event of the user.
-    let nested = workflow.is_closed() && cx.path().parent().is_some();
-    let walked = {
-        // The events of the walk are not those of the agent whose turn this is.
-        let mut cx = cx.enter(None::<AnnouncedKeys>);
-        let inside = nested::surroundings(workflow, &cx);
-        let mut cx = cx.enter(inside);
-        let walked = match spec.limits.time {
-            None => walk_in(workflow, nested, &mut cx).await,
-            Some(longest) => Box::pin(walk_within(longest, workflow, nested, &mut cx)).await,
+// An `async fn` would hold its arguments twice; an `async` block holds them once.
+#[expect(clippy::manual_async_fn, reason = "the size of a run that waits")]
+fn walk_all(
+    workflow: &(dyn StepTable + Sync),
+    cx: &mut Context,
+) -> impl Future<Output = Result<Flow>> + Send {
+    async move {
+        if cx.search.is_some() {
+            return Box::pin(descend::descend(workflow, cx)).await;
+        }
+        let spec = workflow.spec();
+        // At the root of a run, the inputs came with the event of the user.
+        let nested = workflow.is_closed() && cx.path().parent().is_some();
+        let walked = {
+            // The events of the walk are not those of the agent whose turn this is.
+            let mut cx = cx.enter(None::<AnnouncedKeys>);
+            let inside = nested::surroundings(workflow, &cx);
+            let mut cx = cx.enter(inside);
+            let walked = match spec.limits.time {
+                None => walk_in(workflow, nested, &mut cx).await,
+                Some(longest) => Box::pin(walk_within(longest, workflow, nested, &mut cx)).await,
+            };
+            walked.and_then(|walked| cx.check_limits().map(|()| walked))
         };
-        walked.and_then(|walked| cx.check_limits().map(|()| walked))
-    };
-    let flow = match walked? {
-        Walked::Through => Flow::Continue,
-        Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
-        Walked::Exit(exit) => return Err(exit_outside_loop(exit, cx)),
-    };
-    if workflow.root().is_none() && cx.config().resumable {
-        checkpoint::emit_end(cx).await?;
+        let flow = match walked? {
+            Walked::Through => Flow::Continue,
+            Walked::Exit(exit) if exit.ends_all_loops(cx) => Flow::Exit,
+            Walked::Exit(exit) => return Err(exit_outside_loop(exit, cx)),
+        };
+        if workflow.root().is_none() && cx.config().resumable {
+            checkpoint::emit_end(cx).await?;
+        }
+        if nested && let Some(emit) = nested::leave(spec, cx) {
+            emit.await?;
+        }
+        Ok(flow)
     }
-    if nested && let Some(emit) = nested::leave(spec, cx) {
-        emit.await?;
-    }
-    Ok(flow)
 }
 
 async fn walk_in(

@@ -44,7 +44,8 @@ pub(super) fn enter<'c>(
     cx: &'c mut Context,
 ) -> Result<Option<EmitFuture<'c>>> {
     let spec = workflow.spec();
-    let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
+    let (mut keys, mut wanted) = (Keys::default(), Vec::new());
+    let mut delta = StateDelta::default();
     for input in spec.inputs {
         let value = if may_be_known(input, cx) {
             cx.committed_value(input.name)
@@ -53,7 +54,7 @@ pub(super) fn enter<'c>(
         };
         match value {
             Some(_) if is_readable_inside(spec, input, cx) => {}
-            Some(value) => delta.push((Name::shared(input.name), value)),
+            Some(value) => delta.insert(Name::shared(input.name), value),
             None => wanted.push(Name::shared(input.name)),
         }
     }
@@ -79,7 +80,7 @@ pub(super) fn enter<'c>(
     }
     let is_given = own.is_empty();
     let mut event = Event::new();
-    event.actions.state_delta = delta.into_iter().collect();
+    event.actions.state_delta = delta;
     event.actions.state_delta.extend(own);
     Ok(Some(if is_given {
         cx.emit_boxed(event)

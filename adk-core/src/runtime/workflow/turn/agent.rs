@@ -102,11 +102,15 @@ pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<F
             return Err(error.with_help("fix the panic in the code of the agent"));
         }
     };
-    cx.flush().await?;
-    // A workflow emits its end at the end of its body.
-    let kind = agent.meta().kind;
-    if cx.config().resumable && kind != AgentKind::Workflow && checkpoint::emits_end(kind, cx) {
-        checkpoint::emit_end(cx).await?;
+    if cx.has_pending() {
+        cx.flush().await?;
+    }
+    if cx.config().resumable {
+        let kind = agent.meta().kind;
+        // A workflow emits its end at the end of its body.
+        if kind != AgentKind::Workflow && checkpoint::emits_end(kind, cx) {
+            checkpoint::emit_end(cx).await?;
+        }
     }
     Ok(flow)
 }

@@ -83,6 +83,7 @@ impl<'c> WalkContext<'c> {
     ///
     /// # Errors
     /// When the round exceeds an enclosing limit.
+    #[inline]
     pub(super) fn begin_round(&mut self, round: u32) -> Result<()> {
         if let Some(block) = self.open.last_mut() {
             block.round = round;
@@ -94,6 +95,7 @@ impl<'c> WalkContext<'c> {
 
     /// Returns the number of rounds of the innermost block in the journal; `None` if the run is not
     /// resumed.
+    #[inline]
     pub(super) fn rounds_begun(&mut self) -> Option<u32> {
         let replay = self.cx.run.kind.replay()?;
         let block = self.open.last_mut()?;
