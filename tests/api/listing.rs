@@ -27,6 +27,7 @@ const LIBRARIES: &[&str] = &[
     "adk_spec",
     "adk_sqlite",
     "adk_store",
+    "adk_store_kit",
     "adk_web",
 ];
 
