@@ -63,7 +63,7 @@ extern crate self as adk;
 
 pub mod prelude;
 
-pub use adk_core::{
+pub use adk_build::{
     AGENT_LIFECYCLE_KEY, ATTEMPT_KEY, Actions, Agent, AgentKind, AgentMeta, AgentTool,
     AnnouncedKeys, AnsweredBy, Answerer, ArtifactStore, Artifacts, At, Await, AwaitBuilder,
     BRANCH_ORDER_KEY, Blob, BoxError, BoxFuture, BoxStream, BuildError, CallbackContext, Content,
@@ -80,7 +80,7 @@ pub use adk_core::{
     ToolsetErrorKind, Tree, UNWRITTEN_KEY, Unstamped, WINNER_KEY, Waiting, Watch, WithCallbacks,
     Workflow,
 };
-pub use adk_core::{
+pub use adk_build::{
     build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool,
     tools, workflow,
 };
@@ -90,7 +90,7 @@ pub use serde_json::{Value, json};
 
 /// Agents that ask a language model.
 pub mod llm {
-    pub use adk_core::llm::*;
+    pub use adk_build::llm::*;
     // `#[agent]` and `agent!` cannot share one module, because attributes and function-like macros
     // have one namespace. A program that imports both by name has both, because rustc selects the
     // macro by the kind of its use.
@@ -133,20 +133,20 @@ pub use adk_otel as otel;
 /// The provider by which a [`Runner`] finds models by name: without the feature `genai`, it
 /// finds none.
 #[cfg(not(feature = "genai"))]
-pub use adk_core::model::NoProvider as DefaultProvider;
+pub use adk_build::model::NoProvider as DefaultProvider;
 
 /// A runner of workflows, with models, stores and settings. Cheap to clone. `R` is the type of the
 /// resources for tools and agents: [`NoResources`], or a struct with
 /// [`#[derive(Resources)]`](derive@Resources).
-pub type Runner<R = NoResources> = adk_core::Runner<DefaultProvider, R>;
+pub type Runner<R = NoResources> = adk_build::Runner<DefaultProvider, R>;
 
 /// A builder that goes from an agent to an answer in one chain: agent, runner and session.
-pub type AgentBuilder = adk_core::AgentBuilder<DefaultProvider>;
+pub type AgentBuilder = adk_build::AgentBuilder<DefaultProvider>;
 
 /// Items that the macros' output refers to. Not for users: the module changes without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use adk_core::__private::*;
+    pub use adk_build::__private::*;
 }
 
 #[cfg(any(doc, doctest))]

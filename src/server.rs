@@ -28,7 +28,7 @@ pub use adk_web::{AdkWeb, DevUi};
 /// adk::serve(&runner).workflow(Writing::default()).bind("127.0.0.1:8000").await
 /// # }
 /// ```
-pub fn serve<P, R>(runner: &adk_core::Runner<P, R>) -> Server<P, R> {
+pub fn serve<P, R>(runner: &adk_build::Runner<P, R>) -> Server<P, R> {
     adk_server::serve(runner)
         .protocol(AdkWeb::new())
         .protocol(AgUi)

@@ -190,9 +190,9 @@ fn a_run_that_waits_for_a_model_has_a_small_future() {
     });
     let each = info.bytes_current / runs as i64;
     println!("{each} bytes for each of {runs} runs that wait for a model");
-    // Futures are larger in a build without optimisation; this limit is for the 7,609 bytes
+    // Futures are larger in a build without optimisation; this limit is for the 7,433 bytes
     // measured there.
-    assert!(each < 7_700, "{each} bytes");
+    assert!(each < 7_500, "{each} bytes");
 }
 
 /// A plugin whose methods do nothing.

@@ -51,8 +51,11 @@ fn the_guide_shows_its_examples() {
     for name in pages {
         let page = std::fs::read_to_string(guide.join(name).with_extension("md"))
             .expect("the file is readable");
-        let example = guide.join("../../examples").join(name).with_extension("rs");
-        let example = std::fs::read_to_string(example).expect("the file is readable");
+        let examples = guide.join("../../examples");
+        // An example that is a crate shows its tests.
+        let example = std::fs::read_to_string(examples.join(name).with_extension("rs"))
+            .or_else(|_| std::fs::read_to_string(examples.join(name).join("tests/kit.rs")))
+            .expect("the file is readable");
         assert!(
             page.contains(&format!("\n```rust\n{example}```\n")),
             "docs/guide/{name}.md shows another program"
@@ -89,6 +92,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/resilience.md",
         "docs/guide/ollama_local.md",
         "docs/guide/structured_review.md",
+        "docs/guide/store_json.md",
         "docs/providers.md",
         "docs/guide/traced.md",
         "docs/guide/long_chat.md",
@@ -107,7 +111,7 @@ fn every_link_leads_somewhere() {
             .map(|(link, _)| link)
             .chain(listed.map(|(_, link)| link))
             .collect();
-        assert!(links.len() > 1, "{file}: {links:?}");
+        assert!(!links.is_empty(), "{file} has no links");
         for link in links
             .into_iter()
             .filter(|link| !link.starts_with('#') && !link.contains("://"))

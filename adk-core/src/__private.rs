@@ -2,9 +2,12 @@
 
 #![doc(hidden)]
 
+mod agent_root;
 pub mod args;
 mod awaits;
+pub mod build;
 pub mod callback;
+mod callback_setters;
 mod flowing;
 pub mod function;
 mod generated;

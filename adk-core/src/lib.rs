@@ -2,7 +2,6 @@
 
 pub mod __private;
 mod agents;
-mod builders;
 mod runtime;
 pub mod spec;
 
@@ -29,11 +28,6 @@ pub use agents::agent_tool::AgentTool;
 pub use agents::ask::{Await, AwaitBuilder};
 pub use agents::llm::ToolWorkflow;
 pub use agents::{llm, tools};
-pub use builders::build::{
-    BuildError, IntoAgent, IntoAgents, LoopAgent, ParallelAgent, Registry, SequentialAgent, Tree,
-};
-pub use builders::fluent::AgentBuilder;
-pub use builders::{build, fluent};
 pub use runtime::agent::{Agent, AnnouncedKeys, DynAgent, Handover, WithCallbacks};
 pub use runtime::callback::{CallbackContext, Plugin};
 pub use runtime::live::LiveQueue;

@@ -1,7 +1,7 @@
 //! The workflow as data (from the crate `adk-workflow-spec`), with [`Topology`]: the shape of a
 //! workflow that a run keeps.
 
-mod key;
+pub(crate) mod key;
 pub(crate) mod schema;
 
 pub use adk_journal::Topology;

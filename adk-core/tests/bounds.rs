@@ -11,8 +11,8 @@
 #[path = "support/random_spec.rs"]
 mod random_spec;
 
-use adk_core::spec::{Spec, Step, StepKind};
-use adk_core::{AgentKind, AgentMeta};
+use adk_build::spec::{Spec, Step, StepKind};
+use adk_build::{AgentKind, AgentMeta};
 use random_spec::{Grow, Random};
 
 /// Represents an unlimited number. It exceeds every finite bound of these trees.

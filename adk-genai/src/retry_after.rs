@@ -2,7 +2,7 @@
 
 use reqwest::header::HeaderMap;
 use serde_json::Value;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// Reads `retry-after-ms`, `retry-after` (seconds or a date), or Google's `RetryInfo` in the body.
 pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration> {
@@ -14,14 +14,10 @@ pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration>
         if let Ok(s) = after.parse::<f64>() {
             return seconds(s);
         }
+        let date = |text| httpdate::parse_http_date(text).ok();
         // Prefer the server's clock, so that a wrong local clock does not matter.
-        let now = text("date").and_then(parse_date).or_else(|| {
-            SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .ok()
-                .map(|since| since.as_secs())
-        })?;
-        return parse_date(after).map(|then| Duration::from_secs(then.saturating_sub(now)));
+        let now = text("date").and_then(date).unwrap_or_else(SystemTime::now);
+        return date(after).map(|then| then.duration_since(now).unwrap_or_default());
     }
     let details = body
         .pointer("/error/details")
@@ -35,38 +31,6 @@ pub(crate) fn retry_after(headers: &HeaderMap, body: &Value) -> Option<Duration>
 
 fn seconds(s: f64) -> Option<Duration> {
     Duration::try_from_secs_f64(s).ok()
-}
-
-/// Parses `Sun, 06 Nov 1994 08:49:37 GMT` to seconds since 1970. Servers must use this form today.
-fn parse_date(text: &str) -> Option<u64> {
-    let text = text.split_once(", ")?.1.strip_suffix(" GMT")?;
-    let mut words = text.split(' ');
-    let day: u64 = words.next()?.parse().ok()?;
-    let name = words.next()?;
-    let year: u64 = words.next()?.parse().ok()?;
-    let mut clock = words
-        .next()?
-        .split(':')
-        .map(|part| part.parse::<u64>().ok());
-    let (hour, minute, second) = (clock.next()??, clock.next()??, clock.next()??);
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let month = MONTHS.iter().position(|month| *month == name)? as u64;
-    if !(1970..10_000).contains(&year)
-        || !(1..=31).contains(&day)
-        || hour > 23
-        || minute > 59
-        || second > 60
-    {
-        return None;
-    }
-    let leap = |y: u64| y.is_multiple_of(4) && !y.is_multiple_of(100) || y.is_multiple_of(400);
-    let leaps = |y: u64| y / 4 - y / 100 + y / 400;
-    let before_year = (year - 1970) * 365 + leaps(year - 1) - leaps(1969);
-    let before_month = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334][month as usize]
-        + u64::from(month > 1 && leap(year));
-    Some((((before_year + before_month + day - 1) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
 #[cfg(test)]
@@ -117,22 +81,5 @@ mod tests {
         ] {
             assert_eq!(parse(&[("retry-after", text)], Value::Null), None, "{text}");
         }
-    }
-
-    #[test]
-    fn dates_are_parsed_correctly() {
-        assert_eq!(
-            parse_date("Sun, 06 Nov 1994 08:49:37 GMT"),
-            Some(784_111_777)
-        );
-        assert_eq!(parse_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
-        assert_eq!(
-            parse_date("Thu, 29 Feb 2024 12:00:00 GMT"),
-            Some(1_709_208_000)
-        );
-        assert_eq!(
-            parse_date("Fri, 01 Mar 2024 12:00:00 GMT"),
-            Some(1_709_294_400)
-        );
     }
 }

@@ -424,7 +424,6 @@ pub trait RemoteBranches: Send + Sync {
     ) -> Option<BoxFuture<'static, Result<BranchReport>>>;
 }
 
-#[doc(hidden)]
 impl dyn Engine {
     /// Returns whether a commit is only an append to the session in memory.
     pub fn is_memory(&self) -> bool {

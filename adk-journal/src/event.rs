@@ -65,7 +65,7 @@ pub const UNWRITTEN_KEY: &str = "unwritten";
 /// assigns its id, time and place. A committed event is shared, never copied.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Event;
 /// let event = Event::new().with_text("A cat sat.").with_state("current_document", "A cat sat.");
 /// assert!(event.is_final_response());
@@ -247,8 +247,8 @@ impl StateDelta {
         }
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). A store calls it
-    /// before it writes data from outside of a run.
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](adk_model::MAX_DEPTH). A store
+    /// calls it before it writes data from outside of a run.
     ///
     /// # Errors
     /// [`ErrorKind::TooDeep`](crate::ErrorKind::TooDeep), with the key.
@@ -287,6 +287,7 @@ impl<K: Into<Name>, V: Into<Arc<Value>>> FromIterator<(K, V)> for StateDelta {
 
 impl Deref for Actions {
     type Target = RareActions;
+    #[inline]
     fn deref(&self) -> &RareActions {
         static NONE: RareActions = RareActions {
             artifact_delta: Vec::new(),
@@ -325,6 +326,7 @@ impl From<RareActions> for Actions {
 
 impl Actions {
     /// Returns true if no action is set.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.state_delta.is_empty()
             && self
@@ -344,6 +346,7 @@ impl Actions {
     }
 
     /// Returns true if the event ends a loop.
+    #[inline]
     pub fn escalates(&self) -> bool {
         self.escalate == Some(true)
     }
@@ -417,7 +420,7 @@ impl Event {
         UNIX_EPOCH + Duration::from_micros(self.timestamp)
     }
 
-    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH). Each commit
+    /// Refuses a value that is nested deeper than [`MAX_DEPTH`](adk_model::MAX_DEPTH). Each commit
     /// calls it, and a store calls it before it appends events from outside of a run.
     ///
     /// # Errors

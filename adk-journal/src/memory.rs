@@ -186,7 +186,7 @@ pub trait MemoryService: Send + Sync + 'static {
 /// once. A character of a script without spaces is a word of its own.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// let words = adk::memory::words("Tell me: is it O'Neill's cat? 猫です");
 /// assert!(words.iter().eq(["cat", "is", "it", "me", "neill", "o", "s", "tell", "す", "で", "猫"]));
 /// ```

@@ -418,7 +418,7 @@ mod tests {
         let still = std::iter::repeat_n(50, 2 * usize::from(MOST) + 1);
         for now in [10, 10, 11].into_iter().chain(still).chain([7, 53, 54, 54]) {
             clock.tick(now);
-            let id = IdSeed::new().event(clock.micros, clock.nth);
+            let id = IdSeed::random().event(clock.micros, clock.nth);
             assert!(id > last.0 && clock.micros >= last.1, "at {now}");
             last = (id, clock.micros);
         }

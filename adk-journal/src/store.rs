@@ -35,7 +35,7 @@ pub trait Store: Send + Sync + 'static {
 /// all data, so a run that began on one runner continues on another.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{InMemoryStore, Runner};
 /// # fn main() -> adk::Result<()> {
 /// let store = InMemoryStore::new();

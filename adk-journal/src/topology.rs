@@ -107,7 +107,7 @@ impl Topology {
     /// do not fit begin with `~`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// # use adk::spec::{Step, StepKind, Topology};
     /// # use adk::{AgentKind, AgentMeta};
     /// # const CRITIC: AgentMeta<'static> = AgentMeta::custom("critic");

@@ -1,11 +1,11 @@
 //! [`Connection`]: a connection to a server, and its requests.
 
-use crate::elicitation::{Turn, lock};
 use crate::limits::Limits;
+use crate::listed::ListedTool;
 use crate::process::{self, Bounded, Process};
 use crate::server::{HttpServer, McpServer, StdioServer};
-use crate::tool::ListedTool;
-use crate::toolset::{Progress, Settings};
+use crate::settings::{OnProgress, Progress, Settings};
+use crate::turn::{Turn, lock};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
     ElicitRequestParams, ElicitResult, ElicitationCapability, FormElicitationCapability,
@@ -28,8 +28,6 @@ use tokio::runtime::Handle;
 
 /// Maximum number of pages of a list.
 const PAGES: usize = 100;
-
-pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// An established connection. It may have ended since.
 pub(crate) struct Connection {

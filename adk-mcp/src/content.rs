@@ -12,7 +12,7 @@ impl McpToolset {
     /// it as an artifact:
     ///
     /// ```no_run
-    /// use adk_core::{Context, Flow, Result};
+    /// use adk_build::{Context, Flow, Result};
     /// use adk_mcp::McpToolset;
     ///
     /// async fn keep_manual(files: &McpToolset, cx: &mut Context) -> Result<Flow> {
@@ -52,8 +52,8 @@ impl McpToolset {
     /// model call, and records it:
     ///
     /// ```no_run
-    /// use adk_core::ReadonlyContext;
-    /// use adk_core::llm::{Instruction, LlmAgent};
+    /// use adk_build::ReadonlyContext;
+    /// use adk_build::llm::{Instruction, LlmAgent};
     /// use adk_mcp::{McpToolset, StdioServer};
     ///
     /// let desk = McpToolset::new("desk", StdioServer::new("desk-server"));

@@ -1,8 +1,8 @@
 //! [`Process`]: the process of a [`StdioServer`]. It has a small environment and a limited size of
 //! messages, and ends with its connection.
 
-use crate::elicitation::lock;
 use crate::server::StdioServer;
+use crate::turn::lock;
 use secrecy::ExposeSecret as _;
 use std::collections::VecDeque;
 use std::io;

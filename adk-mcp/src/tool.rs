@@ -2,103 +2,19 @@
 
 use crate::connection::Failure;
 use crate::elicitation::CallOutcome;
-use crate::toolset::{Settings, Shared};
+use crate::listed::ListedTool;
+use crate::shared::Shared;
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
 use adk_core::{BoxFuture, DynTool, ToolArgs, ToolContext, ToolError, ToolMeta};
 use jsonschema::Validator;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
-use self_cell::self_cell;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// A tool as the server listed it. The connection owns the tool, so the tool does not refer to the
-/// connection.
-pub(crate) struct ListedTool {
-    described: Described,
-    declaration: ToolDeclaration,
-    /// Name of the tool at the server.
-    remote: String,
-    validator: Validator,
-    /// Validator of structured results, from the output schema.
-    output: Option<Validator>,
-}
 
 pub(crate) struct McpTool {
     pub(crate) listed: Arc<ListedTool>,
     pub(crate) shared: Arc<Shared>,
-}
-
-/// The data that a [`ToolMeta`] borrows.
-struct Owned {
-    name: String,
-    description: String,
-    timeout: Option<Duration>,
-    confirm: bool,
-}
-
-self_cell!(
-    struct Described {
-        owner: Owned,
-        #[covariant]
-        dependent: ToolMeta,
-    }
-);
-
-impl ListedTool {
-    /// Checks a tool, and gives it the name that the agent uses.
-    pub(crate) fn new(
-        tool: rmcp::model::Tool,
-        name: String,
-        settings: &Settings,
-    ) -> Result<Self, String> {
-        let description = settings
-            .server
-            .without_secrets(tool.description.as_deref().unwrap_or_default());
-        if description.len() > settings.limits.description_bytes {
-            return Err(format!(
-                "its description has more than {} bytes",
-                settings.limits.description_bytes
-            ));
-        }
-        let original = Value::Object((*tool.input_schema).clone());
-        let parameters = schema::inline(&original, &settings.limits)
-            .and_then(|parameters| Ok((schema::validator(&parameters, &original)?, parameters)));
-        let (validator, parameters) = parameters.map_err(|fault| format!("its schema {fault}"))?;
-        let output = tool.output_schema.as_ref().map(|schema| {
-            let original = Value::Object((**schema).clone());
-            let output = schema::inline(&original, &settings.limits)?;
-            schema::validator(&output, &original)
-        });
-        let output = output
-            .transpose()
-            .map_err(|fault| format!("the schema of its results {fault}"))?;
-        let declaration = ToolDeclaration::new(name.clone(), &*description, parameters);
-        let owned = Owned {
-            description,
-            timeout: settings.timeout,
-            confirm: settings
-                .confirm
-                .as_ref()
-                .is_some_and(|confirm| confirm(&tool.name)),
-            name,
-        };
-        let described = Described::new(owned, |owned| {
-            let meta = ToolMeta::new(&owned.name, &owned.description).confirm(owned.confirm);
-            match owned.timeout {
-                Some(timeout) => meta.timeout(timeout),
-                None => meta,
-            }
-        });
-        Ok(Self {
-            described,
-            declaration,
-            remote: tool.name.into_owned(),
-            validator,
-            output,
-        })
-    }
 }
 
 impl McpTool {
@@ -164,7 +80,7 @@ fn check_output(output: Option<&Validator>, result: &CallToolResult) -> Result<(
 
 impl DynTool for McpTool {
     fn meta(&self) -> &ToolMeta<'_> {
-        self.listed.described.borrow_dependent()
+        self.listed.meta()
     }
 
     fn declaration_dyn(&self) -> &ToolDeclaration {

@@ -1,21 +1,21 @@
 //! [`McpToolset`]: the tools of a server as a toolset.
 
-use crate::connection::{Connection, Failure, OnProgress};
-use crate::elicitation::{OpenCalls, lock};
+use crate::connection::{Connection, Failure};
+use crate::elicitation::OpenCalls;
 use crate::limits::Limits;
+use crate::listed::ListedTool;
 use crate::server::McpServer;
-use crate::tool::{ListedTool, McpTool};
-use adk_core::{
-    BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset, ToolsetErrorKind,
-};
+use crate::settings::{Progress, Settings};
+use crate::shared::Shared;
+use crate::tool::McpTool;
+use crate::turn::lock;
+use adk_core::{BoxFuture, DynTool, Error, ErrorKind, ReadonlyContext, Result, Toolset};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum length of a tool name that all providers accept.
 const NAME: usize = 64;
-
-type Chooses = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
 /// The tools of an MCP server.
 ///
@@ -30,41 +30,6 @@ type Chooses = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 #[derive(Clone)]
 pub struct McpToolset {
     shared: Arc<Shared>,
-}
-
-/// State that the tools of a toolset share.
-pub(crate) struct Shared {
-    pub(crate) settings: Settings,
-    connection: tokio::sync::Mutex<Option<Arc<Connection>>>,
-    pub(crate) open: OpenCalls,
-}
-
-#[derive(Clone)]
-pub(crate) struct Settings {
-    pub(crate) name: String,
-    pub(crate) server: McpServer,
-    pub(crate) limits: Limits,
-    pub(crate) timeout: Option<Duration>,
-    connect_timeout: Duration,
-    prefix: Option<String>,
-    filter: Option<Chooses>,
-    pub(crate) confirm: Option<Chooses>,
-    pub(crate) on_progress: Option<OnProgress>,
-    pub(crate) elicitation: bool,
-}
-
-/// Progress of a call, as the server reports it.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Progress {
-    /// Name of the tool at its server, without a prefix.
-    pub tool: String,
-    /// Amount of work done, in units of the server. It increases.
-    pub progress: f64,
-    /// Total amount of work, if the server knows it.
-    pub total: Option<f64>,
-    /// Description of the current work.
-    pub message: Option<String>,
 }
 
 impl McpToolset {
@@ -104,7 +69,7 @@ impl McpToolset {
     }
 
     pub(crate) fn unavailable_error(&self, why: &str) -> Error {
-        self.shared.unavailable_error(why)
+        self.shared.settings.unavailable_error(why)
     }
 
     fn set(self, change: impl FnOnce(&mut Settings)) -> Self {
@@ -178,27 +143,6 @@ impl McpToolset {
 }
 
 impl Shared {
-    /// Returns the open connection, or opens a new one.
-    pub(crate) async fn connection(&self) -> Result<Arc<Connection>> {
-        let mut connection = self.connection.lock().await;
-        if let Some(alive) = connection
-            .as_ref()
-            .filter(|connection| connection.is_alive())
-        {
-            return Ok(alive.clone());
-        }
-        // The process of the old connection ends before another one is started.
-        *connection = None;
-        let opening = Connection::open(&self.settings);
-        let opened = match tokio::time::timeout(self.settings.connect_timeout, opening).await {
-            Ok(opened) => opened.map_err(|why| self.unavailable_error(&why))?,
-            Err(_) => return Err(self.timeout_error()),
-        };
-        let opened = Arc::new(opened);
-        *connection = Some(opened.clone());
-        Ok(opened)
-    }
-
     async fn list(self: &Arc<Self>) -> Result<Vec<Arc<dyn DynTool>>> {
         let calling = |listed: &Arc<ListedTool>| {
             Arc::new(McpTool {
@@ -215,11 +159,11 @@ impl Shared {
         let listing = connection.tools(self.settings.limits.tools);
         let listed = match tokio::time::timeout(self.settings.connect_timeout, listing).await {
             Ok(Ok(tools)) => self.tools(tools)?,
-            Ok(Err(Failure::Lost(why))) => return Err(self.unavailable_error(&why)),
+            Ok(Err(Failure::Lost(why))) => return Err(self.settings.unavailable_error(&why)),
             Ok(Err(Failure::Refused(why) | Failure::Bad(why))) => {
-                return Err(self.invalid_error(&why));
+                return Err(self.settings.invalid_error(&why));
             }
-            Err(_) => return Err(self.timeout_error()),
+            Err(_) => return Err(self.settings.timeout_error()),
         };
         let tools = listed.iter().map(calling).collect();
         *lock(&connection.listed) = Some(listed);
@@ -251,35 +195,12 @@ impl Shared {
             let made =
                 name_for_models(name).and_then(|name| ListedTool::new(tool, name, &self.settings));
             let tool = made.map_err(|fault| {
-                self.invalid_error(&format!("its tool `{remote:.100}`: {fault}"))
+                self.settings
+                    .invalid_error(&format!("its tool `{remote:.100}`: {fault}"))
             })?;
             Ok(Arc::new(tool))
         });
         tools.collect()
-    }
-
-    fn unavailable_error(&self, why: &str) -> Error {
-        let help = "check the program or the address of the server, and run again";
-        self.fault(ToolsetErrorKind::Unavailable, why, help)
-    }
-
-    fn timeout_error(&self) -> Error {
-        let longest = self.settings.connect_timeout;
-        self.unavailable_error(&format!(
-            "it did not list its tools in {longest:?}, the `connect_timeout` of the toolset"
-        ))
-    }
-
-    fn invalid_error(&self, why: &str) -> Error {
-        let help = "exclude the tool with `.filter(...)`, or raise a limit with `.limits(...)`";
-        self.fault(ToolsetErrorKind::Invalid, why, help)
-    }
-
-    fn fault(&self, kind: ToolsetErrorKind, why: &str, help: &str) -> Error {
-        let Settings { name, server, .. } = &self.settings;
-        let why = server.redact(why);
-        let message = format!("the server of toolset `{name}`, `{}`: {why}", server.text());
-        Error::new(ErrorKind::Toolset(kind), message).with_help(help)
     }
 }
 

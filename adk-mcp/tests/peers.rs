@@ -4,7 +4,7 @@
 
 mod support;
 
-use adk_core::{ErrorKind, ToolsetErrorKind};
+use adk_build::{ErrorKind, ToolsetErrorKind};
 use adk_mcp::{HttpServer, McpToolset, Progress, StdioServer};
 use serde_json::json;
 use std::env::var;
@@ -260,7 +260,7 @@ async fn resources_are_parts_and_prompts_are_texts() {
         .await
         .unwrap();
     assert!(
-        matches!(&blob, adk_core::Part::InlineData(blob) if !blob.data.is_empty()),
+        matches!(&blob, adk_build::Part::InlineData(blob) if !blob.data.is_empty()),
         "{blob:?}"
     );
     let prompt = toolset

@@ -23,7 +23,7 @@ pub enum Role {
 /// A message of one or more parts.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Content, Part};
 /// let image = Part::inline_data("image/png", vec![1, 2, 3]);
 /// let content = Content::user("What is this?").with(image);

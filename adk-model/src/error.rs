@@ -17,7 +17,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The text of an error names the agent with its path, the fact, and the remedy:
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Error, ErrorKind, Path};
 /// let fact = "the instruction reads `topic`, which nothing has written";
 /// let error = Error::new(ErrorKind::KeyMissing, fact)
@@ -61,11 +61,9 @@ pub enum ErrorKind {
     ListTooLong,
     /// A prompt names an artifact that does not exist.
     ArtifactMissing,
-    /// A program asked for an artifact, but the runner keeps none
-    /// ([`NoArtifacts`](crate::NoArtifacts)).
+    /// A program asked for an artifact, but the runner keeps none (`NoArtifacts`).
     NoArtifactStore,
-    /// A program searched memory or added to it, but the runner has no
-    /// [`MemoryService`](crate::memory::MemoryService).
+    /// A program searched memory or added to it, but the runner has no `MemoryService`.
     NoMemoryService,
     /// A value is nested deeper than [`MAX_DEPTH`](crate::MAX_DEPTH).
     TooDeep,
@@ -73,7 +71,7 @@ pub enum ErrorKind {
     /// more than 64 bits.
     NotJson,
     /// The id of an app, a user or a session is not one that every store can keep; see
-    /// [`SessionKey::check`](crate::session::SessionKey::check).
+    /// `SessionKey::check`.
     IdInvalid,
     /// An agent ended without writing its declared key.
     KeyNotWritten,
@@ -131,8 +129,7 @@ pub enum ErrorKind {
     TopologyChanged,
     /// A run of that id does not exist.
     UnknownRun,
-    /// A run of the id that [`RunRequest::run_id`](crate::RunRequest::run_id) names exists already.
-    /// No run has begun.
+    /// A run of the id that `RunRequest::run_id` names exists already. No run has begun.
     RunExists,
     /// Another process or stream drives the run.
     RunBusy,
@@ -257,7 +254,7 @@ impl Error {
     /// for the errors of other crates write `.map_err(Error::other)?`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::{Error, ErrorKind};
     ///
     /// fn age(text: &str) -> adk::Result<u8> {

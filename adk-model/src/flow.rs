@@ -22,7 +22,7 @@ impl Flow {
     /// Returns `Exit` if `done` is true, otherwise `Continue`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::Flow;
     /// assert_eq!(Flow::exit_if(2 > 1), Flow::Exit);
     /// ```

@@ -27,8 +27,8 @@ pub struct IdSeed(u64);
 pub const MOST: u16 = 1 << 12;
 
 impl IdSeed {
-    /// Creates a seed.
-    pub fn new() -> Self {
+    /// Creates a seed that differs from all others.
+    pub fn random() -> Self {
         // The standard library seeds its hasher from the system once; more randomness is not
         // needed.
         static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -81,7 +81,7 @@ impl RunId {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
-        IdSeed::new().run(u64::try_from(now.as_micros()).unwrap_or(u64::MAX))
+        IdSeed::random().run(u64::try_from(now.as_micros()).unwrap_or(u64::MAX))
     }
 
     /// Returns the 128 bits.
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn ids_sort_by_time_then_number_and_survive_text() {
-        let seed = IdSeed::new();
+        let seed = IdSeed::random();
         let places = [
             (1_000_000, 7),
             (1_000_000, 8),
@@ -201,7 +201,7 @@ mod tests {
             (1_000_999, MOST - 1),
             (1_001_000, 0),
         ];
-        let ids = places.map(|(micros, nth)| IdSeed::new().event(micros, nth));
+        let ids = places.map(|(micros, nth)| IdSeed::random().event(micros, nth));
         assert!(ids.is_sorted());
         assert_eq!(ids[0].to_string().parse(), Ok(ids[0]));
         let run = seed.run(1_000_000);
@@ -217,6 +217,6 @@ mod tests {
 
     #[test]
     fn two_runs_never_share_a_prefix() {
-        assert_ne!(IdSeed::new().run(5), IdSeed::new().run(5));
+        assert_ne!(IdSeed::random().run(5), IdSeed::random().run(5));
     }
 }

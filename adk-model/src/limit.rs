@@ -12,7 +12,7 @@ pub use gate::{Gate, Permit};
 /// the provider in that time.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::model::RateLimit;
 ///
 /// let limit = RateLimit::new().calls_per_minute(500).tokens_per_minute(200_000).concurrency(8);

@@ -21,7 +21,32 @@ pub type ModelStream = BoxStream<'static, Result<ModelChunk, ModelError>>;
 /// A language model.
 ///
 /// One call is one request. Implementations neither retry nor keep state between calls. The agent
-/// retries, so that each attempt is visible. Dropping the stream cancels the call.
+/// retries, so that each attempt is visible. A resumed run does not repeat the calls that it has
+/// recorded, so a count of calls would be wrong. Dropping the stream cancels the call.
+///
+/// ```
+/// use adk_model::model::{Model, ModelChunk, ModelRequest, ModelStream};
+/// use futures_util::stream;
+/// use std::sync::Arc;
+///
+/// /// Repeats the last message.
+/// struct Echo;
+///
+/// impl Model for Echo {
+///     fn name(&self) -> &str {
+///         "echo"
+///     }
+///
+///     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
+///         let text = request.contents.last().map(|content| content.text());
+///         let text = text.unwrap_or_default();
+///         // The pieces are extra: the whole reply contains them again.
+///         let piece = request.stream.then(|| ModelChunk::Text(text.clone()));
+///         let done = ModelChunk::Done(text.into());
+///         Box::pin(stream::iter(piece.into_iter().chain([done]).map(Ok)))
+///     }
+/// }
+/// ```
 pub trait Model: Send + Sync + 'static {
     /// Returns the display name, such as `gemini-2.5-flash`.
     fn name(&self) -> &str;
@@ -40,7 +65,9 @@ pub trait Model: Send + Sync + 'static {
         false
     }
 
-    /// Sends the request. The stream ends with [`ModelChunk::Done`] or with an error.
+    /// Sends the request. The stream ends with [`ModelChunk::Done`] or with an error. If it ends
+    /// without either, the call fails like one whose connection broke. Pieces without
+    /// `request.stream` are ignored. After a piece, a failed call is not retried.
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream;
 }
 

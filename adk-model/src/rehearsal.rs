@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// - The model needs no network, counts no tokens, and gives equal answers in equal runs.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Rehearsal;
 /// use adk::model::ModelRef;
 ///

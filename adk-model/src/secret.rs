@@ -24,7 +24,7 @@ const PREFIX: &str = "secret:";
 /// read it with [`expose`](Self::expose):
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Secret;
 /// let token: Secret<String> = "ghp_1234".into();
 /// assert_eq!(format!("{token:?}"), "Secret");

@@ -16,9 +16,8 @@ mod log;
 mod posted;
 #[path = "../../adk-core/tests/elsewhere/serve.rs"]
 mod serve;
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod support;
 
+use adk_store_kit::trees as support;
 use collected::Collected;
 use serve::Process;
 use support::{Tree, parallel, run, say};

@@ -7,9 +7,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
 #[path = "../tests/support/mod.rs"]
 mod support;
 
@@ -17,14 +14,14 @@ mod support;
 mod large;
 
 use adk_postgres::PostgresStore;
+use adk_store_kit::OpenStore;
+use adk_store_kit::measure::size::{self, MILLION};
+use adk_store_kit::measure::{appends, waits};
 use support::Database;
-use trees::large::MILLION;
-use trees::{measured, waited};
 
-async fn fresh() -> PostgresStore {
-    PostgresStore::connect(&Database::new().await.url)
-        .await
-        .unwrap()
+async fn fresh() -> OpenStore {
+    let store = PostgresStore::connect(&Database::new().await.url).await;
+    OpenStore::new(&store.unwrap())
 }
 
 fn main() {
@@ -42,21 +39,21 @@ fn main() {
     runtime.block_on(async {
         for runs in [1, 8, 64] {
             if is_asked(&runs.to_string()) {
-                measured::appends("Postgres", &fresh().await, runs, 8_000).await;
+                appends::appends("Postgres", &fresh().await, runs, 8_000).await;
             }
         }
         if is_asked("waits") {
-            waited::answers("Postgres", &fresh().await, &[100, 10_000, 100_000]).await;
-            waited::deadlines("Postgres", &fresh().await, 10_000).await;
+            waits::answers("Postgres", &fresh().await, &[100, 10_000, 100_000]).await;
+            waits::deadlines("Postgres", &fresh().await, 10_000).await;
         }
         if args.iter().any(|arg| arg == "large") {
             let database = Database::new().await;
             let store = large::open(&database, MILLION).await;
             large::measure(&database, &store, MILLION).await;
-            trees::large::whole("Postgres", &store, MILLION).await;
+            size::whole("Postgres", &OpenStore::new(&store), MILLION).await;
         }
         if is_asked("long") {
-            measured::session(&fresh().await, 100_000).await;
+            appends::session(&fresh().await, 100_000).await;
         }
     });
 }

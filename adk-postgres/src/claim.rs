@@ -3,16 +3,16 @@
 use crate::Shared;
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use crate::journal::{epoch_of, micros};
 use crate::lease::Drives;
-use crate::runs::is_alive;
+use crate::runs::is_held;
+use crate::statements::{ReadRow, is_alive};
 use crate::{log, reader};
-use adk_journal::engine::{
-    Claim, ClaimCheck, ClaimId, ClaimedRun, Pairs, RunRecord, RunRows, RunStatus, from_text, refuse,
-};
-use adk_journal::session::{SessionKey, now_micros};
+use adk_journal::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunRows, refuse};
+use adk_journal::session::SessionKey;
 use adk_model::{Result, RunId};
-use sqlx::Row as _;
+use adk_store::decide::next_claim;
+use adk_store::runs::{self, record_from_text};
+use adk_store::{Columns as _, Parameter, session_key};
 use std::time::Duration;
 
 /// The operation that errors name.
@@ -33,19 +33,15 @@ pub(crate) async fn claim(
     let Some(head) = log::lock(connection, &key).await? else {
         return Err(refuse::unknown_run(run));
     };
-    let epoch = check_free(connection, run, &shared.drives).await?;
-    let claim = ClaimId {
-        run_id: run,
-        epoch: epoch + 1,
-    };
-    delete_expired_answers(connection, run).await?;
-    write_claim(connection, claim, &shared.drives.owner, &record).await?;
-    count_take(connection, head.number).await?;
+    let claim = check_free(connection, run, &shared.drives).await?;
+    runs::write_claim(connection, claim, &shared.drives.owner, &record).await?;
+    let counted = log::count_take(connection, head.number).await;
+    counted.doing(DOING)?;
     let claim = Claim::new(claim, drop);
     if record.is_queued {
         return Ok(ClaimedRun::new(claim, record));
     }
-    let waits = mark_answers_seen(connection, run).await?;
+    let waits = runs::mark_answers_seen(connection, run).await?;
     let end = run_end(connection, run).await?;
     let events = reader::events(connection, &key, head.number, record.begins..end).await?;
     let rows = read_rows(connection, run, waits).await?;
@@ -70,15 +66,13 @@ async fn read_record(
     let Some(row) = row else {
         return Err(refuse::unknown_run(run));
     };
-    let text = |column| row.try_get::<String, _>(column).doing(DOING);
-    let key = SessionKey::new(text(0)?, text(1)?, text(2)?);
-    let record = from_text(&text(3)?, &format!("the record of run `{run}`"))?;
-    Ok((key, record))
+    let row = &ReadRow(&row, DOING);
+    let record = record_from_text(run, &row.text(3)?)?;
+    Ok((session_key(row, 0)?, record))
 }
 
-/// Returns the number of the last claim of a run, or refuses if the run is cancelled or another
-/// claim is current.
-async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) -> Result<u64> {
+/// Returns the next claim of a run, or refuses if the run is cancelled or its claim is current.
+async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) -> Result<ClaimId> {
     let sql = concat!(
         "SELECT r.owner, r.epoch, ",
         is_alive!(),
@@ -89,73 +83,16 @@ async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) 
         .fetch_one(connection)
         .await
         .doing(DOING)?;
-    if row.try_get::<String, _>(3).doing(DOING)? == "cancelled" {
-        return Err(refuse::cancelled(run));
-    }
-    let owner: Option<String> = row.try_get(0).doing(DOING)?;
-    let epoch = row.try_get::<i64, _>(1).doing(DOING)?.unsigned_abs();
-    let is_held = match owner {
-        // A run of an engine above is refused even after its end, because its recorded calls are
-        // not in this store.
-        _ if epoch == 0 => true,
+    let row = ReadRow(&row, DOING);
+    let last = ClaimId {
+        run_id: run,
+        epoch: row.number(1)?,
+    };
+    let is_held = match row.text_or_null(0)? {
+        Some(owner) => is_held(drives, last, &owner, row.flag(2)?),
         None => false,
-        // A claim that this process has released is free, even if the release is not written yet.
-        Some(owner) if owner == drives.owner => {
-            drives.held(ClaimId { run_id: run, epoch }).is_some()
-        }
-        Some(_) => row.try_get(2).doing(DOING)?,
     };
-    if is_held {
-        return Err(refuse::run_busy(run));
-    }
-    Ok(epoch)
-}
-
-/// Deletes answers that report an expired wait to a failed run, so that the run asks again.
-async fn delete_expired_answers(connection: &mut PgConnection, run: RunId) -> Result<()> {
-    let sql = r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
-        AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#;
-    let query = sqlx::query(sql).bind(run.to_string());
-    query.execute(connection).await.doing(DOING).map(drop)
-}
-
-/// Writes a claim into the row of its run.
-async fn write_claim(
-    connection: &mut PgConnection,
-    claim: ClaimId,
-    owner: &str,
-    record: &RunRecord,
-) -> Result<()> {
-    let sql = "UPDATE adkw_runs SET owner = $2, epoch = $3, status = $4, error = NULL, updated = $5
-        WHERE id = $1";
-    let status = if record.is_queued {
-        RunStatus::Queued
-    } else {
-        RunStatus::Running
-    };
-    let query = sqlx::query(sql)
-        .bind(claim.run_id.to_string())
-        .bind(owner)
-        .bind(epoch_of(claim))
-        .bind(status.to_row().0)
-        .bind(micros(now_micros()));
-    query.execute(connection).await.doing(DOING).map(drop)
-}
-
-/// Counts a claim in the row of its session, so that processes with an older claim compare theirs.
-async fn count_take(connection: &mut PgConnection, session: i64) -> Result<()> {
-    let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
-    let query = sqlx::query(sql).bind(session);
-    query.execute(connection).await.doing(DOING).map(drop)
-}
-
-/// Marks the answers of a run as seen, and returns the ids of all its waits.
-async fn mark_answers_seen(connection: &mut PgConnection, run: RunId) -> Result<Vec<String>> {
-    let sql =
-        "WITH seen AS (UPDATE adkw_waits SET seen = TRUE WHERE run = $1 AND answer IS NOT NULL)
-        SELECT id FROM adkw_waits WHERE run = $1";
-    let query = sqlx::query_scalar(sql).bind(run.to_string());
-    query.fetch_all(connection).await.doing(DOING)
+    next_claim(last, &row.text(3)?, is_held)
 }
 
 /// Returns the place after the last event of a run; 0 before its first event.
@@ -177,20 +114,11 @@ async fn read_rows(
     let done = "SELECT d ->> 'path', d::text FROM adkw_log l, json_array_elements(l.done::json) d
         WHERE l.run = $1 AND l.done IS NOT NULL
         UNION ALL SELECT path, done FROM adkw_done WHERE run = $1";
-    let run = run.to_string();
+    let run = [Parameter::from(run.to_string())];
     Ok(RunRows {
-        temps: pairs(connection, temps, &run).await?,
-        steps: pairs(connection, steps, &run).await?,
-        done: pairs(connection, done, &run).await?,
+        temps: runs::pairs(connection, temps, &run).await?,
+        steps: runs::pairs(connection, steps, &run).await?,
+        done: runs::pairs(connection, done, &run).await?,
         waits,
     })
-}
-
-/// Reads keys and JSON texts of a run.
-async fn pairs(connection: &mut PgConnection, sql: &'static str, run: &str) -> Result<Pairs> {
-    let query = sqlx::query_as::<_, (String, String)>(sql).bind(run);
-    query
-        .fetch_all(connection)
-        .await
-        .doing("read the journal of a run")
 }

@@ -1,10 +1,10 @@
 //! [`Engine`] of [`PostgresStore`], with its registries.
 
 use crate::claim::claim;
-use crate::error::{Doing, closed_error};
+use crate::error::closed_error;
 use crate::lane::Job;
-use crate::runs::{self, Whose};
-use crate::transact::OwnWork;
+use crate::runs;
+use crate::transact::read_at_once;
 use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
 use adk_journal::engine::{
@@ -16,6 +16,7 @@ use adk_journal::engine::{
 use adk_journal::session::{Location, SessionKey};
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
+use adk_store::lists::Whose;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,12 +85,10 @@ impl Shared {
 
     /// Stores the usage of a run that another process has cancelled.
     async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
-        let used: OwnWork<_> = Box::new(move |connection| {
-            Box::pin(
-                async move { journal::store_usage(connection, claim, &to_text(&usage)?).await },
-            )
+        let stored = self.call_with((claim, to_text(&usage)?), |connection, (claim, usage)| {
+            Box::pin(journal::store_usage(connection, *claim, usage))
         });
-        self.call(used).await?;
+        stored.await?;
         Err(refuse::fenced(claim.run_id))
     }
 
@@ -104,10 +103,10 @@ impl Shared {
 
     /// Reads the session of a run from the registry.
     async fn stored_session(self: &Arc<Self>, run: RunId) -> Result<Option<SessionKey>> {
-        self.call(Box::new(move |connection| {
-            Box::pin(journal::session_of(connection, run))
-        }))
-        .await
+        let read = self.call_with(run, |connection, run| {
+            Box::pin(journal::session_of(connection, *run))
+        });
+        read.await
     }
 
     /// Reports whether the slot is already filled. A slot can be filled only if an engine above the
@@ -117,12 +116,11 @@ impl Shared {
         if !slot.claim().is_driven_above() {
             return Ok(false);
         }
-        let (run, slot) = (slot.run_id, slot.to_string());
-        let look: OwnWork<_> = Box::new(move |connection| {
-            let slot = slot.clone();
-            Box::pin(async move { journal::is_filled(connection, run, &slot).await })
+        let wanted = (slot.run_id, slot.to_string());
+        let look = self.call_with(wanted, |connection, (run, slot)| {
+            Box::pin(journal::is_filled(connection, *run, slot))
         });
-        self.call(look).await
+        look.await
     }
 
     fn release(self: &Arc<Self>, claim: ClaimId) {
@@ -255,14 +253,13 @@ impl PostgresStore {
         app: &str,
         filter: &RunFilter,
     ) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
-        let (app, filter, this) = (app.to_owned(), filter.clone(), self.0.clone());
-        let list: OwnWork<_> = Box::new(move |connection| {
-            let (app, filter, this) = (app.clone(), filter.clone(), this.clone());
-            Box::pin(
-                async move { runs::runs(connection, (whose, &app), &filter, &this.drives).await },
-            )
-        });
-        Box::pin(self.0.call(list))
+        let wanted = (app.to_owned(), whose, filter.clone(), self.0.clone());
+        let list = self
+            .0
+            .call_with(wanted, |connection, (app, whose, filter, this)| {
+                Box::pin(runs::runs(connection, (*whose, app), filter, &this.drives))
+            });
+        Box::pin(list)
     }
 
     fn due_of(
@@ -272,12 +269,13 @@ impl PostgresStore {
         now: u64,
         most: usize,
     ) -> BoxFuture<'_, Result<DueWaits>> {
-        let app = app.to_owned();
-        let look: OwnWork<_> = Box::new(move |connection| {
-            let app = app.clone();
-            Box::pin(async move { waits::due(connection, (whose, &app), now, most).await })
-        });
-        Box::pin(self.0.call(look))
+        let wanted = (app.to_owned(), whose, now, most);
+        let due = self
+            .0
+            .call_with(wanted, |connection, (app, whose, now, most)| {
+                Box::pin(waits::due(connection, (*whose, app), *now, *most))
+            });
+        Box::pin(due)
     }
 }
 
@@ -340,12 +338,11 @@ impl RunRegistry for PostgresStore {
     }
 
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
-        let app = app.to_owned();
-        let cancel: OwnWork<_> = Box::new(move |connection| {
-            let app = app.clone();
-            Box::pin(async move { journal::cancel(connection, &app, run).await })
+        let wanted = (app.to_owned(), run);
+        let cancel = self.0.transact_with(wanted, |connection, (app, run)| {
+            Box::pin(journal::cancel(connection, app, *run))
         });
-        Box::pin(self.0.call_in_transaction(cancel))
+        Box::pin(cancel)
     }
 
     fn release(&self, claim: ClaimId) {
@@ -369,18 +366,12 @@ impl RunRegistry for PostgresStore {
     }
 
     fn driven(&self, run: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        let read: OwnWork<_> = Box::new(move |connection| {
-            Box::pin(async move {
-                let what = "read a run";
-                // A single transaction, so that all statements read the same state of the database.
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-                connection.begin_with(begin).await.doing(what)?;
-                let driven = journal::driven(connection, run, from).await?;
-                connection.commit().await.doing(what)?;
-                Ok(driven)
-            })
+        let read = self.0.call_with((run, from), |connection, (run, from)| {
+            Box::pin(read_at_once(connection, "read a run", async |connection| {
+                journal::driven(connection, *run, *from).await
+            }))
         });
-        Box::pin(self.0.call(read))
+        Box::pin(read)
     }
 }
 
@@ -392,14 +383,20 @@ impl RequestKeys for PostgresStore {
         replaces: Option<&'a str>,
         lifetime: Duration,
     ) -> BoxFuture<'a, Result<KeyBinding>> {
-        let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.map(str::to_owned));
-        let bind: OwnWork<_> = Box::new(move |connection| {
-            let (key, binding, replaces) = (key.clone(), binding.clone(), replaces.clone());
-            Box::pin(async move {
-                keys::bind(connection, &key, &binding, replaces.as_deref(), lifetime).await
-            })
-        });
-        Box::pin(self.0.call(bind))
+        let replaces = replaces.map(str::to_owned);
+        let wanted = (key.clone(), binding.clone(), replaces, lifetime);
+        let bind = self
+            .0
+            .call_with(wanted, |connection, (key, binding, replaces, lifetime)| {
+                Box::pin(keys::bind(
+                    connection,
+                    key,
+                    binding,
+                    replaces.as_deref(),
+                    *lifetime,
+                ))
+            });
+        Box::pin(bind)
     }
 }
 
@@ -409,27 +406,25 @@ impl WaitRegistry for PostgresStore {
         app: &'a str,
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        let (app, filter) = (app.to_owned(), filter.clone());
-        let list: OwnWork<_> = Box::new(move |connection| {
-            let (app, filter) = (app.clone(), filter.clone());
-            Box::pin(async move { waits::waiting(connection, &app, &filter).await })
+        let wanted = (app.to_owned(), filter.clone());
+        let list = self.0.call_with(wanted, |connection, (app, filter)| {
+            Box::pin(waits::waiting(connection, app, filter))
         });
-        Box::pin(self.0.call(list))
+        Box::pin(list)
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
-        let (app, wait) = (app.to_owned(), wait.to_owned());
-        let look: OwnWork<_> = Box::new(move |connection| {
-            let (app, wait) = (app.clone(), wait.clone());
-            Box::pin(async move { waits::open_wait(connection, &app, &wait).await })
+        let wanted = (app.to_owned(), wait.to_owned());
+        let look = self.0.call_with(wanted, |connection, (app, wait)| {
+            Box::pin(waits::open_wait(connection, app, wait))
         });
-        Box::pin(self.0.call(look))
+        Box::pin(look)
     }
 
     fn now(&self) -> BoxFuture<'_, Result<u64>> {
         Box::pin(
             self.0
-                .call(Box::new(|connection| Box::pin(waits::now(connection)))),
+                .call_with((), |connection, ()| Box::pin(waits::now(connection))),
         )
     }
 
@@ -467,11 +462,12 @@ impl WaitRegistry for PostgresStore {
         wait: &'a str,
         answer: Value,
     ) -> BoxFuture<'a, Result<()>> {
-        let (app, wait) = (app.to_owned(), wait.to_owned());
-        let resolve: OwnWork<_> = Box::new(move |connection| {
-            let (app, wait, answer) = (app.clone(), wait.clone(), answer.clone());
-            Box::pin(async move { waits::resolve(connection, &app, &wait, &answer).await })
-        });
-        Box::pin(self.0.call_in_transaction(resolve))
+        let wanted = (app.to_owned(), wait.to_owned(), answer);
+        let resolve = self
+            .0
+            .transact_with(wanted, |connection, (app, wait, answer)| {
+                Box::pin(waits::resolve(connection, app, wait, answer))
+            });
+        Box::pin(resolve)
     }
 }

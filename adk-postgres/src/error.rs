@@ -1,6 +1,7 @@
 //! Conversion of Postgres errors into errors of ADK with a remedy.
 
 use adk_model::{Error, ErrorKind, StoreErrorKind};
+pub(crate) use adk_store::corrupt_error;
 use sqlx::Error as Sql;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
 
@@ -178,16 +179,19 @@ pub(crate) fn is_taken(error: &Sql, constraint: &str) -> bool {
 }
 
 /// Reports whether an error means that the session of a row does not exist.
-pub(crate) fn is_without_session(error: &Sql) -> bool {
-    error
-        .as_database_error()
+pub(crate) fn is_without_session(error: &Error) -> bool {
+    source(error)
+        .and_then(Sql::as_database_error)
         .is_some_and(|error| error.is_foreign_key_violation())
+}
+
+fn source(error: &Error) -> Option<&Sql> {
+    std::error::Error::source(error)?.downcast_ref()
 }
 
 /// Reports whether an error means that the slot of an event is already filled.
 pub(crate) fn is_slot_taken(error: &Error) -> bool {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<Sql>());
-    source.is_some_and(|source| is_taken(source, "adkw_log_slot"))
+    source(error).is_some_and(|source| is_taken(source, "adkw_log_slot"))
 }
 
 /// Reports whether an error is transient, so that another attempt may succeed.
@@ -219,10 +223,13 @@ impl<T> Doing<T> for Result<T, Sql> {
     }
 }
 
-/// Returns the error for stored data that this crate cannot have written.
-pub(crate) fn corrupt_error(message: String) -> Error {
-    Error::new(ErrorKind::Store(StoreErrorKind::Corrupt), message)
-        .with_help("check whether another program wrote the data; if so, restore it from a backup")
+/// Returns an error with the same kind, message and help, but without its source.
+pub(crate) fn copy(error: &Error) -> Error {
+    let copy = Error::new(error.kind(), error.message());
+    match error.help() {
+        Some(help) => copy.with_help(help),
+        None => copy,
+    }
 }
 
 /// Returns the error for a store whose runtime has ended.

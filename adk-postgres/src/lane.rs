@@ -1,8 +1,6 @@
 //! [`Lanes`]: one queue of jobs per session. Jobs that arrive during a transaction share the next
 //! one.
 
-use crate::Shared;
-use crate::batch::batch;
 use adk_journal::Event;
 use adk_journal::engine::{ClaimId, Done, Draft, RunRecord, RunStatus, Slot, Stored, Update, Wait};
 use adk_journal::session::{Session, SessionKey};
@@ -133,9 +131,22 @@ impl Lanes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Appends a job to the queue of its session. Returns whether the queue is new, so that the
+    /// caller must execute its jobs until [`next`](Self::next) returns `None`.
+    pub(crate) fn add(&self, key: &SessionKey, job: Job) -> bool {
+        let asked = (Instant::now(), job);
+        let mut lanes = self.lanes();
+        if let Some(lane) = lanes.get_mut(key) {
+            lane.push_back(asked);
+            return false;
+        }
+        lanes.insert(key.clone(), VecDeque::from([asked]));
+        true
+    }
+
     /// Takes the next jobs that share a transaction, with the time at which the last of them was
     /// posted. Removes the queue if it is empty.
-    fn next(&self, key: &SessionKey) -> Option<(Instant, Vec<Job>)> {
+    pub(crate) fn next(&self, key: &SessionKey) -> Option<(Instant, Vec<Job>)> {
         let mut lanes = self.lanes();
         let lane = lanes.get_mut(key)?;
         let Some((mut asked, first)) = lane.pop_front() else {
@@ -152,26 +163,5 @@ impl Lanes {
             }
         }
         Some((asked, jobs))
-    }
-}
-
-impl Shared {
-    /// Appends a job to the queue of its session. The job is executed even if the receiver of its
-    /// result is dropped.
-    pub(crate) fn post(self: &Arc<Self>, key: SessionKey, job: Job) {
-        let asked = (Instant::now(), job);
-        let mut lanes = self.lanes.lanes();
-        if let Some(lane) = lanes.get_mut(&key) {
-            lane.push_back(asked);
-            return;
-        }
-        lanes.insert(key.clone(), VecDeque::from([asked]));
-        drop(lanes);
-        let this = self.clone();
-        self.runtime.spawn(async move {
-            while let Some((asked, jobs)) = this.lanes.next(&key) {
-                batch(&this, &key, asked, jobs).await;
-            }
-        });
     }
 }

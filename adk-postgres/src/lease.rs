@@ -4,9 +4,9 @@
 use crate::Shared;
 use crate::connection::{PgConnection, Server};
 use crate::error::Doing;
-use crate::journal;
 use crate::lane::Job;
 use crate::log::Head;
+use crate::types::epoch_of;
 use adk_journal::engine::ClaimId;
 use adk_journal::session::SessionKey;
 use adk_model::{Result, RunId};
@@ -322,7 +322,7 @@ impl Renewal {
         if claims.is_empty() {
             return Ok(());
         }
-        journal::release_claims(connection, &claims, &self.owner).await?;
+        release_claims(connection, &claims, &self.owner).await?;
         let mut unwritten = lock(&shared.drives.unwritten);
         unwritten.retain(|claim| !claims.contains(claim));
         Ok(())
@@ -350,6 +350,27 @@ async fn renew(connection: &mut PgConnection, owner: &str, lease: Duration) -> R
         .execute(connection)
         .await;
     renewed.doing("renew the lease of this process").map(drop)
+}
+
+/// Writes releases of claims that could not be written before.
+async fn release_claims(
+    connection: &mut PgConnection,
+    claims: &[ClaimId],
+    owner: &str,
+) -> Result<()> {
+    let (runs, epochs): (Vec<_>, Vec<_>) = claims
+        .iter()
+        .map(|claim| (claim.run_id.to_string(), epoch_of(*claim)))
+        .unzip();
+    let sql =
+        "UPDATE adkw_runs r SET owner = NULL FROM unnest($1::text[], $2::bigint[]) c (run, epoch)
+        WHERE r.id = c.run AND r.epoch = c.epoch AND r.owner = $3";
+    let query = sqlx::query(sql).bind(runs).bind(epochs).bind(owner);
+    query
+        .execute(connection)
+        .await
+        .doing("release runs")
+        .map(drop)
 }
 
 /// Removes processes that have been dead for a day and drive no run.

@@ -5,7 +5,7 @@
 //! the server before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
-//! # use adk_core as adk;
+//! # use adk_build as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_postgres::PostgresStore::connect("postgres://agents:secret@db/agents").await?;
 //! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -20,7 +20,7 @@
 //!
 //! **One process at a time drives a run.** A process that drives runs holds a
 //! [lease](Options::lease) and renews it. When the process dies, the lease expires, and
-//! [`Runner::recover`](adk_core::Runner::recover) in any other process resumes the runs. A process
+//! `Runner::recover` in any other process resumes the runs. A process
 //! that was only stopped or disconnected cannot interfere: each claim of a run has a number, each
 //! transaction compares it, and a write of an outdated claim fails with an error of kind
 //! [`StoreErrorKind::Fenced`](adk_model::StoreErrorKind::Fenced).
@@ -45,9 +45,11 @@ mod batch;
 mod claim;
 mod connection;
 mod connections;
+mod deliver;
 mod engine;
 mod error;
 mod exact;
+mod group;
 mod journal;
 mod keys;
 mod lane;
@@ -55,10 +57,13 @@ mod lease;
 mod limits;
 mod log;
 mod memory;
+mod perform;
 mod reader;
+mod rows;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod transact;
 mod types;
 mod waits;
@@ -168,7 +173,7 @@ impl Options {
 /// memory.
 ///
 /// ```no_run
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk_postgres::PostgresStore;
 /// # fn example(store: PostgresStore) -> adk::Result<()> {
 /// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -196,6 +201,7 @@ pub(crate) struct Shared {
     runtime: Handle,
     live: OpenSessions,
     lanes: lane::Lanes,
+    groups: group::Groups,
     drives: lease::Drives,
 }
 
@@ -211,9 +217,9 @@ impl PostgresStore {
     /// `sslrootcert`. Without the feature, both modes are an error.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the server cannot be reached,
-    /// if the database does not exist, if the user may not write, or if tables belong to another
-    /// program or another version of ADK. Each case has a
+    /// Fails with [`ErrorKind::Store`](adk_model::ErrorKind::Store) if the server cannot be
+    /// reached, if the database does not exist, if the user may not write, or if tables belong to
+    /// another program or another version of ADK. Each case has a
     /// [`StoreErrorKind`](adk_model::StoreErrorKind) of its own.
     pub async fn connect(url: &str) -> Result<Self> {
         Self::connect_with(url, Options::default()).await
@@ -231,6 +237,7 @@ impl PostgresStore {
         let connections = Connections::new(Server::new(to, options.patience), options.connections);
         let (lanes, drives) = (lane::Lanes::default(), lease::Drives::new());
         let (runtime, live) = (Handle::current(), OpenSessions::default());
+        let groups = group::Groups::default();
         let shared = Arc::new(Shared {
             connections,
             location,
@@ -238,6 +245,7 @@ impl PostgresStore {
             runtime,
             live,
             lanes,
+            groups,
             drives,
         });
         shared.connections.reach(options.patience).await?;
@@ -257,7 +265,9 @@ impl PostgresStore {
     /// Fails when the server cannot be reached.
     pub async fn apps(&self) -> Result<Vec<String>> {
         self.0
-            .call(Box::new(|connection| Box::pin(reader::apps(connection))))
+            .call(Box::new(|connection| {
+                Box::pin(adk_store::sessions::apps(connection))
+            }))
             .await
     }
 

@@ -1,12 +1,12 @@
-//! [`Head`] and [`Rows`]: the rows of a session. They are locked, brought up to date with events of
-//! other programs, and extended.
+//! [`Head`]: the rows of a session. They are locked, brought up to date with events of other
+//! programs, and created; [`share`] changes the rows of its user and its app.
 
 use crate::connection::PgConnection;
-use crate::error::{Doing, is_taken, postgres_error};
+use crate::error::Doing;
 use crate::exact::{self, Keys};
 use crate::types::{Jsonb, Micros};
+use adk_journal::StateDelta;
 use adk_journal::session::{Scope, SessionKey, split};
-use adk_journal::{Event, StateDelta};
 use adk_model::Result;
 use serde_json::Value;
 use sqlx::Row as _;
@@ -74,6 +74,14 @@ pub(crate) async fn lock(connection: &mut PgConnection, key: &SessionKey) -> Res
         adopt(connection, key, &mut head, seen.is_some()).await?;
     }
     Ok(Some(head))
+}
+
+/// Counts a claim or a cancellation in the row of its session, so that processes with an older
+/// claim compare theirs.
+pub(crate) async fn count_take(connection: &mut PgConnection, session: i64) -> sqlx::Result<()> {
+    let sql = "UPDATE adkw_sessions SET takes = takes + 1 WHERE number = $1";
+    let query = sqlx::query(sql).bind(session);
+    query.execute(connection).await.map(drop)
 }
 
 /// Inserts the row in `adkw_sessions` for a session of another program. Returns `false` if the
@@ -163,65 +171,17 @@ pub(crate) fn places(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The run and the slot that an event fills.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) run: String,
-    pub(crate) slot: String,
-    pub(crate) temp: Option<String>,
-    /// Agents that have finished, as a JSON list.
-    pub(crate) done: Option<String>,
-}
-
-/// Rows that a transaction writes to a session, stored by column as arguments of one statement.
+/// Changed keys of a session, of its user and of its app.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
-    places: Vec<i64>,
-    ids: Vec<String>,
-    times: Vec<Micros>,
-    invocations: Vec<String>,
-    data: Vec<Jsonb>,
-    runs: Vec<Option<String>>,
-    slots: Vec<Option<String>>,
-    temps: Vec<Option<String>>,
-    dones: Vec<Option<String>>,
-    exacts: Vec<Option<String>>,
-    own: Keys,
+pub(crate) struct ChangedKeys {
+    pub(crate) own: Keys,
     user: Keys,
     app: Keys,
 }
 
-impl Rows {
-    /// Appends an event that has an id and a time, and returns its place.
-    pub(crate) fn append(
-        &mut self,
-        head: &mut Head,
-        event: &Event,
-        entry: Option<Entry>,
-    ) -> Result<u64> {
-        let (data, exact) = exact::to_stored_event(event)?;
-        self.share(&event.actions.state_delta)?;
-        let place = head.len;
-        head.len = place + 1;
-        head.latest = head.latest.max(event.timestamp);
-        head.seen = event.timestamp;
-        self.places.push(places(place));
-        self.ids.push(event.id.to_string());
-        self.times.push(Micros(event.timestamp));
-        self.invocations.push(event.invocation_id.to_string());
-        self.data.push(Jsonb(data));
-        let (run, slot, temp, done) = entry.map_or((None, None, None, None), |entry| {
-            (Some(entry.run), Some(entry.slot), entry.temp, entry.done)
-        });
-        self.runs.push(run);
-        self.slots.push(slot);
-        self.temps.push(temp);
-        self.dones.push(done);
-        self.exacts.push(exact);
-        Ok(place)
-    }
-
-    fn share(&mut self, delta: &StateDelta) -> Result<()> {
+impl ChangedKeys {
+    /// Adds the changes of an event.
+    pub(crate) fn add(&mut self, delta: &StateDelta) -> Result<()> {
         delta.iter().try_for_each(|(key, _)| exact::check(key))?;
         for (keys, part) in [&mut self.own, &mut self.user, &mut self.app]
             .into_iter()
@@ -233,112 +193,21 @@ impl Rows {
         Ok(())
     }
 
-    /// Reports whether one statement can write all rows. Changed keys of the user and of the app
-    /// need further statements.
-    pub(crate) fn is_one_statement(&self) -> bool {
-        self.app.is_empty() && self.user.is_empty()
-    }
-
-    /// Writes all rows, if the session is still as `before` says. Afterwards the session is as
-    /// `after` says. Returns `false`, without a write, if the session has changed. That is
-    /// impossible if the transaction holds the lock of the session.
-    pub(crate) async fn write(
-        self,
-        connection: &mut PgConnection,
-        key: &SessionKey,
-        before: &Head,
-        after: &Head,
-    ) -> Result<bool> {
-        let what = "append an event";
-        if self.ids.is_empty() {
-            return Ok(true);
-        }
-        let seen = Micros(after.seen);
-        let own = &self.own;
-        let query = sqlx::query(WRITE)
-            .bind(before.number)
-            .bind(&key.app)
-            .bind(&key.user)
-            .bind(&key.id);
-        let query = query
-            .bind(&self.places)
-            .bind(&self.ids)
-            .bind(&self.times)
-            .bind(&self.runs)
-            .bind(&self.slots);
-        let query = query
-            .bind(&self.temps)
-            .bind(&self.exacts)
-            .bind(&self.invocations)
-            .bind(&self.data);
-        let query = query.bind(&self.dones).bind(seen).bind(object(&own.shown));
-        let query = query
-            .bind(places(after.len))
-            .bind(Micros(after.latest))
-            .bind(&own.plain);
-        let query = query
-            .bind(object(&own.exact))
-            .bind(Micros(before.seen))
-            .bind(places(before.len));
-        let written = query.bind(before.takes).execute(&mut *connection).await;
-        let written = written
-            .map_err(|error| failed_to_append(key, error))?
-            .rows_affected()
-            > 0;
-        if written {
-            let shared = share(connection, key, [&self.app, &self.user], seen).await;
-            shared.map_err(|error| postgres_error(what, error))?;
-        }
-        Ok(written)
+    /// Reports whether keys of the user or of the app change.
+    pub(crate) fn is_shared(&self) -> bool {
+        !self.app.is_empty() || !self.user.is_empty()
     }
 }
 
-/// Adds rows to a session whose update time is `$21`, whose log has `$22` events, and whose counter
-/// `takes` is `$23`. The statement locks the rows like [`lock`]. If it waits for another
-/// transaction, it therefore compares the values that the other transaction has left.
-const WRITE: &str = "WITH head AS (
-        SELECT n.number FROM sessions s
-        JOIN adkw_sessions n ON n.app_name = s.app_name AND n.user_id = s.user_id AND n.id = s.id
-        WHERE s.app_name = $2 AND s.user_id = $3 AND s.id = $4 AND s.update_time = $21
-        AND n.number = $1 AND n.seen = $21 AND n.len = $22 AND n.takes = $23 FOR NO KEY UPDATE),
-    log AS (
-        INSERT INTO adkw_log (session, place, event_id, time, run, slot, temp, exact, done)
-        SELECT h.number, l.* FROM head h, unnest($5::bigint[], $6::text[], $7::timestamp[],
-            $8::text[], $9::text[], $10::text[], $11::text[], $14::text[]) l),
-    data AS (
-        INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data)
-        SELECT e.id, $2, $3, $4, e.invocation, e.time, e.data
-        FROM head, unnest($6::text[], $12::text[], $7::timestamp[], $13::jsonb[])
-            e (id, invocation, time, data)),
-    own AS (
-        UPDATE sessions SET update_time = $15,
-            state = CASE WHEN $16 = '{}'::jsonb THEN state ELSE state || $16 END
-        FROM head WHERE app_name = $2 AND user_id = $3 AND id = $4)
-    UPDATE adkw_sessions n SET len = $17, seen = $15, latest = $18,
-        exact = (exact - $19::text[]) || $20
-    FROM head h WHERE n.number = h.number";
-
-fn failed_to_append(key: &SessionKey, error: sqlx::Error) -> adk_model::Error {
-    if is_taken(&error, "events_pkey") || is_taken(&error, "adkw_log_event") {
-        adk_model::Error::new(
-            adk_model::ErrorKind::Store(adk_model::StoreErrorKind::Exists),
-            format!("the session `{key}` already contains one of these events"),
-        )
-        .with_help("append only new events, or import into a session with another id")
-    } else {
-        postgres_error("append an event", error)
-    }
-}
-
-fn object(keys: &serde_json::Map<String, Value>) -> Jsonb {
+pub(crate) fn object(keys: &serde_json::Map<String, Value>) -> Jsonb {
     Jsonb(Value::Object(keys.clone()).to_string())
 }
 
 /// Writes the changed keys of the app, then of the user, in the order that ADK uses.
-async fn share(
+pub(crate) async fn share(
     connection: &mut PgConnection,
     key: &SessionKey,
-    [app, user]: [&Keys; 2],
+    ChangedKeys { app, user, .. }: &ChangedKeys,
     time: Micros,
 ) -> sqlx::Result<()> {
     if !app.is_empty() {
@@ -428,8 +297,8 @@ pub(crate) async fn create(
     now: u64,
 ) -> Result<bool> {
     let what = "make a session";
-    let mut rows = Rows::default();
-    rows.share(state)?;
+    let mut keys = ChangedKeys::default();
+    keys.add(state)?;
     let sql = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)
         VALUES ($1, $2, $3, $4, $5, $5)
         ON CONFLICT DO NOTHING";
@@ -439,7 +308,7 @@ pub(crate) async fn create(
         .bind(&key.user)
         .bind(&key.id);
     let made = query
-        .bind(object(&rows.own.shown))
+        .bind(object(&keys.own.shown))
         .bind(now)
         .execute(&mut *connection)
         .await
@@ -455,7 +324,7 @@ pub(crate) async fn create(
         .bind(&key.id)
         .bind(now);
     query
-        .bind(object(&rows.own.exact))
+        .bind(object(&keys.own.exact))
         .execute(&mut *connection)
         .await
         .doing(what)?;
@@ -466,8 +335,17 @@ pub(crate) async fn create(
         ON CONFLICT DO NOTHING";
     let query = sqlx::query(sql).bind(&key.app).bind(&key.user).bind(now);
     query.execute(&mut *connection).await.doing(what)?;
-    share(connection, key, [&rows.app, &rows.user], now)
-        .await
-        .doing(what)?;
+    share(connection, key, &keys, now).await.doing(what)?;
     Ok(true)
+}
+
+/// Deletes a session, and through foreign keys its rows in all tables.
+pub(crate) async fn delete(connection: &mut PgConnection, key: &SessionKey) -> Result<bool> {
+    let sql = "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
+    let row = sqlx::query(sql)
+        .bind(&key.app)
+        .bind(&key.user)
+        .bind(&key.id);
+    let deleted = row.execute(connection).await.doing("delete a session")?;
+    Ok(deleted.rows_affected() > 0)
 }

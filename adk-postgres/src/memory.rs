@@ -4,12 +4,12 @@
 use crate::PostgresStore;
 use crate::connection::PgConnection;
 use crate::error::Doing;
-use adk_journal::engine::{from_text, to_text};
-use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
+use crate::statements::ReadRow;
+use adk_journal::engine::to_text;
+use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
 use adk_journal::session::SessionKey;
-use adk_model::{BoxFuture, Content, Result};
-use sqlx::Row as _;
-use std::sync::Arc;
+use adk_model::{BoxFuture, Result};
+use adk_store::memory::{added_until, any_word, indexed_words, memory_entry, set_added_until};
 
 /// Entries by column, as arguments of one statement.
 #[derive(Default)]
@@ -26,12 +26,7 @@ impl NewEntries {
     fn new(entries: Vec<MemoryEntry>) -> Result<Self> {
         let mut all = Self::default();
         for entry in entries {
-            all.words.push(
-                words(&entry.content.text())
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            );
+            all.words.push(indexed_words(&entry));
             all.contents.push(to_text(&entry.content)?);
             all.ids.push(entry.id);
             all.authors.push(entry.author);
@@ -46,15 +41,10 @@ impl MemoryService for PostgresStore {
         &'a self,
         session: &'a SessionKey,
     ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
-        let key = session.clone();
-        Box::pin(async move {
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let key = key.clone();
-                    Box::pin(async move { added_until(connection, &key).await })
-                }))
-                .await
-        })
+        let read = self.0.transact_with(session.clone(), |connection, key| {
+            Box::pin(added_until(connection, key))
+        });
+        Box::pin(read)
     }
 
     fn add_events_to_memory<'a>(
@@ -64,16 +54,11 @@ impl MemoryService for PostgresStore {
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
-            let (key, new) = (
-                session.clone(),
-                Arc::new((NewEntries::new(entries)?, until)),
-            );
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let (key, new) = (key.clone(), new.clone());
-                    Box::pin(async move { add(connection, &key, &new.0, &new.1).await })
-                }))
-                .await
+            let new = (session.clone(), NewEntries::new(entries)?, until);
+            let add = self.0.transact_with(new, |connection, (key, new, until)| {
+                Box::pin(add(connection, key, new, until))
+            });
+            add.await
         })
     }
 
@@ -84,47 +69,20 @@ impl MemoryService for PostgresStore {
         query: &'a str,
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
         Box::pin(async move {
-            // Words consist of letters and digits, so quotes need no escapes.
-            let any = words(query)
-                .iter()
-                .map(|word| format!("'{word}'"))
-                .collect::<Vec<_>>()
-                .join(" | ");
+            let any = any_word(query, '\'', " | ");
             // User ids contain no NUL, and Postgres rejects NUL in parameters.
             if any.is_empty() || app.contains('\0') || user.contains('\0') {
                 return Ok(Vec::new());
             }
-            let (app, user) = (app.to_owned(), user.to_owned());
-            self.0
-                .call_in_transaction(Box::new(move |connection| {
-                    let (app, user, any) = (app.clone(), user.clone(), any.clone());
-                    Box::pin(async move { search(connection, &app, &user, &any).await })
-                }))
-                .await
+            let wanted = (app.to_owned(), user.to_owned(), any);
+            let found = self
+                .0
+                .transact_with(wanted, |connection, (app, user, any)| {
+                    Box::pin(search(connection, app, user, any))
+                });
+            found.await
         })
     }
-}
-
-async fn added_until(
-    connection: &mut PgConnection,
-    key: &SessionKey,
-) -> Result<Option<MemoryMark>> {
-    let what = "read how far a session is in memory";
-    let sql = "SELECT events, last FROM adkw_memory_marks
-        WHERE app_name = $1 AND user_id = $2 AND session_id = $3";
-    let query = sqlx::query(sql)
-        .bind(&key.app)
-        .bind(&key.user)
-        .bind(&key.id);
-    let Some(row) = query.fetch_optional(connection).await.doing(what)? else {
-        return Ok(None);
-    };
-    let events: i64 = row.try_get(0).doing(what)?;
-    let events = usize::try_from(events).unwrap_or(0);
-    Ok(Some(MemoryMark {
-        events,
-        last: row.try_get(1).doing(what)?,
-    }))
 }
 
 async fn add(
@@ -152,17 +110,7 @@ async fn add(
         .bind(&new.contents)
         .bind(&new.words);
     rows.execute(&mut *connection).await.doing(what)?;
-    let mark = "INSERT INTO adkw_memory_marks VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (app_name, user_id, session_id) DO UPDATE
-        SET events = EXCLUDED.events, last = EXCLUDED.last";
-    let mark = sqlx::query(mark)
-        .bind(&key.app)
-        .bind(&key.user)
-        .bind(&key.id);
-    let mark = mark
-        .bind(i64::try_from(until.events).unwrap_or(i64::MAX))
-        .bind(&until.last);
-    mark.execute(connection).await.map(drop).doing(what)
+    set_added_until(connection, key, until).await
 }
 
 async fn search(
@@ -182,12 +130,6 @@ async fn search(
         .bind(any)
         .bind(MAX_MEMORIES as i64);
     let rows = query.fetch_all(connection).await.doing(what)?;
-    let entry = |row: &sqlx::postgres::PgRow| {
-        let content: Content = from_text(row.try_get(3).doing(what)?, "an entry of memory")?;
-        let mut entry = MemoryEntry::new(row.try_get::<String, _>(0).doing(what)?, content);
-        (entry.author, entry.timestamp) =
-            (row.try_get(1).doing(what)?, row.try_get(2).doing(what)?);
-        Ok(entry)
-    };
-    rows.iter().map(entry).collect()
+    let read = |row| memory_entry(&ReadRow(row, what));
+    rows.iter().map(read).collect()
 }

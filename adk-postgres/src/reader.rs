@@ -5,12 +5,12 @@ use crate::connection::PgConnection;
 use crate::error::{Doing, closed_error};
 use crate::exact;
 use crate::log::places;
-use crate::transact::OwnWork;
 use crate::types::{Jsonb, Micros};
 use adk_journal::Event;
 use adk_journal::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_model::{BoxFuture, Result};
-use serde_json::{Map, Value};
+use adk_store::runs::Filled;
+use adk_store::sessions::{Found, StoredState};
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 use std::ops::Range;
@@ -61,9 +61,9 @@ pub(crate) async fn row_with_places(
     let [own, user, app] = states(&row, key)?;
     Ok(Some((
         SessionRow {
-            own: own?,
-            user: user?,
-            app: app?,
+            own: own.into_keys()?,
+            user: user.into_keys()?,
+            app: app.into_keys()?,
             ..head(&row)?
         },
         row.try_get(11).doing(what)?,
@@ -82,37 +82,23 @@ fn head(row: &PgRow) -> Result<SessionRow> {
     })
 }
 
-/// Reads the states of the session, its user and its app. The inner errors report rows that cannot
-/// be parsed.
-fn states(row: &PgRow, key: &SessionKey) -> Result<[Result<Map<String, Value>>; 3]> {
+/// Reads the states of the session, its user and its app.
+fn states(row: &PgRow, key: &SessionKey) -> Result<[StoredState; 3]> {
     let what = "read a session";
-    let state = |at: usize, scope: Scope| -> Result<Result<Map<String, Value>>> {
+    let state = |at: usize, scope: Scope| -> Result<StoredState> {
         let shown: Option<Jsonb> = row.try_get(at).doing(what)?;
         let exact: Option<Jsonb> = row.try_get(at + 1).doing(what)?;
         let Some(shown) = shown else {
-            return Ok(Ok(Map::new()));
+            return Ok(StoredState::default());
         };
         let state = exact::state(&shown.0, exact.as_ref().map(|exact| &*exact.0));
-        Ok(state.map_err(|error| key.unreadable_state(scope, error)))
+        Ok(StoredState::new(key, scope, state))
     };
     Ok([
         state(5, Scope::Session)?,
         state(7, Scope::User)?,
         state(9, Scope::App)?,
     ])
-}
-
-/// Lists the apps that have sessions, each by one search of the index.
-pub(crate) async fn apps(connection: &mut PgConnection) -> Result<Vec<String>> {
-    let sql = "WITH RECURSIVE apps (name) AS (
-            SELECT min(app_name)::text FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name)::text FROM sessions s
-                WHERE s.app_name > a.name) FROM apps a WHERE a.name IS NOT NULL)
-        SELECT name FROM apps WHERE name IS NOT NULL";
-    sqlx::query_scalar(sql)
-        .fetch_all(connection)
-        .await
-        .doing("list the apps")
 }
 
 /// Lists the sessions of an app or of a user, in the order of their last change.
@@ -147,23 +133,23 @@ pub(crate) async fn list(
             (row.try_get(0).doing(what)?, row.try_get(1).doing(what)?);
         let key = SessionKey::new(app, user, id);
         let (states, head) = (states(row, &key)?, head(row)?);
+        let states = states.map(StoredState::into_keys);
         Ok(SessionSnapshot::listed(key, states, head.len, head.updated))
     };
     found.iter().map(read).collect()
 }
 
-/// Reads a session with the events that a filter selects. Returns `Some(None)` if some events have
-/// no place in the log yet.
+/// Reads a session with the events that a filter selects.
 pub(crate) async fn snapshot(
     connection: &mut PgConnection,
     key: &SessionKey,
     filter: &EventFilter,
-) -> Result<Option<Option<SessionSnapshot>>> {
+) -> Result<Found> {
     let Some((row, is_seen)) = row_with_places(connection, key).await? else {
-        return Ok(None);
+        return Ok(Found::Nothing);
     };
     if !is_seen {
-        return Ok(Some(None));
+        return Ok(Found::NeedsPlaces);
     }
     let (number, len, updated) = (row.number, row.len, row.updated);
     let places = filter.places_of(len);
@@ -177,7 +163,7 @@ pub(crate) async fn snapshot(
     });
     let events = found.into_iter().map(|(_, event)| event).collect();
     let snapshot = SessionSnapshot::new(key.clone(), row.into_state(), len, updated);
-    Ok(Some(Some(snapshot.with_events(first, events))))
+    Ok(Found::Session(snapshot.with_events(first, events)))
 }
 
 /// Reads the events at places of a session's log.
@@ -276,14 +262,6 @@ fn event_of(row: &PgRow, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     Ok((place, Arc::new(event)))
 }
 
-/// An event of a run, with its slot as text and its `temp:` keys.
-pub(crate) struct Filled {
-    pub(crate) place: u64,
-    pub(crate) event: Arc<Event>,
-    pub(crate) slot: String,
-    pub(crate) temp: Option<String>,
-}
-
 /// Query for events of a run with their slots.
 macro_rules! filled {
     ($which:literal) => {
@@ -346,12 +324,11 @@ impl Pages for Shelf {
         let places = places.start as u64..places.end as u64;
         Box::pin(async move {
             let shared = self.shared.upgrade().ok_or_else(closed_error)?;
-            let (key, number) = (self.key.clone(), self.number);
-            let read: OwnWork<_> = Box::new(move |connection| {
-                let (key, places) = (key.clone(), places.clone());
-                Box::pin(async move { events(connection, &key, number, places).await })
+            let wanted = (self.key.clone(), self.number, places);
+            let read = shared.call_with(wanted, |connection, (key, number, places)| {
+                Box::pin(events(connection, key, *number, places.clone()))
             });
-            shared.call(read).await
+            read.await
         })
     }
 }

@@ -3,33 +3,8 @@
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error, postgres_error};
 use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
-use sqlx::Row as _;
-
-/// ADK's tables, as google-adk 2.13 creates them (`sessions/schemas/v1.py`).
-const ADK: &str = "
-CREATE TABLE IF NOT EXISTS adk_internal_metadata (
-    key VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY (key));
-CREATE TABLE IF NOT EXISTS sessions (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL,
-    state JSONB NOT NULL, create_time TIMESTAMP WITHOUT TIME ZONE NOT NULL,
-    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name, user_id, id));
-CREATE TABLE IF NOT EXISTS app_states (
-    app_name VARCHAR(128) NOT NULL, state JSONB NOT NULL,
-    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name));
-CREATE TABLE IF NOT EXISTS user_states (
-    app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state JSONB NOT NULL,
-    update_time TIMESTAMP WITHOUT TIME ZONE NOT NULL, PRIMARY KEY (app_name, user_id));
-CREATE TABLE IF NOT EXISTS events (
-    id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
-    session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL,
-    timestamp TIMESTAMP WITHOUT TIME ZONE NOT NULL, event_data JSONB,
-    PRIMARY KEY (id, app_name, user_id, session_id),
-    FOREIGN KEY(app_name, user_id, session_id)
-        REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE);
-CREATE INDEX IF NOT EXISTS idx_events_app_user_session_ts_id
-    ON events (app_name, user_id, session_id, timestamp DESC, id DESC);
-INSERT INTO adk_internal_metadata VALUES ('schema_version', '1') ON CONFLICT DO NOTHING;
-";
+use adk_store::sessions::adk_tables;
+use sqlx::{AssertSqlSafe, Row as _};
 
 /// Tables of runs and of the log, in version 1. Deleting a session in ADK's table deletes its rows
 /// here.
@@ -326,7 +301,8 @@ async fn make(connection: &mut PgConnection) -> Result<()> {
     connection.allow_upgrade().await.doing(what)?;
     let own = check(connection).await?;
     if own.is_none() {
-        sqlx::raw_sql(ADK)
+        let adk = adk_tables("JSONB", "TIMESTAMP WITHOUT TIME ZONE");
+        sqlx::raw_sql(AssertSqlSafe(adk))
             .execute(&mut *connection)
             .await
             .doing(what)?;

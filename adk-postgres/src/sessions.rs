@@ -1,8 +1,8 @@
 //! [`SessionStore`] of [`PostgresStore`].
 
-use crate::error::{Doing, closed_error};
+use crate::error::closed_error;
 use crate::lane::{Job, Reply};
-use crate::transact::OwnWork;
+use crate::transact::read_at_once;
 use crate::{PostgresStore, Shared, log, reader};
 use adk_journal::session::{
     EventFilter, Location, Session, SessionKey, SessionSnapshot, SessionStore, forget_temp,
@@ -10,6 +10,7 @@ use adk_journal::session::{
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, Result};
+use adk_store::sessions::Found;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -42,25 +43,16 @@ impl Shared {
         created.await.map_err(|_| closed_error())?
     }
 
-    async fn snapshot(
-        self: &Arc<Self>,
-        key: &SessionKey,
-        filter: &EventFilter,
-    ) -> Result<Option<Option<SessionSnapshot>>> {
-        let (key, filter) = (key.clone(), filter.clone());
-        let read: OwnWork<_> = Box::new(move |connection| {
-            let (key, filter) = (key.clone(), filter.clone());
-            Box::pin(async move {
-                let what = "read a session";
-                // A single transaction, so that all statements read the same state of the database.
-                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-                connection.begin_with(begin).await.doing(what)?;
-                let snapshot = reader::snapshot(connection, &key, &filter).await?;
-                connection.commit().await.doing(what)?;
-                Ok(snapshot)
-            })
+    async fn snapshot(self: &Arc<Self>, key: &SessionKey, filter: &EventFilter) -> Result<Found> {
+        let wanted = (key.clone(), filter.clone());
+        let read = self.call_with(wanted, |connection, (key, filter)| {
+            Box::pin(read_at_once(
+                connection,
+                "read a session",
+                async |connection| reader::snapshot(connection, key, filter).await,
+            ))
         });
-        self.call(read).await
+        read.await
     }
 }
 
@@ -110,11 +102,10 @@ impl SessionStore for PostgresStore {
         Box::pin(async move {
             while can_exist(key) {
                 match self.0.snapshot(key, filter).await? {
-                    None => return Ok(None),
-                    Some(Some(snapshot)) => return Ok(Some(snapshot)),
-                    // Some events have no place in the log. Locking the session gives places to
-                    // them.
-                    Some(None) => {
+                    Found::Nothing => return Ok(None),
+                    Found::Session(snapshot) => return Ok(Some(snapshot)),
+                    // Locking the session gives places to the events.
+                    Found::NeedsPlaces => {
                         if !self.0.ask(key, |reply| Job::Look { reply }).await? {
                             return Ok(None);
                         }
@@ -161,10 +152,10 @@ impl SessionStore for PostgresStore {
         {
             return Box::pin(std::future::ready(Ok(Vec::new())));
         }
-        Box::pin(self.0.call(Box::new(move |connection| {
-            let (app, user) = (app.clone(), user.clone());
-            Box::pin(async move { reader::list(connection, &app, user.as_deref()).await })
-        })))
+        let list = self.0.call_with((app, user), |connection, (app, user)| {
+            Box::pin(reader::list(connection, app, user.as_deref()))
+        });
+        Box::pin(list)
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
@@ -173,25 +164,10 @@ impl SessionStore for PostgresStore {
                 return Ok(false);
             }
             self.0.live.remove(key);
-            let key = key.clone();
-            let delete: OwnWork<_> = Box::new(move |connection| {
-                let key = key.clone();
-                Box::pin(async move {
-                    let sql =
-                        "DELETE FROM sessions WHERE app_name = $1 AND user_id = $2 AND id = $3";
-                    let row = sqlx::query(sql)
-                        .bind(&key.app)
-                        .bind(&key.user)
-                        .bind(&key.id);
-                    Ok(row
-                        .execute(connection)
-                        .await
-                        .doing("delete a session")?
-                        .rows_affected()
-                        > 0)
-                })
+            let delete = self.0.call_with(key.clone(), |connection, key| {
+                Box::pin(log::delete(connection, key))
             });
-            self.0.call(delete).await
+            delete.await
         })
     }
 }

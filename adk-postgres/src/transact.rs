@@ -42,6 +42,31 @@ pub(crate) type Work<'w, T> =
 pub(crate) type OwnWork<T> =
     Box<dyn for<'c> FnMut(&'c mut PgConnection) -> BoxFuture<'c, Result<T>> + Send>;
 
+/// Work of a transaction on shared arguments.
+pub(crate) type WorkOn<A, T> = for<'c> fn(&'c mut PgConnection, &'c A) -> BoxFuture<'c, Result<T>>;
+
+/// Returns work that owns its arguments.
+fn owning<A: Send + Sync + 'static, T: 'static>(arguments: A, work: WorkOn<A, T>) -> OwnWork<T> {
+    let arguments = Arc::new(arguments);
+    Box::new(move |connection| {
+        let arguments = arguments.clone();
+        Box::pin(async move { work(connection, &arguments).await })
+    })
+}
+
+/// Reads in one transaction, so that all statements read the same state of the database.
+pub(crate) async fn read_at_once<T>(
+    connection: &mut PgConnection,
+    what: &str,
+    read: impl AsyncFnOnce(&mut PgConnection) -> Result<T>,
+) -> Result<T> {
+    let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+    connection.begin_with(begin).await.doing(what)?;
+    let value = read(connection).await?;
+    connection.commit().await.doing(what)?;
+    Ok(value)
+}
+
 /// A timer for retries, which ends when the patience of the store is over.
 pub(crate) struct Patience {
     until: Instant,
@@ -132,12 +157,22 @@ impl Shared {
         task.await.map_err(|_| closed_error())?
     }
 
-    /// Executes work like [`call`](Self::call), in a transaction.
-    pub(crate) async fn call_in_transaction<T: Send + 'static>(
+    /// Executes work like [`call`](Self::call), on arguments.
+    pub(crate) async fn call_with<A: Send + Sync + 'static, T: Send + 'static>(
         self: &Arc<Self>,
-        mut work: OwnWork<T>,
+        arguments: A,
+        work: WorkOn<A, T>,
     ) -> Result<T> {
-        let this = self.clone();
+        self.call(owning(arguments, work)).await
+    }
+
+    /// Executes work like [`call_with`](Self::call_with), in a transaction.
+    pub(crate) async fn transact_with<A: Send + Sync + 'static, T: Send + 'static>(
+        self: &Arc<Self>,
+        arguments: A,
+        work: WorkOn<A, T>,
+    ) -> Result<T> {
+        let (this, mut work) = (self.clone(), owning(arguments, work));
         let task = self
             .runtime
             .spawn(async move { this.transact(&mut work).await });

@@ -1,12 +1,19 @@
-//! Values in the wire format of Postgres: times without a zone, and JSON in binary form.
+//! Values in the wire format of Postgres: numbers, times without a zone, and JSON in binary form.
 
+use adk_journal::engine::ClaimId;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
+use sqlx::postgres::types::Oid;
 use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef};
 use sqlx::{Decode, Encode, Postgres, Type};
 
 /// The year 2000, the epoch of Postgres, in microseconds since 1970.
 const EPOCH: i64 = 946_684_800_000_000;
+
+/// Converts the number of a claim to the integer type of Postgres.
+pub(crate) fn epoch_of(claim: ClaimId) -> i64 {
+    i64::try_from(claim.epoch).unwrap_or(i64::MAX)
+}
 
 /// Microseconds since 1970, stored as `timestamp without time zone`, which ADK's tables use for
 /// UTC.
@@ -15,13 +22,13 @@ pub(crate) struct Micros(pub(crate) u64);
 
 impl Type<Postgres> for Micros {
     fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_name("timestamp")
+        PgTypeInfo::with_oid(Oid(1114))
     }
 }
 
 impl PgHasArrayType for Micros {
     fn array_type_info() -> PgTypeInfo {
-        PgTypeInfo::with_name("_timestamp")
+        PgTypeInfo::with_oid(Oid(1115))
     }
 }
 
@@ -51,13 +58,13 @@ pub(crate) struct Jsonb(pub(crate) String);
 
 impl Type<Postgres> for Jsonb {
     fn type_info() -> PgTypeInfo {
-        PgTypeInfo::with_name("jsonb")
+        PgTypeInfo::with_oid(Oid(3802))
     }
 }
 
 impl PgHasArrayType for Jsonb {
     fn array_type_info() -> PgTypeInfo {
-        PgTypeInfo::with_name("_jsonb")
+        PgTypeInfo::with_oid(Oid(3807))
     }
 }
 

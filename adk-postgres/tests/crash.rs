@@ -6,20 +6,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
 mod support;
 
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, Event, Flow, StoreErrorKind};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{Error, Event, Flow, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::trees::{Tree, by, repeat, run};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{Database, quick};
 use tokio::task::{JoinHandle, spawn_blocking};
-use trees::survival::{key, kind, runner};
-use trees::{Tree, by, repeat, run};
 
 /// Stops the server as a crash does, starts it, or both. The server writes nothing when it stops,
 /// and recovers from its log.
@@ -45,7 +42,7 @@ async fn through_crashes(
     options: Options,
     crashes: usize,
     does: &'static str,
-) -> (Vec<adk_core::EventId>, Option<Error>, Database) {
+) -> (Vec<adk_build::EventId>, Option<Error>, Database) {
     let database = Database::new().await;
     let store = PostgresStore::connect_with(&database.url, options)
         .await

@@ -8,7 +8,7 @@
 
 mod support;
 
-use adk_core::{ErrorKind, StoreErrorKind};
+use adk_build::{ErrorKind, StoreErrorKind};
 use adk_postgres::PostgresStore;
 use support::Database;
 
@@ -17,7 +17,7 @@ fn url_with_host(database: &Database, host: &str, parameters: &str) -> String {
     format!("{}?{parameters}", database.url.replace("127.0.0.1", host))
 }
 
-async fn connect_error(url: &str) -> adk_core::Error {
+async fn connect_error(url: &str) -> adk_build::Error {
     let error = PostgresStore::connect(url).await.unwrap_err();
     assert_eq!(
         error.kind(),

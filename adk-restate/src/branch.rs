@@ -5,16 +5,15 @@ use crate::Worker;
 use crate::handle::{Handle, Replay, Stop};
 use crate::idle::Gate;
 use crate::local::Local;
+use crate::messages::{BranchCall, BranchResult};
 use crate::posted::Posted;
 use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
-use adk_core::engine::{BranchEnd, BranchReport, BranchTask};
+use adk_core::engine::BranchTask;
 use adk_core::spec::Topology;
 use adk_core::{BoxFuture, Result};
 use restate_sdk::serde::Json;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::sync::Arc;
 
 pub(crate) const HANDLERS: Handlers = &[("run", None, run)];
@@ -28,39 +27,6 @@ pub(crate) fn services(workflow: &str, shape: &Topology) -> Vec<String> {
         .iter()
         .map(|number| format!("{workflow}.branch-{:08x}", number >> 32))
         .collect()
-}
-
-/// Input of the handler of a branch.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct BranchCall {
-    pub(crate) task: BranchTask,
-    /// The invocation of the handler that started the branch.
-    pub(crate) parent: String,
-    pub(crate) workflow: String,
-    pub(crate) branches: String,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct BranchResult {
-    /// The [`BranchReport`] without its events.
-    pub(crate) report: Value,
-    /// Places of the branch's events in the log.
-    pub(crate) places: Vec<u64>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) is_cancelled: bool,
-}
-
-impl BranchResult {
-    /// Returns the result of a branch that was cancelled after it had committed the events at these
-    /// places.
-    pub(crate) fn cancelled(places: Vec<u64>) -> Result<Self> {
-        let report = BranchReport::new(Ok(BranchEnd::default())).to_value()?;
-        Ok(Self {
-            report,
-            places,
-            is_cancelled: true,
-        })
-    }
 }
 
 fn run<'a>(worker: &'a Worker, mut invocation: Invocation<'a>) -> BoxFuture<'a, Handled> {

@@ -1,6 +1,6 @@
 //! [`Restate`]: the engine of client processes, whose runs are executed by workers.
 
-use crate::run::AnswerCall;
+use crate::messages::AnswerCall;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
     RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,

@@ -18,6 +18,7 @@ mod endpoint;
 mod handle;
 mod idle;
 mod local;
+mod messages;
 mod posted;
 mod run;
 mod serve;

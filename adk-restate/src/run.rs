@@ -6,20 +6,20 @@ use crate::client::call_store;
 use crate::handle::{Handle, Replay, Stop, is_fenced};
 use crate::idle::{Gate, TurnGate};
 use crate::local::Local;
+use crate::messages::AnswerCall;
 use crate::posted::{Posted, fails_attempt};
 use crate::serve::{Served, Serving};
 use crate::service::{Handled, Handlers, Invocation};
 use crate::sessions::Detached;
 use adk_core::engine::{
-    ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask, Waiting,
+    ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask,
     error_to_value, refuse,
 };
 use adk_core::model::Usage;
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId, RunRequest, StoreErrorKind};
+use adk_core::{BoxFuture, ErrorKind, Result, RunId, RunRequest, StoreErrorKind};
 use restate_sdk::context::RunFuture;
 use restate_sdk::discovery::HandlerType;
 use restate_sdk::serde::Json;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -187,30 +187,6 @@ fn info(known: &DrivenRun) -> RunInfo {
         known.status.clone(),
         false,
     )
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct AnswerCall {
-    pub(crate) app: String,
-    pub(crate) wait: String,
-    /// The answer in recorded form.
-    pub(crate) value: Value,
-}
-
-impl AnswerCall {
-    /// Returns the answer to a wait whose deadline has passed.
-    pub(crate) fn too_late(app: &str, waiting: Waiting) -> Self {
-        let value = waiting.otherwise.unwrap_or_else(|| {
-            let message = "no answer arrived in time, and the wait has no default";
-            let error = Error::new(ErrorKind::Expired, message);
-            error_to_value(&error.with_help("answer earlier, or give the wait a `default`"))
-        });
-        Self {
-            app: app.to_owned(),
-            wait: waiting.id,
-            value,
-        }
-    }
 }
 
 /// Answers a wait. Returns null, or the error of a refused answer.

@@ -9,13 +9,12 @@
 
 use crate::Worker;
 use crate::batch::{Batch, FinishedCall, FinishedEvent, Stopped, Work};
-use crate::branch::{BranchCall, BranchResult};
 use crate::checked;
 use crate::handle::{CENTURY, Durable, Handle, Stop};
 use crate::idle::{Gate, go_signal};
 use crate::local::{Bell, Local};
+use crate::messages::{AnswerCall, BranchCall, BranchResult};
 use crate::posted::{Answer, Commit, Effect, fails_attempt};
-use crate::run::AnswerCall;
 use crate::service::Context;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, DrivenRun, Reply, Slot, StepKey, Stored, TimerKind, Wait,
@@ -100,17 +99,28 @@ pub(crate) struct Serving<'a, T> {
     local: Local,
     /// Events that earlier attempts have stored, by slot.
     known: HashMap<String, Stored>,
-    /// The trace that branches continue. If branches continued a span of this attempt instead,
-    /// their inputs would differ in the next attempt.
-    trace: Option<String>,
+    queue: Queue<'a>,
+    branches: Branches,
+    look: Duration,
+    places: Vec<u64>,
+}
+
+/// The work that the run has posted, by its stage.
+#[derive(Default)]
+struct Queue<'a> {
     commits: VecDeque<(Commit, Answer<Result<Stored>>)>,
     works: Vec<Work>,
     effects: Vec<Effect>,
     open: Vec<Open<'a>>,
-    branches: BTreeMap<u32, Branch>,
-    next_branch: u32,
-    look: Duration,
-    places: Vec<u64>,
+}
+
+/// The branches of blocks that other invocations execute.
+struct Branches {
+    running: BTreeMap<u32, Branch>,
+    next: u32,
+    /// The trace that branches continue. If branches continued a span of this attempt instead,
+    /// their inputs would differ in the next attempt.
+    trace: Option<String>,
 }
 
 /// End of a run or of a branch.
@@ -142,13 +152,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             known: known
                 .map(|run| run.events.into_iter().collect())
                 .unwrap_or_default(),
-            trace,
-            commits: VecDeque::new(),
-            works: Vec::new(),
-            effects: Vec::new(),
-            open: Vec::new(),
-            branches: BTreeMap::new(),
-            next_branch: 0,
+            queue: Queue::default(),
+            branches: Branches {
+                running: BTreeMap::new(),
+                next: 0,
+                trace,
+            },
             look: LOOK.0,
             places: Vec::new(),
         }
@@ -207,7 +216,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             // The tasks of tokio have a cooperative budget. It would interrupt the polls at a
             // different point in each attempt.
             let has_ended = unconstrained(poll_fn(|task| self.advance(task))).await;
-            match self.commits.pop_front() {
+            match self.queue.commits.pop_front() {
                 Some((commit, answer)) => self.commit(*commit, answer).await?,
                 // If the attempt fails, it makes no further request to Restate.
                 None => match self.failed.take_if(|error| fails_attempt(error)) {
@@ -230,7 +239,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 Poll::Pending if self.bell.has_rung() => {}
                 Poll::Pending => {
                     self.take_posted();
-                    let waits = self.commits.is_empty() && self.local.is_busy();
+                    let waits = self.queue.commits.is_empty() && self.local.is_busy();
                     return if waits {
                         Poll::Pending
                     } else {
@@ -249,13 +258,15 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         while let Ok(effect) = self.posted.try_recv() {
             match effect {
                 Effect::Commit(call, answer) if matches!(call.1, Body::Call(_)) => {
-                    self.works.push(Work::call(call, answer));
+                    self.queue.works.push(Work::call(call, answer));
                 }
-                Effect::Commit(commit, answer) => self.commits.push_back((commit, answer)),
+                Effect::Commit(commit, answer) => self.queue.commits.push_back((commit, answer)),
                 Effect::Step(key, work, answer) => {
-                    self.works.push(Work::step(key.to_string(), work, answer));
+                    self.queue
+                        .works
+                        .push(Work::step(key.to_string(), work, answer));
                 }
-                effect => self.effects.push(effect),
+                effect => self.queue.effects.push(effect),
             }
         }
     }
@@ -312,7 +323,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Cancels branches and waits that no agent wants any more.
     async fn drop_unwanted(&mut self) -> Result<(), Stop> {
-        for branch in self.branches.values_mut() {
+        for branch in self.branches.running.values_mut() {
             let is_cancelled = |cancelled: &mut BoxFuture<'static, ()>| {
                 unconstrained(cancelled.as_mut()).now_or_never().is_some()
             };
@@ -320,17 +331,18 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 branch.call.cancel();
             }
         }
-        let (wanted, left) = std::mem::take(&mut self.open)
+        let (wanted, left) = std::mem::take(&mut self.queue.open)
             .into_iter()
             .partition(|open| self.wants(open));
-        self.open = wanted;
+        self.queue.open = wanted;
         self.handle.withdraw(waits_of(left)).await?;
         let waits: Vec<_> = self
+            .queue
             .open
             .iter()
             .filter_map(|open| open.kind.wait().map(str::to_owned))
             .collect();
-        self.open.retain(|open| match &open.kind {
+        self.queue.open.retain(|open| match &open.kind {
             Awaited::Deadline(waiting) => waits.contains(&waiting.id),
             _ => true,
         });
@@ -341,7 +353,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         match &open.kind {
             Awaited::Answer { answer, .. } => !answer.is_closed(),
             Awaited::Timer { answer, .. } => !answer.is_closed(),
-            Awaited::News(branch) => self.branches.contains_key(branch),
+            Awaited::News(branch) => self.branches.running.contains_key(branch),
             Awaited::Look => false,
             Awaited::Deadline(_) | Awaited::Branch(_) => true,
         }
@@ -349,7 +361,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
 
     /// Sends the requested waits, timers and branches to Restate.
     async fn start(&mut self) -> Result<(), Stop> {
-        let mut effects = std::mem::take(&mut self.effects);
+        let mut effects = std::mem::take(&mut self.queue.effects);
         effects.sort_by_cached_key(key_of);
         for effect in effects {
             match effect {
@@ -374,7 +386,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let waiting = Box::new(wait.waiting.clone());
         let (id, target) = (waiting.id.clone(), self.handle.of_run("wait"));
         let (call, future) = self.handle.call(target, &id).await?;
-        self.open.push(Open {
+        self.queue.open.push(Open {
             kind: Awaited::Answer { id, call, answer },
             future,
         });
@@ -392,7 +404,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         self.handle.run("ask", open).await?;
         if let Some(deadline) = waiting.deadline {
             let left = Duration::from_micros(deadline.saturating_sub(now_micros()));
-            self.open.push(Open {
+            self.queue.open.push(Open {
                 kind: Awaited::Deadline(waiting),
                 future: self.handle.timer(left),
             });
@@ -406,10 +418,10 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         cancelled: BoxFuture<'static, ()>,
         answer: Answer<Result<BranchReport>>,
     ) -> Result<(), Stop> {
-        let (number, path) = (self.next_branch, task.path.to_string());
-        self.next_branch += 1;
+        let (number, path) = (self.branches.next, task.path.to_string());
+        self.branches.next += 1;
         let mut task = task;
-        task.trace.clone_from(&self.trace);
+        task.trace.clone_from(&self.branches.trace);
         let target = RequestTarget::service(&self.handle.branches, "run");
         let (parent, branches) = (self.handle.invocation.clone(), self.handle.branches.clone());
         let workflow = self.handle.workflow.clone();
@@ -433,12 +445,12 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             is_idle: false,
             news: 1,
         };
-        self.open.push(Open {
+        self.queue.open.push(Open {
             kind: Awaited::Branch(number),
             future,
         });
         self.listen(number, &branch);
-        self.branches.insert(number, branch);
+        self.branches.running.insert(number, branch);
         Ok(())
     }
 
@@ -448,7 +460,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             self.ctx()
                 .signal(&crate::idle::news_signal(&branch.path, branch.news)),
         );
-        self.open.push(Open {
+        self.queue.open.push(Open {
             kind: Awaited::News(number),
             future,
         });
@@ -474,7 +486,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
         let passed = Duration::from_micros(now_micros().saturating_sub(since));
         let until = Instant::now() + time.min(CENTURY).saturating_sub(passed);
         let future = self.handle.timer(time);
-        self.open.push(Open {
+        self.queue.open.push(Open {
             kind: Awaited::Timer {
                 kind,
                 until,
@@ -486,19 +498,24 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     }
 
     async fn perform(&mut self) -> Result<Performed, Stop> {
-        self.works.retain(|work| !work.is_abandoned());
-        if self.works.is_empty() {
+        self.queue.works.retain(|work| !work.is_abandoned());
+        if self.queue.works.is_empty() {
             return Ok(Performed::Nothing);
         }
-        let batch = Batch::new(std::mem::take(&mut self.works));
-        let limit = self.open.iter().filter_map(|open| open.kind.limit()).min();
+        let batch = Batch::new(std::mem::take(&mut self.queue.works));
+        let limit = self
+            .queue
+            .open
+            .iter()
+            .filter_map(|open| open.kind.limit())
+            .min();
         let (name, engine, look) = (batch.name(), self.worker().engine.clone(), self.look);
         let work = batch.clone();
         let work = move || async move { Ok(Json(work.perform(engine, limit, look).await?)) };
         let Json(entry) = self.handle.run(name, work).await?;
         let stopped = entry.stopped;
         let (called, left) = batch.settle(entry);
-        self.works = left;
+        self.queue.works = left;
         for called in called {
             self.deliver_call(called).await?;
         }
@@ -530,7 +547,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
     /// Waits for the first result from Restate.
     async fn next(&mut self, only_look: bool) -> Result<(), Stop> {
         if only_look {
-            self.open.push(Open {
+            self.queue.open.push(Open {
                 kind: Awaited::Look,
                 future: self.handle.timer(Duration::ZERO),
             });
@@ -538,18 +555,23 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             self.gate.pause(&self.handle, self.stream.usage()).await?;
             self.is_idle = true;
         }
-        if self.open.is_empty() {
+        if self.queue.open.is_empty() {
             self.bell.rings().await;
             return Ok(());
         }
-        let handles = self.open.iter().map(|open| open.future.handle()).collect();
+        let handles = self
+            .queue
+            .open
+            .iter()
+            .map(|open| open.future.handle())
+            .collect();
         // Local work that the handler does not track, such as loading an artifact, may wake the run
         // at the same time.
         let next = match select(pin!(self.ctx().select(handles)), pin!(self.bell.rings())).await {
             Either::Left((next, _)) => next?,
             Either::Right(_) => return Ok(()),
         };
-        let Open { kind, future } = self.open.remove(next);
+        let Open { kind, future } = self.queue.open.remove(next);
         let given = future.await;
         self.handle_result(kind, given).await
     }
@@ -567,13 +589,14 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
             )
         };
         let waits = |open: &Open<'_>| matches!(open.kind, Awaited::Answer { .. });
-        self.works.is_empty()
-            && !self.open.iter().any(pauses)
+        self.queue.works.is_empty()
+            && !self.queue.open.iter().any(pauses)
             && self
                 .branches
+                .running
                 .values()
                 .all(|branch| branch.is_idle && branch.cancelled.is_some())
-            && (!self.branches.is_empty() || self.open.iter().any(waits))
+            && (!self.branches.running.is_empty() || self.queue.open.iter().any(waits))
     }
 
     async fn resume(&mut self) -> Result<(), Stop> {
@@ -613,7 +636,7 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 let _ = answer.send(());
             }
             Awaited::News(number) => {
-                let Some(mut branch) = self.branches.remove(&number) else {
+                let Some(mut branch) = self.branches.running.remove(&number) else {
                     return Ok(());
                 };
                 branch.is_idle = !branch.is_idle;
@@ -626,65 +649,61 @@ impl<'a, T: Send + 'static> Serving<'a, T> {
                 }
                 branch.news += 1;
                 self.listen(number, &branch);
-                self.branches.insert(number, branch);
+                self.branches.running.insert(number, branch);
             }
             Awaited::Branch(number) => {
                 self.resume().await?;
-                let Some(branch) = self.branches.remove(&number) else {
+                let Some(branch) = self.branches.running.remove(&number) else {
                     return Ok(());
                 };
-                let report = self
-                    .branch_report(branch.cancelled.is_none(), given)
-                    .await?;
-                let _ = branch.answer.send(report);
+                self.answer_branch(branch, given).await?;
             }
         }
         Ok(())
     }
 
-    async fn branch_report(
+    /// Answers the block of a branch with the report of the branch.
+    async fn answer_branch(
         &mut self,
-        was_cancelled: bool,
+        branch: Branch,
         given: Result<Json<Value>, TerminalError>,
-    ) -> Result<Result<BranchReport>, Stop> {
-        let result = given.map(|Json(value)| serde_json::from_value::<BranchResult>(value));
-        let BranchResult {
-            report,
-            places,
-            is_cancelled,
-        } = match result {
-            Ok(Ok(result)) => result,
+    ) -> Result<(), Stop> {
+        let result = match given {
+            Ok(Json(value)) => serde_json::from_value(value).map_err(Error::other),
             // The branch was cancelled before it began.
-            Err(error) if error.code() == 409 => BranchResult::cancelled(Vec::new())?,
-            Err(error) => return Ok(Err(invocation_error(&error))),
-            Ok(Err(error)) => return Ok(Err(Error::other(error))),
+            Err(error) if error.code() == 409 => Ok(BranchResult::cancelled(Vec::new())?),
+            Err(error) => Err(invocation_error(&error)),
         };
-        if is_cancelled && !was_cancelled {
-            return Ok(Err(refuse::cancelled(self.handle.run_id)));
-        }
-        let mut events = match places.iter().min() {
-            Some(from) => self.handle.stored(*from).await?,
-            None => Vec::new(),
+        let report = match result {
+            Ok(result) if result.is_cancelled && branch.cancelled.is_some() => {
+                Err(refuse::cancelled(self.handle.run_id))
+            }
+            Ok(BranchResult { report, places, .. }) => {
+                let mut events = match places.iter().min() {
+                    Some(from) => self.handle.stored(*from).await?,
+                    None => Vec::new(),
+                };
+                events.retain(|(_, stored)| places.contains(&stored.place));
+                self.places.extend(places);
+                let events = events
+                    .into_iter()
+                    .map(|(_, stored)| checked::remove_mark(stored));
+                BranchReport::from_value(report, events.collect())
+            }
+            Err(error) => Err(error),
         };
-        events.retain(|(_, stored)| places.contains(&stored.place));
-        self.places.extend(places);
-        Ok(BranchReport::from_value(
-            report,
-            events
-                .into_iter()
-                .map(|(_, stored)| checked::remove_mark(stored))
-                .collect(),
-        ))
+        let _ = branch.answer.send(report);
+        Ok(())
     }
 
     /// Ends all remaining requests. Waits for the branches, because their commits belong to the
     /// result of this run.
     async fn finish_branches(&mut self) -> Result<(), Stop> {
-        let (branches, others) = std::mem::take(&mut self.open)
+        let (branches, others) = std::mem::take(&mut self.queue.open)
             .into_iter()
             .partition::<Vec<_>, _>(|open| matches!(open.kind, Awaited::Branch(_)));
         self.handle.withdraw(waits_of(others)).await?;
-        for branch in self.branches.values_mut() {
+        for branch in self.branches.running.values_mut() {
             if branch.cancelled.take().is_some() {
                 branch.call.cancel();
             }

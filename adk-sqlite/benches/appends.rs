@@ -5,12 +5,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
 use adk_sqlite::{Durability, Options, SqliteStore};
+use adk_store_kit::OpenStore;
+use adk_store_kit::measure::appends;
 use std::path::PathBuf;
-use trees::measured;
 
 fn folder() -> PathBuf {
     std::env::temp_dir().join(format!("adk-sqlite-bench-{}", std::process::id()))
@@ -25,7 +23,13 @@ async fn appends(durability: Durability, runs: usize) {
     let store = SqliteStore::open_with(&path, Options::default().durability(durability))
         .await
         .unwrap();
-    measured::appends(&format!("{durability:?}"), &store, runs, 20_000).await;
+    appends::appends(
+        &format!("{durability:?}"),
+        &OpenStore::new(&store),
+        runs,
+        20_000,
+    )
+    .await;
 }
 
 fn main() {
@@ -54,7 +58,8 @@ fn main() {
             }
         }
         if is_asked("long") {
-            measured::session(&SqliteStore::open(file("long.db")).await.unwrap(), 100_000).await;
+            let store = SqliteStore::open(file("long.db")).await.unwrap();
+            appends::session(&OpenStore::new(&store), 100_000).await;
         }
     });
     let _ = std::fs::remove_dir_all(folder());

@@ -7,14 +7,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by a panic")]
 
-#[path = "../../adk-core/tests/support/mod.rs"]
-mod trees;
-
-use adk_core::{Event, Flow, RunEnd, Runner};
+use adk_build::{Event, Flow, RunEnd, Runner};
 use adk_sqlite::SqliteStore;
+use adk_store_kit::OpenStore;
+use adk_store_kit::measure::{size, waits};
+use adk_store_kit::trees::{By, Tree, by, run, say};
 use std::sync::Arc;
 use std::time::Instant;
-use trees::{By, Tree, by, large, run, say, waited};
 
 fn runner(store: &SqliteStore, tree: &Arc<Tree>) -> Runner {
     let runner = Runner::builder()
@@ -46,7 +45,7 @@ fn asks() -> By {
 fn slow() -> By {
     by("slow", |cx| {
         Box::pin(async move {
-            cx.step("model", std::future::pending::<adk_core::Result<()>>())
+            cx.step("model", std::future::pending::<adk_build::Result<()>>())
                 .await?;
             Ok(Flow::Continue)
         })
@@ -155,8 +154,8 @@ async fn recovered(folder: &std::path::Path, runs: usize) {
 /// Writes sessions, events and ended runs without the store. Event `i` belongs to session
 /// `i % sessions`; the events of the long session come last.
 fn fill(file: &std::path::Path) {
-    let large::Size { sessions, long, .. } = large::MILLION;
-    let first = large::FIRST;
+    let size::Size { sessions, long, .. } = size::MILLION;
+    let first = size::FIRST;
     let short = sessions * 100;
     let sql = format!(
         "PRAGMA journal_mode=OFF; PRAGMA cache_size=-500000; BEGIN;
@@ -190,7 +189,7 @@ fn fill(file: &std::path::Path) {
     let connection = rusqlite::Connection::open(file).unwrap();
     for sql in sql.split_inclusive(';') {
         let mut statement = connection.prepare(sql).unwrap();
-        let data = (0..statement.parameter_count()).map(|_| large::data());
+        let data = (0..statement.parameter_count()).map(|_| size::data());
         let mut rows = statement.query(rusqlite::params_from_iter(data)).unwrap();
         while rows.next().unwrap().is_some() {}
     }
@@ -199,15 +198,15 @@ fn fill(file: &std::path::Path) {
 async fn large(folder: &std::path::Path) {
     let file = folder.join("large.db");
     let store = SqliteStore::open(&file).await.unwrap();
-    large::begin(&store, large::MILLION).await;
+    size::begin(&OpenStore::new(&store), size::MILLION).await;
     drop(store);
     fill(&file);
     let store = SqliteStore::open(&file).await.unwrap();
-    let next = std::cell::Cell::new(large::MILLION.events());
+    let next = std::cell::Cell::new(size::MILLION.events());
     // Appends an event like google-adk.
     let foreign = async || {
         let i = next.replace(next.get() + 1);
-        let time = format!("datetime({}, 'unixepoch') || '.000000'", large::FIRST + i);
+        let time = format!("datetime({}, 'unixepoch') || '.000000'", size::FIRST + i);
         let sql = format!(
             "INSERT INTO events VALUES ('foreign{i}', 'app', 'long', 'long', 'e-1', {time}, NULL);
             UPDATE sessions SET update_time = {time} WHERE app_name = 'app' AND user_id = 'long'"
@@ -217,8 +216,8 @@ async fn large(folder: &std::path::Path) {
             .execute_batch(&sql)
             .unwrap();
     };
-    large::measure("SQLite", &store, large::MILLION, foreign).await;
-    large::whole("SQLite", &store, large::MILLION).await;
+    size::measure("SQLite", &OpenStore::new(&store), size::MILLION, foreign).await;
+    size::whole("SQLite", &OpenStore::new(&store), size::MILLION).await;
 }
 
 fn main() {
@@ -255,9 +254,9 @@ fn main() {
         if is_asked("waits") {
             let most = many.unwrap_or(100_000);
             let store = SqliteStore::open(folder.join("waits.db")).await.unwrap();
-            waited::answers("SQLite", &store, &[100, most / 10, most]).await;
+            waits::answers("SQLite", &OpenStore::new(&store), &[100, most / 10, most]).await;
             let store = SqliteStore::open(folder.join("due.db")).await.unwrap();
-            waited::deadlines("SQLite", &store, most / 10).await;
+            waits::deadlines("SQLite", &OpenStore::new(&store), most / 10).await;
         }
     });
     let _ = std::fs::remove_dir_all(&folder);

@@ -10,6 +10,7 @@ use adk_journal::Event;
 use adk_journal::engine::to_text;
 use adk_journal::session::{Scope, SessionKey, split};
 use adk_model::Result;
+use adk_store::sessions::StoredState;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use serde_json::{Map, Value};
@@ -38,15 +39,11 @@ pub(crate) struct Row<'a> {
 }
 
 /// Parses the state column of a session, a user or an app.
-pub(crate) fn state_of(
-    row: ValueRef<'_>,
-    key: &SessionKey,
-    scope: Scope,
-) -> Result<Map<String, Value>> {
-    let text = row
-        .as_bytes()
-        .map_err(|error| key.unreadable_state(scope, error))?;
-    serde_json::from_slice(text).map_err(|error| key.unreadable_state(scope, error))
+pub(crate) fn state_of(row: ValueRef<'_>, key: &SessionKey, scope: Scope) -> StoredState {
+    match row.as_bytes() {
+        Ok(text) => StoredState::new(key, scope, serde_json::from_slice(text)),
+        Err(error) => StoredState::new(key, scope, Err(error)),
+    }
 }
 
 /// Returns the cached rows of a session, or reads them. Returns `None` when the session does not
@@ -88,7 +85,7 @@ fn read_session_rows(
     let Some((own, created, updated, row)) = found else {
         return Ok(None);
     };
-    let own = own?;
+    let own = own.into_keys()?;
     let (number, last) = session_number(connection, key)?;
     let micros = |text: &str| {
         time::from_text(text)
@@ -310,8 +307,12 @@ pub(crate) fn append(db: &mut Db, key: &SessionKey, new: &Row<'_>) -> Result<Opt
 pub(crate) fn value(db: &mut Db, key: &SessionKey, name: &str) -> Result<Option<Value>> {
     let in_scope = |prefix| name.strip_prefix(prefix).unwrap_or(name);
     Ok(match Scope::of(name) {
-        Scope::User => user_state(&db.connection, key)??.shift_remove(in_scope("user:")),
-        Scope::App => app_state(&db.connection, key)??.shift_remove(in_scope("app:")),
+        Scope::User => user_state(&db.connection, key)?
+            .into_keys()?
+            .shift_remove(in_scope("user:")),
+        Scope::App => app_state(&db.connection, key)?
+            .into_keys()?
+            .shift_remove(in_scope("app:")),
         Scope::Session | Scope::Temp => {
             session_rows(db, key)?.and_then(|known| known.own.get(name).cloned())
         }
@@ -332,7 +333,7 @@ pub(crate) fn share(
 ) -> Result<()> {
     let what = "write the state of a user or an app";
     if !user.is_empty() {
-        let old = user_state(connection, key)??;
+        let old = user_state(connection, key)?.into_keys()?;
         let sql = "INSERT INTO user_states (app_name, user_id, state, update_time)
             VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
@@ -342,7 +343,7 @@ pub(crate) fn share(
             .doing(what)?;
     }
     if !app.is_empty() {
-        let old = app_state(connection, key)??;
+        let old = app_state(connection, key)?.into_keys()?;
         let sql = "INSERT INTO app_states (app_name, state, update_time) VALUES (?1, ?2, ?3)
             ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time";
         connection
@@ -361,36 +362,22 @@ fn merge_state(mut old: Map<String, Value>, new: &Part<'_>) -> String {
     Value::Object(old).to_string()
 }
 
-/// Reads the state of the user. Its keys lack the prefix `user:`. The inner error reports a row
-/// that cannot be parsed.
-pub(crate) fn user_state(
-    connection: &Connection,
-    key: &SessionKey,
-) -> Result<Result<Map<String, Value>>> {
+/// Reads the state of the user. Its keys lack the prefix `user:`.
+pub(crate) fn user_state(connection: &Connection, key: &SessionKey) -> Result<StoredState> {
+    let what = "read the state of a user";
     let sql = "SELECT state FROM user_states WHERE app_name = ?1 AND user_id = ?2";
-    let mut statement = connection
-        .prepare_cached(sql)
-        .doing("read the state of a user")?;
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
     let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::User));
     let found = statement.query_row([&key.app, &key.user], row).optional();
-    Ok(found
-        .doing("read the state of a user")?
-        .unwrap_or_else(|| Ok(Map::new())))
+    Ok(found.doing(what)?.unwrap_or_default())
 }
 
-/// Reads the state of the app. Its keys lack the prefix `app:`. The inner error reports a row that
-/// cannot be parsed.
-pub(crate) fn app_state(
-    connection: &Connection,
-    key: &SessionKey,
-) -> Result<Result<Map<String, Value>>> {
+/// Reads the state of the app. Its keys lack the prefix `app:`.
+pub(crate) fn app_state(connection: &Connection, key: &SessionKey) -> Result<StoredState> {
+    let what = "read the state of an app";
     let sql = "SELECT state FROM app_states WHERE app_name = ?1";
-    let mut statement = connection
-        .prepare_cached(sql)
-        .doing("read the state of an app")?;
+    let mut statement = connection.prepare_cached(sql).doing(what)?;
     let row = |row: &rusqlite::Row<'_>| Ok(state_of(row.get_ref(0)?, key, Scope::App));
     let found = statement.query_row([&key.app], row).optional();
-    Ok(found
-        .doing("read the state of an app")?
-        .unwrap_or_else(|| Ok(Map::new())))
+    Ok(found.doing(what)?.unwrap_or_default())
 }

@@ -5,8 +5,8 @@ use crate::commit::Commit;
 use crate::error::closed_error;
 use crate::journal;
 use crate::keys;
-use crate::runs::{self, Whose};
-use crate::waits;
+use crate::runs;
+use crate::statements::Statements;
 use crate::writer::Db;
 use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
@@ -17,6 +17,9 @@ use adk_journal::engine::{
 use adk_journal::session::Location;
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
+use adk_store::lists::Whose;
+use adk_store::runs::step;
+use adk_store::{complete, waits};
 use rusqlite::Connection;
 use serde_json::Value;
 use std::time::Duration;
@@ -57,8 +60,10 @@ impl SqliteStore {
         most: usize,
     ) -> BoxFuture<'_, Result<DueWaits>> {
         let app = app.to_owned();
-        let due = move |connection: &Connection| waits::due(connection, (whose, &app), now, most);
-        Box::pin(self.0.reader.read(due))
+        Box::pin(self.0.reader.read(move |connection| {
+            let connection = &mut Statements(connection);
+            complete(waits::due(connection, (whose, &app), now, most))
+        }))
     }
 }
 
@@ -110,18 +115,21 @@ impl Journal for SqliteStore {
             let earlier = self
                 .0
                 .writer
-                .write(move |db| journal::step(db, claim, &key, &recorded))
+                .write(move |db| {
+                    journal::drives(db, claim, 0, None)?;
+                    let connection = &mut Statements(&db.connection);
+                    complete(step(connection, claim.run_id, &key, &recorded))
+                })
                 .await?;
             Ok(earlier.unwrap_or(value))
         })
     }
 
     fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(
-            self.0
-                .writer
-                .write(move |db| waits::answer(db, claim, &wait)),
-        )
+        Box::pin(self.0.writer.write(move |db| {
+            journal::drives(db, claim, 0, None)?;
+            complete(waits::wait(&mut Statements(&db.connection), claim, &wait))
+        }))
     }
 }
 
@@ -247,20 +255,16 @@ impl WaitRegistry for SqliteStore {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let (app, filter) = (app.to_owned(), filter.clone());
-        Box::pin(
-            self.0
-                .reader
-                .read(move |connection| waits::waiting(connection, &app, &filter)),
-        )
+        Box::pin(self.0.reader.read(move |connection| {
+            complete(waits::waiting(&mut Statements(connection), &app, &filter))
+        }))
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(
-            self.0
-                .reader
-                .read(move |connection| waits::open_wait(connection, &app, &wait)),
-        )
+        Box::pin(self.0.reader.read(move |connection| {
+            complete(waits::open_wait(&mut Statements(connection), &app, &wait))
+        }))
     }
 
     fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
@@ -277,11 +281,10 @@ impl WaitRegistry for SqliteStore {
     }
 
     fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        Box::pin(
-            self.0
-                .writer
-                .write(move |db| waits::withdraw(db, claim, &waits)),
-        )
+        Box::pin(self.0.writer.write(move |db| {
+            journal::drives(db, claim, 0, None)?;
+            complete(waits::withdraw(&mut Statements(&db.connection), &waits))
+        }))
     }
 
     fn resolve<'a>(
@@ -291,10 +294,9 @@ impl WaitRegistry for SqliteStore {
         answer: Value,
     ) -> BoxFuture<'a, Result<()>> {
         let (app, wait) = (app.to_owned(), wait.to_owned());
-        Box::pin(
-            self.0
-                .writer
-                .write(move |db| waits::resolve(db, &app, &wait, &answer)),
-        )
+        Box::pin(self.0.writer.write(move |db| {
+            let connection = &mut Statements(&db.connection);
+            complete(waits::resolve(connection, &app, &wait, &answer))
+        }))
     }
 }

@@ -5,7 +5,7 @@
 //! before the agent continues and before any reader sees the event.
 //!
 //! ```no_run
-//! # use adk_core as adk;
+//! # use adk_build as adk;
 //! # async fn example() -> adk::Result<()> {
 //! let store = adk_sqlite::SqliteStore::open("agents.db").await?;
 //! let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -39,11 +39,11 @@ mod reader;
 mod runs;
 mod schema;
 mod sessions;
+mod statements;
 mod tail;
 mod time;
 #[cfg(test)]
 mod turns;
-mod waits;
 mod writer;
 
 use adk_journal::ArtifactStore;
@@ -52,7 +52,11 @@ use adk_journal::engine::Engine;
 use adk_journal::memory::MemoryService;
 use adk_journal::session::{Location, OpenSessions, SessionStore};
 use adk_model::Result;
+use adk_store::complete;
+use adk_store::sessions::apps;
 use reader::Reader;
+use rusqlite::Connection;
+use statements::Statements;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -134,15 +138,15 @@ impl Options {
 ///
 /// All paths that lead to the file open the same database. When the file is deleted, renamed or
 /// replaced while the store is open, the store stops: each later operation fails with an error of
-/// kind [`Misplaced`](adk_model::StoreErrorKind::Misplaced). The store detects a deleted `-wal` file
-/// at the next read, or within 16 transactions. Transactions acknowledged before that reach the
-/// file when the store is closed, and are lost if the process is killed first.
+/// kind [`Misplaced`](adk_model::StoreErrorKind::Misplaced). The store detects a deleted `-wal`
+/// file at the next read, or within 16 transactions. Transactions acknowledged before that reach
+/// the file when the store is closed, and are lost if the process is killed first.
 ///
 /// A `SqliteStore` keeps all data of a runner: sessions, runs with their waits, artifacts and
 /// memory.
 ///
 /// ```no_run
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk_sqlite::SqliteStore;
 /// # fn example(store: SqliteStore) -> adk::Result<()> {
 /// let runner: adk::Runner = adk::Runner::builder().store(store).build()?;
@@ -202,7 +206,8 @@ impl SqliteStore {
     /// # Errors
     /// Fails when the file cannot be read.
     pub async fn apps(&self) -> Result<Vec<String>> {
-        self.0.reader.read(sessions::apps).await
+        let apps = |connection: &Connection| complete(apps(&mut Statements(connection)));
+        self.0.reader.read(apps).await
     }
 
     /// Returns the location that the stores of one file share, so that `build()` recognizes them.

@@ -2,13 +2,15 @@
 
 use crate::SqliteStore;
 use crate::error::Doing;
+use crate::statements::{ReadRow, Statements};
 use crate::writer::Db;
-use adk_journal::engine::{from_text, to_text};
-use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService, words};
+use adk_journal::engine::to_text;
+use adk_journal::memory::{MAX_MEMORIES, MemoryEntry, MemoryMark, MemoryService};
 use adk_journal::session::SessionKey;
 use adk_model::{BoxFuture, Result};
-use rusqlite::{Connection, OptionalExtension, params};
-use std::collections::BTreeSet;
+use adk_store::complete;
+use adk_store::memory::{added_until, any_word, indexed_words, memory_entry, set_added_until};
+use rusqlite::{Connection, params};
 
 /// An entry with its serialized columns.
 struct NewEntry {
@@ -19,14 +21,10 @@ struct NewEntry {
 
 impl NewEntry {
     fn new(entry: MemoryEntry) -> Result<Self> {
-        let words = words(&entry.content.text())
-            .into_iter()
-            .collect::<Vec<_>>()
-            .join(" ");
         Ok(Self {
             content: to_text(&entry.content)?,
+            words: indexed_words(&entry),
             entry,
-            words,
         })
     }
 }
@@ -48,17 +46,11 @@ impl MemoryService for SqliteStore {
         session: &'a SessionKey,
     ) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
         let key = session.clone();
-        Box::pin(self.0.reader.read(move |connection| {
-            let sql = "SELECT events, last FROM adkw_memory_marks
-                WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3";
-            let mark = connection.query_row(sql, [&key.app, &key.user, &key.id], |row| {
-                Ok(MemoryMark {
-                    events: row.get(0)?,
-                    last: row.get(1)?,
-                })
-            });
-            mark.optional().doing("read how far a session is in memory")
-        }))
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| complete(added_until(&mut Statements(connection), &key))),
+        )
     }
 
     fn add_events_to_memory<'a>(
@@ -86,7 +78,7 @@ impl MemoryService for SqliteStore {
         user: &'a str,
         query: &'a str,
     ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
-        let (owner, wanted) = (owner(app, user), words(query));
+        let (owner, wanted) = (owner(app, user), any_word(query, '"', " OR "));
         Box::pin(
             self.0
                 .reader
@@ -127,26 +119,14 @@ fn add(
                 .doing(what)?;
         }
     }
-    let mark = "INSERT OR REPLACE INTO adkw_memory_marks VALUES (?1, ?2, ?3, ?4, ?5)";
-    let values = params![key.app, key.user, key.id, until.events, until.last];
-    connection.execute(mark, values).map(drop).doing(what)
+    complete(set_added_until(&mut Statements(connection), key, until))
 }
 
-fn search(
-    connection: &Connection,
-    owner: &str,
-    wanted: &BTreeSet<String>,
-) -> Result<Vec<MemoryEntry>> {
-    if wanted.is_empty() {
+fn search(connection: &Connection, owner: &str, any: &str) -> Result<Vec<MemoryEntry>> {
+    if any.is_empty() {
         return Ok(Vec::new());
     }
     let what = "search memory";
-    // Words consist of letters and digits, so quotes need no escapes.
-    let any = wanted
-        .iter()
-        .map(|word| format!("\"{word}\""))
-        .collect::<Vec<_>>()
-        .join(" OR ");
     let sql = "SELECT m.id, m.author, m.time, m.content FROM adkw_memory_words w
         JOIN adkw_memory m ON m.number = w.rowid
         WHERE adkw_memory_words MATCH ?1
@@ -156,13 +136,7 @@ fn search(
     let mut rows = statement.query(params![wanted, MAX_MEMORIES]).doing(what)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().doing(what)? {
-        let content: String = row.get(3).doing(what)?;
-        let mut entry = MemoryEntry::new(
-            row.get::<_, String>(0).doing(what)?,
-            from_text(&content, "an entry of memory")?,
-        );
-        (entry.author, entry.timestamp) = (row.get(1).doing(what)?, row.get(2).doing(what)?);
-        found.push(entry);
+        found.push(memory_entry(&ReadRow(row, what))?);
     }
     Ok(found)
 }

@@ -112,7 +112,7 @@ impl Owner {
     /// Removes the lock files of ended processes. Files that runs still name (`named`) are kept;
     /// [`lives`](Self::lives) removes them one by one. A file that cannot be removed stays, which
     /// is harmless.
-    pub(crate) fn sweep(&self, named: &HashSet<String>) {
+    pub(crate) fn sweep(&self, named: &[String]) {
         let (Some(folder), Some(file)) = (self.path.parent(), self.database.file_name()) else {
             return;
         };
@@ -129,7 +129,7 @@ impl Owner {
             let name = entry.file_name();
             let owner = name.to_str().and_then(|name| name.strip_prefix(&prefix));
             if let Some(owner) =
-                owner.filter(|owner| *owner != self.name && !named.contains(*owner))
+                owner.filter(|owner| *owner != self.name && !named.iter().any(|name| name == owner))
             {
                 self.lives(owner);
             }

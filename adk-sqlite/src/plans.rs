@@ -4,19 +4,39 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use crate::owner::Owner;
-use crate::runs::{DRIVERS, FREE, OF_OWNER, Whose, bind, runs, runs_sql};
-use crate::waits::{DUE, DUE_OF_TENANTS, OPEN_WAIT, due, waiting, waiting_sql};
+use crate::runs::runs;
+use crate::statements::{DIALECT, Statements};
 use adk_journal::engine::{RunFilter, RunState};
 use adk_journal::session::SessionKey;
 use adk_model::RunId;
+use adk_store::lists::{Group, Whose, owners_query, runs_query};
+use adk_store::waits::{OPEN_WAIT, due, due_sql, waiting, waiting_query};
+use adk_store::{Sql, complete};
 use rusqlite::{Connection, StatementStatus};
 use std::collections::HashSet;
+
+fn text(sql: Sql) -> String {
+    sql.text(DIALECT.mark).into_owned()
+}
+
+fn runs_sql(group: Group, whose: Whose, filter: &RunFilter) -> String {
+    let query = runs_query(DIALECT, &group, (whose, "app"), filter);
+    query.text().to_owned()
+}
+
+fn waiting_sql(filter: &RunFilter) -> String {
+    waiting_query(DIALECT, "app", filter).text().to_owned()
+}
+
+fn dead() -> Group {
+    Group::OwnedBy("1-dead".to_owned())
+}
 
 fn plan(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection
         .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
         .unwrap();
-    let mut rows = bind(&mut statement, &[const { None }; 7]).unwrap();
+    let mut rows = statement.raw_query();
     let mut steps = Vec::new();
     while let Some(row) = rows.next().unwrap() {
         steps.push(row.get::<_, String>(3).unwrap());
@@ -34,12 +54,12 @@ fn queries_use_indexes() {
         .oldest_first()
         .workflows(["w"])
         .after(run);
-    let of_app = |condition, filter: &RunFilter| runs_sql(condition, Whose::App, filter);
-    let (free, dead) = (of_app(FREE, &ready), of_app(OF_OWNER, &ready));
-    let of_tenants = |condition| runs_sql(condition, Whose::Tenants, &ready);
-    let failed = of_app("", &RunFilter::failed());
-    let page = of_app("", &RunFilter::any().after(run));
-    let newest = plan(&connection, &of_app("", &RunFilter::any()));
+    let of_app = |group, filter: &RunFilter| runs_sql(group, Whose::App, filter);
+    let (free, of_dead) = (of_app(Group::Free, &ready), of_app(dead(), &ready));
+    let of_tenants = |group| runs_sql(group, Whose::Tenants, &ready);
+    let failed = of_app(Group::All, &RunFilter::failed());
+    let page = of_app(Group::All, &RunFilter::any().after(run));
+    let newest = plan(&connection, &of_app(Group::All, &RunFilter::any()));
     assert!(
         newest[0].contains("INDEX sqlite_autoindex_adkw_runs_1"),
         "{newest:#?}"
@@ -60,20 +80,23 @@ fn queries_use_indexes() {
         (user, "adkw_waits_session (session=?)"),
         (page, "(id<?)"),
         (free, "adkw_runs_free (app=? AND id>?)"),
-        (dead, "adkw_runs_driven (owner=? AND app=? AND id>?)"),
+        (of_dead, "adkw_runs_driven (owner=? AND app=? AND id>?)"),
         (
-            of_tenants(FREE),
+            of_tenants(Group::Free),
             "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)",
         ),
         (
-            of_tenants(OF_OWNER),
+            of_tenants(dead()),
             "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)",
         ),
         (failed, "adkw_runs_failed (app=?)"),
-        (OPEN_WAIT.to_owned(), "(id=?)"),
-        (DUE.to_owned(), "adkw_waits_due (app=? AND deadline>?)"),
+        (text(OPEN_WAIT), "(id=?)"),
         (
-            DUE_OF_TENANTS.to_owned(),
+            text(due_sql(Whose::App)),
+            "adkw_waits_due (app=? AND deadline>?)",
+        ),
+        (
+            text(due_sql(Whose::Tenants)),
             "adkw_waits_tenants (tenant_of=? AND deadline>?)",
         ),
     ] {
@@ -163,12 +186,12 @@ impl Measured {
 
     /// Measures a list of runs.
     fn runs(&self, what: &'static str, whose: Whose, filter: &RunFilter, len: usize) -> Cost {
-        let mut sqls = vec![runs_sql("", whose, filter)];
+        let mut sqls = vec![runs_sql(Group::All, whose, filter)];
         if filter.state == RunState::Ready {
-            sqls = [FREE, OF_OWNER]
+            sqls = [Group::Free, dead()]
                 .map(|part| runs_sql(part, whose, filter))
                 .to_vec();
-            sqls.push(DRIVERS.to_owned());
+            sqls.push(owners_query(DIALECT, "").text().to_owned());
         }
         let known = HashSet::new();
         let list = || {
@@ -186,17 +209,21 @@ impl Measured {
 
     /// Measures a list of open waits.
     fn waits(&self, what: &'static str, filter: &RunFilter, len: usize) -> Cost {
-        let list = || waiting(&self.connection, "app", filter).unwrap().len();
+        let list = || {
+            let connection = &mut Statements(&self.connection);
+            complete(waiting(connection, "app", filter)).unwrap().len()
+        };
         self.list(what, &[waiting_sql(filter)], list, len)
     }
 
     /// Measures a list of waits whose deadline is over at a time.
     fn due(&self, whose: Whose, now: u64, len: usize) -> Cost {
         let list = || {
-            let due = due(&self.connection, (whose, "app"), now, 20);
-            due.unwrap().waits.len()
+            let connection = &mut Statements(&self.connection);
+            let due = due(connection, (whose, "app"), now, 20);
+            complete(due).unwrap().waits.len()
         };
-        let sqls = [DUE.to_owned(), DUE_OF_TENANTS.to_owned()];
+        let sqls = [Whose::App, Whose::Tenants].map(|whose| text(due_sql(whose)));
         self.list("deadlines", &sqls, list, len)
     }
 }

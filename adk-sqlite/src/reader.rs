@@ -10,6 +10,8 @@ use crate::time;
 use adk_journal::Event;
 use adk_journal::session::{EventFilter, Pages, Scope, SessionKey, SessionRow, SessionSnapshot};
 use adk_model::{BoxFuture, Result};
+use adk_store::runs::Filled;
+use adk_store::sessions::{Found, StoredState};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row, ToSql, params};
 use serde_json::{Map, Value};
@@ -249,14 +251,6 @@ fn event_of(row: &Row<'_>, key: &SessionKey) -> Result<(u64, Arc<Event>)> {
     Ok((place, Arc::new(event)))
 }
 
-/// An event of a run, with its slot as text and its `temp:` keys.
-pub(crate) struct Filled {
-    pub(crate) place: u64,
-    pub(crate) event: Arc<Event>,
-    pub(crate) slot: String,
-    pub(crate) temp: Option<String>,
-}
-
 /// Reads the events of a run in log order: all of them, or those from a place of its session on.
 pub(crate) fn run_events(
     connection: &Connection,
@@ -322,8 +316,7 @@ struct Head {
     /// Number of events of other programs that have no place in the log yet.
     unplaced: u64,
     updated: u64,
-    /// State of the session, or the error of a state that cannot be parsed.
-    own: Result<Map<String, Value>>,
+    own: StoredState,
 }
 
 const HEAD: &str = "SELECT s.state, s.create_time, s.update_time, coalesce(n.number, -1),
@@ -376,14 +369,14 @@ pub(crate) fn count(connection: &Connection, key: &SessionKey) -> Result<u64> {
     count.doing("count the events of a session")
 }
 
-/// Reads a session. Events without a place in the log come last. Returns `Some(None)` if there are
-/// such events and `is_last` is not set: the caller then gives them places and tries again.
+/// Reads a session. Events without a place in the log come last. If there are such events, the
+/// session is read only if `is_last` is set.
 pub(crate) fn snapshot(
     connection: &Connection,
     key: SessionKey,
     filter: &EventFilter,
     is_last: bool,
-) -> Result<Option<Option<SessionSnapshot>>> {
+) -> Result<Found> {
     let Some(Head {
         number,
         len,
@@ -392,12 +385,13 @@ pub(crate) fn snapshot(
         own,
     }) = head(connection, &key)?
     else {
-        return Ok(None);
+        return Ok(Found::Nothing);
     };
     if unplaced > 0 && !is_last {
-        return Ok(Some(None));
+        return Ok(Found::NeedsPlaces);
     }
-    let all = row(connection, &key, number, len, updated, own?)?.into_state();
+    let own = own.into_keys()?;
+    let all = row(connection, &key, number, len, updated, own)?.into_state();
     let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     let places = filter.places_of(whole);
     let (most, since) = (
@@ -427,9 +421,8 @@ pub(crate) fn snapshot(
         usize::try_from(*place).unwrap_or(usize::MAX)
     });
     let events = found.into_iter().map(|(_, event)| event).collect();
-    Ok(Some(Some(
-        SessionSnapshot::new(key, all, whole, updated).with_events(first, events),
-    )))
+    let session = SessionSnapshot::new(key, all, whole, updated);
+    Ok(Found::Session(session.with_events(first, events)))
 }
 
 /// Reads a session for a list, with the readable parts of its state.
@@ -447,11 +440,8 @@ pub(crate) fn listed_session(
     else {
         return Ok(None);
     };
-    let states = [
-        own,
-        user_state(connection, &key)?,
-        app_state(connection, &key)?,
-    ];
+    let (user, app) = (user_state(connection, &key)?, app_state(connection, &key)?);
+    let states = [own, user, app].map(StoredState::into_keys);
     let len = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
     Ok(Some(SessionSnapshot::listed(key, states, len, updated)))
 }
@@ -465,8 +455,8 @@ pub(crate) fn row(
     updated: u64,
     own: Map<String, Value>,
 ) -> Result<SessionRow> {
-    let user = user_state(connection, key)??;
-    let app = app_state(connection, key)??;
+    let user = user_state(connection, key)?.into_keys()?;
+    let app = app_state(connection, key)?.into_keys()?;
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     Ok(SessionRow {
         number,
@@ -627,7 +617,7 @@ mod tests {
             let before = taken();
             let found = snapshot(&connection, key.clone(), &filter, false)
                 .unwrap()
-                .unwrap()
+                .session()
                 .unwrap();
             assert_eq!(
                 (found.len, found.events.len()),

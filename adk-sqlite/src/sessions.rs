@@ -11,6 +11,7 @@ use adk_journal::session::{
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, ErrorKind, Result, StoreErrorKind};
+use adk_store::sessions::Found;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -47,11 +48,9 @@ impl SessionStore for SqliteStore {
                     .reader
                     .read(move |connection| snapshot(connection, key, &filter, is_last))
             };
-            let Some(found) = read(false).await? else {
-                return Ok(None);
-            };
-            if found.is_some() {
-                return Ok(found);
+            let found = read(false).await?;
+            if !matches!(found, Found::NeedsPlaces) {
+                return Ok(found.session());
             }
             // Events of other programs get their places in the log now. If the file is locked or
             // full, they stay without.
@@ -68,7 +67,7 @@ impl SessionStore for SqliteStore {
             {
                 return Err(error);
             }
-            Ok(read(true).await?.flatten())
+            Ok(read(true).await?.session())
         })
     }
 
@@ -158,22 +157,6 @@ fn list_sql(of_user: bool) -> &'static str {
         "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL
             ORDER BY update_time, user_id, id"
     }
-}
-
-/// Lists the apps that have sessions, each by one search of the index.
-pub(crate) fn apps(connection: &Connection) -> Result<Vec<String>> {
-    let what = "list the apps";
-    let sql = "WITH RECURSIVE apps (name) AS (
-            SELECT min(app_name) FROM sessions
-            UNION ALL SELECT (SELECT min(s.app_name) FROM sessions s WHERE s.app_name > name)
-                FROM apps WHERE name IS NOT NULL)
-        SELECT name FROM apps WHERE name IS NOT NULL";
-    let mut statement = connection.prepare_cached(sql).doing(what)?;
-    statement
-        .query_map([], |row| row.get(0))
-        .doing(what)?
-        .collect::<rusqlite::Result<_>>()
-        .doing(what)
 }
 
 impl SqliteStore {

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use crate::SqliteStore;
-use adk_core::llm::{Compaction, IncludeContents, LlmAgent};
-use adk_core::{Agent, AgentMeta, Context, Needs, RunRequest, Runner, SequentialAgent, Workflow};
+use adk_build::llm::{Compaction, IncludeContents, LlmAgent};
+use adk_build::{Agent, AgentMeta, Context, Needs, RunRequest, Runner, SequentialAgent, Workflow};
 use adk_journal::{Event, EventCompaction, StateDelta};
 use adk_model::testing::ScriptedModel;
 use adk_model::{Content, Flow, Result};

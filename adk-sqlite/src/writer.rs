@@ -6,9 +6,12 @@ use crate::cache::Cache;
 use crate::error::{Doing, closed_error, copy, read_only, sqlite_error, with_file};
 use crate::file::{DatabaseFile, check_before_open, resolve};
 use crate::owner::Owner;
-use crate::{Durability, runs, schema, tail};
+use crate::statements::Statements;
+use crate::{Durability, schema, tail};
 use adk_journal::engine::ClaimId;
 use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
+use adk_store::complete;
+use adk_store::lists::owners;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -200,7 +203,10 @@ impl Db {
         let connection = crate::turns::count_steps(connection);
         let file = Arc::new(DatabaseFile::identify(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
-        owner.sweep(&runs::drivers(&connection)?);
+        owner.sweep(&complete(owners(
+            &mut Statements(&connection),
+            &owner.name,
+        ))?);
         Ok(Self {
             connection,
             cache: Cache::default(),

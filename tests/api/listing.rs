@@ -14,6 +14,7 @@ const LIBRARIES: &[&str] = &[
     "adk",
     "adk_a2a",
     "adk_ag_ui",
+    "adk_build",
     "adk_core",
     "adk_genai",
     "adk_journal",
@@ -25,6 +26,8 @@ const LIBRARIES: &[&str] = &[
     "adk_server",
     "adk_spec",
     "adk_sqlite",
+    "adk_store",
+    "adk_store_kit",
     "adk_web",
 ];
 

@@ -297,6 +297,32 @@ async fn a_nested_workflow_is_limited_by_its_own_and_the_outer_bounds() {
     );
 }
 
+workflow! {
+    /// Drafts in a workflow that has its own bounds, and reviews the notes after it.
+    #[bounds(tokens = 100)]
+    pub Press(topics: Vec<String>) -> review: String {
+        agent critic -> review: String { instruction: "Review {note}." }
+
+        Drafting;
+        critic
+    }
+}
+
+#[tokio::test]
+async fn outer_bounds_count_after_a_nested_workflow_that_has_its_own() {
+    let model = ScriptedModel::new().reply(costly(45)).reply(costly(60));
+    let runner = Runner::builder().model(model).build().unwrap();
+    let topics = vec!["a".to_owned()];
+    let error = runner.run(&Press::default(), topics).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BoundsExceeded);
+    assert!(
+        error
+            .to_string()
+            .contains("has used up the 100 tokens of its `#[bounds(tokens = 100)]`"),
+        "{error}"
+    );
+}
+
 /// Pays.
 #[tool(confirm)]
 fn pay() -> &'static str {

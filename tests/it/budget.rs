@@ -119,6 +119,36 @@ async fn a_run_ends_before_a_call_that_may_exceed_the_budget() {
 }
 
 workflow! {
+    /// Writes in a block that has its own budget, and reviews the text after the block.
+    pub Reviewed(topic: String) -> (draft: String, review: String) {
+        agent writer -> draft: String {
+            instruction: "Write about {topic}.",
+            max_output_tokens: 100,
+        }
+        agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
+
+        drafting: sequence(budget = "300 tokens") < writer >;
+        critic
+    }
+}
+
+#[tokio::test]
+async fn the_budget_of_a_run_counts_after_a_block_that_has_its_own() {
+    let model = ScriptedModel::new()
+        .reply(usage_reply(20, 80))
+        .repeat_last();
+    let asked = model.clone();
+    let config = RunConfig::new().budget(budget("0.21 USD"));
+    let error = runner(model)
+        .run(&Reviewed::default(), "cats")
+        .config(config)
+        .await
+        .unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+    assert_eq!(asked.requests().len(), 1);
+}
+
+workflow! {
     /// Writes in each round.
     pub Refining(topic: String) -> draft: String {
         agent writer -> draft: String { instruction: "Write about {topic}.", max_output_tokens: 50 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command that counts instructions with `valgrind`, in builds that count the locks of adk. A
 # missing `valgrind` is installed from the distribution.
-#   tests/peers/run-valgrind.sh cargo run --release --manifest-path adk-bench/Cargo.toml --no-default-features -- --limits
+#   tests/peers/run-valgrind.sh cargo run --release --manifest-path benches/peers/Cargo.toml --no-default-features -- --limits
 set -euo pipefail
 if ! command -v valgrind >/dev/null; then
   as_root=()

@@ -7,8 +7,7 @@ use crate::__private::function::{self, Begin};
 use crate::runtime::agent::Handover;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::workflow::step_table::{self, StepTable};
-use crate::runtime::workflow::{Form, Keys, Values, Workflow};
+use crate::runtime::workflow::{self, Form, Keys, StepTable, Values, Workflow};
 use crate::{Agent, AgentMeta, BoxFuture, Content, DynAgent, Event, Flow, Result};
 
 /// An agent that a macro generated. rustc names this trait in its error for `x.run(cx)` if `x` is
@@ -112,7 +111,7 @@ impl<T: GeneratedAgent> Agent for T {
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
         match self.behavior() {
             Behavior::Agent(agent) => agent.run_dyn(cx),
-            Behavior::Workflow(workflow) => step_table::run(workflow, cx),
+            Behavior::Workflow(workflow) => workflow::run(workflow, cx),
             Behavior::Function(key, begin) => function::run(cx, key, T::META, begin),
         }
     }
@@ -120,7 +119,7 @@ impl<T: GeneratedAgent> Agent for T {
     fn prepare(&self, prepare: &mut Prepare<'_>) {
         match self.behavior() {
             Behavior::Agent(agent) => agent.prepare_dyn(prepare),
-            Behavior::Workflow(workflow) => step_table::prepare(workflow, prepare),
+            Behavior::Workflow(workflow) => workflow::prepare(workflow, prepare),
             Behavior::Function(..) => {}
         }
     }

@@ -4,7 +4,8 @@ pub use crate::agents::llm::{
     Compaction, Declared, Declares, IncludeContents, LlmDecl, LlmSettings,
 };
 
-use crate::agents::llm::{ANSWER_ATTEMPTS, OutputKey};
+use crate::agents::llm::OutputKey;
+use crate::agents::llm::agent::declare::ANSWER_ATTEMPTS;
 use crate::spec::{KeySpec, PromptKey};
 use adk_spec::__private::llm_meta;
 

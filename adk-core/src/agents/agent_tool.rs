@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// agent writes no key, the result is its last text.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{AgentTool, DynTool, llm::LlmAgent};
 ///
 /// let reviewer = LlmAgent::builder("reviewer").description("Reviews a text.").build()?;
@@ -97,15 +97,15 @@ impl AgentTool {
         };
         let inner = cx.inner_context(Name::shared(agent.meta().name));
         if let Some(input) = agent.meta().request_input() {
-            let key = Name::shared(&stored_key(inner.scope.as_deref(), input));
+            let key = Name::shared(&stored_key(inner.around.scope.as_deref(), input));
             inner.run.preset(&key, request.clone().into());
-            if let Some(scope) = &inner.scope {
+            if let Some(scope) = &inner.around.scope {
                 scope.mark_written(&key);
             }
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.add_usage(run.usage());
+        cx.add_usage(run.progress.usage());
         result
     }
 
@@ -120,7 +120,7 @@ impl AgentTool {
         let temps = run.temp_keys();
         let keys: Vec<(Name, Name)> = {
             let writes = agent.meta().writes.iter();
-            let key = |name| Name::shared(&stored_key(inner.scope.as_deref(), name));
+            let key = |name| Name::shared(&stored_key(inner.around.scope.as_deref(), name));
             writes
                 .map(|write| (Name::shared(write.name), key(write.name)))
                 .collect()
@@ -170,6 +170,7 @@ impl AgentTool {
 /// with the call.
 fn waiting_error(run: &Run) -> ToolError {
     let ids: Vec<_> = run
+        .progress
         .open_waits()
         .into_iter()
         .map(|waiting| format!("`{}`", waiting.id))

@@ -1,7 +1,7 @@
 //! [`Question`]: an `await` step, which waits for a value from outside, mostly from a person.
 
 mod builder;
-mod form;
+pub(crate) mod form;
 
 pub use builder::{Await, AwaitBuilder};
 pub(crate) use form::AnswerForm;

@@ -2,6 +2,12 @@
 //! For an agent that is built at run time, this module keeps an [`AgentMeta`] together with the
 //! values that it borrows.
 
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only `adk-build` uses these items from outside; the fields are those of `AgentMeta`"
+)]
+
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
 use crate::spec::{Accepts, AgentKind, AgentMeta, AnsweredBy, Key, KeySpec, ToolMeta, ValueSchema};
@@ -10,32 +16,34 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The owned values of a description.
-pub(crate) struct DescriptionParts {
-    pub(crate) kind: AgentKind,
-    pub(crate) name: String,
-    pub(crate) definition: String,
-    pub(crate) description: String,
-    pub(crate) prompts: Vec<String>,
-    pub(crate) reads: Vec<Key>,
-    pub(crate) writes: Vec<Key>,
-    pub(crate) may_exit: bool,
-    pub(crate) exits: Vec<String>,
-    pub(crate) tools: Vec<Arc<dyn DynTool>>,
+pub struct DescriptionParts {
+    pub kind: AgentKind,
+    pub name: String,
+    pub definition: String,
+    pub description: String,
+    pub prompts: Vec<String>,
+    pub writes: Vec<Key>,
+    pub tools: Vec<Arc<dyn DynTool>>,
     /// Whether the agent may have tools that are known only at run time.
-    pub(crate) more_tools: bool,
-    pub(crate) compacts: bool,
-    pub(crate) transfer: Vec<Arc<dyn DynAgent>>,
-    pub(crate) max_turns: Option<u32>,
+    pub more_tools: bool,
+    pub compacts: bool,
+    pub transfer: Vec<Arc<dyn DynAgent>>,
+    pub max_turns: Option<u32>,
+    pub answer: DescribedAnswer,
+}
+
+/// The value that an agent writes, from a model or from an answer to an `await`.
+#[derive(Default)]
+pub struct DescribedAnswer {
     /// Permitted answerers of an `await`; `None` for the user who started the run.
-    pub(crate) by: Option<AnsweredBy>,
+    pub by: Option<AnsweredBy>,
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
-    pub(crate) accepts: Option<Accepts>,
-    /// The schema of the value that the agent writes, from a model or from an answer.
-    pub(crate) schema: Option<ValueSchema>,
+    pub accepts: Option<Accepts>,
+    pub schema: Option<ValueSchema>,
 }
 
 impl DescriptionParts {
-    pub(crate) fn new(kind: AgentKind, name: impl Into<String>) -> Self {
+    pub fn new(kind: AgentKind, name: impl Into<String>) -> Self {
         let name = name.into();
         Self {
             kind,
@@ -43,18 +51,13 @@ impl DescriptionParts {
             name,
             description: String::new(),
             prompts: Vec::new(),
-            reads: Vec::new(),
             writes: Vec::new(),
-            may_exit: false,
-            exits: Vec::new(),
             tools: Vec::new(),
             more_tools: false,
             compacts: false,
             transfer: Vec::new(),
             max_turns: None,
-            by: None,
-            accepts: None,
-            schema: None,
+            answer: DescribedAnswer::default(),
         }
     }
 }
@@ -62,9 +65,7 @@ impl DescriptionParts {
 /// The lists that a description borrows.
 struct DescriptionLists<'a> {
     prompts: Vec<&'a str>,
-    reads: Vec<KeySpec<'a>>,
     writes: Vec<KeySpec<'a>>,
-    exits: Vec<&'a str>,
     tools: Vec<ToolMeta<'a>>,
     transfer: Vec<&'a AgentMeta<'a>>,
 }
@@ -86,7 +87,7 @@ self_cell!(
 );
 
 /// A description: a constant of a macro, or a description that is built at run time.
-pub(crate) struct AgentDescription {
+pub struct AgentDescription {
     repr: DescriptionRepr,
     announced: AnnouncedKeys,
 }
@@ -98,7 +99,7 @@ enum DescriptionRepr {
 
 impl AgentDescription {
     /// Creates the description that a macro declares.
-    pub(crate) const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
+    pub const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
         Self {
             repr: DescriptionRepr::Const(meta),
             announced: AnnouncedKeys::constant(meta),
@@ -106,12 +107,10 @@ impl AgentDescription {
     }
 
     /// Creates the description of an agent that is built at run time.
-    pub(crate) fn from_parts(parts: DescriptionParts) -> Self {
+    pub fn from_parts(parts: DescriptionParts) -> Self {
         let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
-            reads: parts.reads.iter().map(Key::spec).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
-            exits: parts.exits.iter().map(String::as_str).collect(),
             tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
@@ -121,17 +120,15 @@ impl AgentDescription {
                 .definition(&parts.definition)
                 .description(&parts.description)
                 .prompts(&lists.prompts)
-                .reads(&lists.reads)
                 .writes(&lists.writes)
-                .may_exit(parts.may_exit)
-                .exits(&lists.exits)
+                .may_exit(lists.tools.iter().any(|tool| tool.may_exit))
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
                 .compacts(parts.compacts)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
-            (meta.accepts, meta.schema) = (parts.accepts, parts.schema);
-            meta.by = parts.by.as_ref().map(AnsweredBy::as_deref);
+            (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
+            meta.by = parts.answer.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });
         let announced = AnnouncedKeys::of(made.borrow_dependent());
@@ -141,15 +138,24 @@ impl AgentDescription {
         }
     }
 
-    pub(crate) fn meta(&self) -> &AgentMeta<'_> {
+    pub fn meta(&self) -> &AgentMeta<'_> {
         match &self.repr {
             DescriptionRepr::Const(meta) => meta,
             DescriptionRepr::Owned(made) => made.borrow_dependent(),
         }
     }
 
+    /// Returns the sub-agents of an agent that is built at run time, in the order of
+    /// [`AgentMeta::transfer`]. Empty for an agent that a macro declares.
+    pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
+        match &self.repr {
+            DescriptionRepr::Const(_) => &[],
+            DescriptionRepr::Owned(made) => &made.borrow_owner().borrow_owner().transfer,
+        }
+    }
+
     /// Returns the keys that the agent may write.
-    pub(crate) fn announced(&self) -> AnnouncedKeys {
+    pub fn announced(&self) -> AnnouncedKeys {
         self.announced.clone()
     }
 }

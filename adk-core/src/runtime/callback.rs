@@ -12,7 +12,6 @@
 pub(crate) mod accept;
 mod hooks;
 mod lists;
-mod setters;
 
 pub use crate::runtime::run::{CallbackContext, Plugin};
 pub use accept::{
@@ -21,8 +20,8 @@ pub use accept::{
 };
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 
+pub(crate) use crate::__callback_setters as setters;
 pub(crate) use hooks::{
     after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run,
     before_tool, on_agent_error, on_model_error, on_tool_error, on_user_message,
 };
-pub(crate) use setters::setters;

@@ -5,11 +5,14 @@ mod answers;
 mod builder;
 mod by_name;
 mod cancel;
+mod claim;
 mod follow;
 mod hooks;
 mod input;
-mod open;
+mod opened;
 mod parts;
+mod pending;
+mod place;
 mod queue;
 mod recover;
 mod request;
@@ -32,10 +35,10 @@ use crate::id::IdSeed;
 use crate::model::{ModelProvider, NoProvider};
 use crate::runtime::live::LiveQueue;
 use crate::runtime::resources::{Needs, NoResources};
-use crate::runtime::run::{RunConfig, Services};
+use crate::runtime::run::{Run, RunConfig, RunIdentity, RunKind, RunLimits, Services};
 use crate::runtime::workflow::{Live, Workflow};
 use crate::store::engine::{BranchEnd, BranchTask, Engine};
-use crate::store::session::{SessionKey, SessionSnapshot, SessionStore, now_micros};
+use crate::store::session::{Session, SessionKey, SessionSnapshot, SessionStore, now_micros};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -66,6 +69,18 @@ pub(crate) struct RunnerShared {
 }
 
 impl RunnerShared {
+    /// Creates a run on the engine of the runner.
+    fn create_run(
+        &self,
+        kind: RunKind,
+        identity: RunIdentity,
+        session: Arc<Session>,
+        limits: RunLimits,
+    ) -> Arc<Run> {
+        let (engine, services) = (self.engine.clone(), self.services.clone());
+        Arc::new(Run::new(kind, identity, session, engine, services, limits))
+    }
+
     /// Returns the same settings for another app. Unless `name` is the app of the built runner, the
     /// other app is a tenant of that app.
     fn for_app(&self, name: impl Into<String>) -> Self {
@@ -170,7 +185,7 @@ impl<P, R> Runner<P, R> {
 
     /// Returns a handle for a session with a new unique id.
     pub fn new_session(&self, user: impl Into<String>) -> SessionHandle<R> {
-        self.session(user, IdSeed::new().run(now_micros()).to_string())
+        self.session(user, IdSeed::random().run(now_micros()).to_string())
     }
 
     /// Lists the sessions of a user, or of all users, sorted by the time of their last change. The
@@ -187,7 +202,7 @@ impl<P, R> Runner<P, R> {
         SessionKey::new(
             &self.shared.app,
             "user",
-            IdSeed::new().run(now_micros()).text(),
+            IdSeed::random().run(now_micros()).text(),
         )
     }
 

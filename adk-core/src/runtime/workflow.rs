@@ -1,34 +1,32 @@
 //! [`Workflow`], which `workflow!` implements, and the walk over the flat list of its steps.
+//!
+//! From the bottom up: the types that generated code fills (`keys`, `form`, `block`); the `steps`
+//! of a workflow; the `turn` of an agent and the `blocks` with parts; the `walk` over the steps;
+//! the `entry` of a whole workflow. A test enforces this order.
 
-mod attempts;
 mod block;
-mod checkpoint;
-mod discard;
+mod blocks;
+mod descend;
+pub(crate) mod entry;
 pub(crate) mod form;
-mod join;
 mod keys;
-mod lifecycle;
 mod nested;
-mod parallel;
-mod race;
-mod reads;
-mod remote;
-mod resume;
+pub(crate) mod prepare;
 mod root;
-mod scopes;
-pub(crate) mod step_table;
-mod team;
+pub(crate) mod steps;
 mod turn;
 mod walk;
 
-pub use block::{Block, BlockField, LoopBlock};
+pub use block::{Block, BlockField, Described, LoopBlock};
+pub(crate) use entry::run;
 pub use form::{FieldFault, Form, FormField, MakeSchema};
 pub use keys::{Keys, Values};
+pub(crate) use prepare::prepare;
+pub(crate) use steps::StepTable;
 
 use crate::Result;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::Needs;
-use crate::spec::Spec;
 
 pub(crate) use root::{prepare_root, run_branch, run_root};
 
@@ -99,6 +97,8 @@ impl<W: Workflow + ?Sized> Workflow for std::sync::Arc<W> {
     }
 }
 
+crate::__agent_root!(dyn DynAgent);
+
 /// The resources of a workflow that is known only at run time are checked when a run begins.
 impl<R: ?Sized, I: Send, O: Send + 'static> Needs<R> for dyn Workflow<Input = I, Output = O> {}
 
@@ -121,9 +121,3 @@ impl<W: LiveIf<true> + ?Sized> Live for W {}
 
 /// Implemented by `workflow!` for each workflow: `YES` is whether the workflow can run live.
 pub trait LiveIf<const YES: bool> {}
-
-/// A type that has its whole tree as a const, as `workflow!` generates it.
-pub trait Described {
-    /// The whole tree.
-    const SPEC: Spec<'static>;
-}

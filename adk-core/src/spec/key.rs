@@ -1,5 +1,10 @@
 //! [`Key`]: a key that is declared at run time.
 
+#![allow(
+    missing_docs,
+    reason = "only `adk-build` uses the key from outside, and its fields are those of `KeySpec`"
+)]
+
 use super::{Accepts, KeySpec};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -7,18 +12,18 @@ use std::any::{Any, TypeId};
 
 /// A key with its type; the owned form of [`KeySpec`].
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) ty: String,
-    pub(crate) optional: bool,
-    pub(crate) any: bool,
-    pub(crate) id: Option<fn() -> TypeId>,
-    pub(crate) accepts: Option<Accepts>,
+pub struct Key {
+    pub name: String,
+    pub ty: String,
+    pub optional: bool,
+    pub any: bool,
+    pub id: Option<fn() -> TypeId>,
+    pub accepts: Option<Accepts>,
 }
 
 impl Key {
     /// Creates a key of a type that the compiler knows.
-    pub(crate) fn typed<T: 'static>(name: impl Into<String>) -> Self {
+    pub fn typed<T: 'static>(name: impl Into<String>) -> Self {
         // A `&str` is stored, and read, as a `String`.
         if TypeId::of::<T>() == TypeId::of::<&'static str>() {
             return Self::typed::<String>(name);
@@ -40,7 +45,7 @@ impl Key {
     }
 
     /// Creates a key of a type that JSON values can be checked against.
-    pub(crate) fn read_as<T: DeserializeOwned + 'static>(name: impl Into<String>) -> Self {
+    pub fn read_as<T: DeserializeOwned + 'static>(name: impl Into<String>) -> Self {
         Self {
             accepts: Some(accepts::<T>),
             ..Self::typed::<T>(name)
@@ -48,7 +53,7 @@ impl Key {
     }
 
     /// Copies the key of a description.
-    pub(crate) fn from_spec(key: &KeySpec<'_>) -> Self {
+    pub fn from_spec(key: &KeySpec<'_>) -> Self {
         let (name, ty) = (key.name.to_owned(), key.ty.to_owned());
         let id = key.known_type();
         Self {
@@ -62,7 +67,7 @@ impl Key {
     }
 
     /// Creates a key that may hold a value of any type.
-    pub(crate) fn any(name: impl Into<String>) -> Self {
+    pub fn any(name: impl Into<String>) -> Self {
         let ty = "serde_json::Value".to_owned();
         Self {
             name: name.into(),
@@ -74,7 +79,7 @@ impl Key {
         }
     }
 
-    pub(crate) fn spec(&self) -> KeySpec<'_> {
+    pub fn spec(&self) -> KeySpec<'_> {
         let key = KeySpec::new(&self.name, &self.ty)
             .optional(self.optional)
             .any(self.any);
@@ -83,7 +88,7 @@ impl Key {
 }
 
 /// Checks that a JSON value deserializes as a `T`, and returns the reason if it does not.
-pub(crate) fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
+pub fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
     match value.downcast_ref::<Value>() {
         Some(value) => T::deserialize(value)
             .map(drop)
@@ -104,7 +109,7 @@ fn accepts_each<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
 
 /// Returns the check of a key: its own, or the one of a common type, which is recognized by type id
 /// or name.
-pub(crate) fn type_check(key: &KeySpec<'_>) -> Option<Accepts> {
+pub fn type_check(key: &KeySpec<'_>) -> Option<Accepts> {
     macro_rules! plain {
         ($($ty:ty)*) => {
             match key.type_id() {

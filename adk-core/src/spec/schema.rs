@@ -24,7 +24,7 @@ pub(crate) fn cached_hash(make: MakeSchema) -> u64 {
 }
 
 /// Returns the identity of a schema that is known only at run time.
-pub(crate) fn value_schema(schema: &Value) -> ValueSchema {
+pub fn value_schema(schema: &Value) -> ValueSchema {
     ValueSchema::Hash(hash(schema))
 }
 

@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[path = "../support/mod.rs"]
-mod support;
+use adk_store_kit::trees as support;
 
 mod random;
 mod rows;

@@ -1,11 +1,8 @@
 //! Random programs and random changes, in memory. Other stores play the same programs.
 
-use crate::support::changes::{self, Change, Plan, Shop};
-use adk_core::MemoryArtifacts;
-use adk_core::engine::MemoryJournal;
-use adk_core::memory::InMemoryMemoryService;
-use adk_core::session::MemoryStore;
-use std::sync::Arc;
+use adk_build::InMemoryStore;
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::{self, Change, Plan};
 
 /// Each program stops at all points of its first process.
 const PLAN: Plan = Plan {
@@ -14,13 +11,8 @@ const PLAN: Plan = Plan {
     stops: 12,
 };
 
-pub fn shop() -> Shop<MemoryJournal> {
-    Shop {
-        engine: MemoryJournal::new(),
-        sessions: Arc::new(MemoryStore::new()),
-        artifacts: Arc::new(MemoryArtifacts::new()),
-        memory: Arc::new(InMemoryMemoryService::new()),
-    }
+pub fn shop() -> OpenStore {
+    OpenStore::new(&InMemoryStore::new())
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,18 +4,18 @@
 //! point, and one that has failed.
 
 use super::random::shop;
-use crate::support::changes::build::{FAILURE, tree};
-use crate::support::changes::play::Played;
-use crate::support::changes::program::{
-    AgentVersion, Call, Confirm, Hooks, Node, Program, ToolVersion, Version,
-};
-use crate::support::changes::stage::Stage;
-use crate::support::changes::{Ends, Play, Shop};
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::MemoryJournal;
-use adk_core::memory::{MemoryEntry, MemoryMark};
-use adk_core::session::SessionKey;
-use adk_core::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
+use adk_build::memory::{MemoryEntry, MemoryMark};
+use adk_build::session::SessionKey;
+use adk_build::{AnsweredBy, Error, ErrorKind, Event, Flow, Part};
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::build::{FAILURE, tree};
+use adk_store_kit::changes::play::Played;
+use adk_store_kit::changes::program::{
+    AgentVersion, Call, Confirm, Hooks, Program, ProgramStep, ToolVersion, Version,
+};
+use adk_store_kit::changes::stage::Stage;
+use adk_store_kit::changes::{Ends, Play};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -47,8 +47,8 @@ rows! {
     a_compaction_is_added_or_removed => compaction();
     callbacks_are_added_or_removed => callbacks();
     plugins_are_added_or_removed => plugins();
-    max_of_a_loop => limit(Node::Loop, [2, 3]);
-    max_of_an_each_with_over_cut => limit(Node::Each, [3, 1]);
+    max_of_a_loop => limit(ProgramStep::Loop, [2, 3]);
+    max_of_an_each_with_over_cut => limit(ProgramStep::Each, [3, 1]);
     max_concurrency_of_a_parallel_or_an_each => concurrency();
     max_turns => turns();
     the_question_of_an_await => question();
@@ -85,7 +85,11 @@ fn program() -> Program {
         limits: vec![3],
         ..Version::default()
     };
-    let body = vec![Node::Ask(1), Node::Llm(0), Node::Ask(2)];
+    let body = vec![
+        ProgramStep::Ask(1),
+        ProgramStep::Llm(0),
+        ProgramStep::Ask(2),
+    ];
     Program {
         body,
         scripts: vec![script],
@@ -171,9 +175,9 @@ const ALL: [(&str, u32); 4] = [
 
 /// Returns a store with data that prompts may show: an artifact, and a memory of the message of the
 /// run.
-async fn stocked() -> Shop<MemoryJournal> {
+async fn stocked() -> OpenStore {
     let (shop, key) = (shop(), SessionKey::new("app", "u", "s"));
-    shop.artifacts
+    shop.artifacts()
         .save(&key, "terms.txt", Part::text("The terms."))
         .await
         .unwrap();
@@ -181,7 +185,7 @@ async fn stocked() -> Shop<MemoryJournal> {
         SessionKey::new("app", "u", "earlier"),
         MemoryEntry::new("1", "go far".into()),
     );
-    shop.memory
+    shop.memory()
         .add_events_to_memory(&earlier, vec![said], MemoryMark::default())
         .await
         .unwrap();
@@ -430,7 +434,7 @@ async fn confirm_removed() {
     }
     // The third answer is no.
     let mut refuses = program;
-    refuses.body.insert(0, Node::Ask(3));
+    refuses.body.insert(0, ProgramStep::Ask(3));
     let history = [
         (0, Ends::AtWait),
         (0, Ends::AtWait),
@@ -486,12 +490,12 @@ async fn compaction() {
         fails: Some((0, 2)),
         ..program()
     };
-    let work = Node::Work {
+    let work = ProgramStep::Work {
         number: 2,
         steps: 2,
         fails: false,
     };
-    tries.body[1] = Node::Try(1, vec![Node::Llm(0)], vec![work]);
+    tries.body[1] = ProgramStep::Try(1, vec![ProgramStep::Llm(0)], vec![work]);
     with(Some(4))(&mut tries.versions[0]);
     let tries = agreeing(changed(tries, with(None)));
     let whole = play(&tries, &[(0, Ends::Through)]).await;
@@ -550,18 +554,18 @@ async fn plugins() {
 /// The limit of rounds or elements changes: it is lowered from three to one in the first case, and
 /// raised from one to three in the second. Started parts finish, and no part starts beyond the
 /// limit.
-async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2]) {
+async fn limit(block: fn(usize, Vec<ProgramStep>) -> ProgramStep, [lowered, raised]: [usize; 2]) {
     let inside = vec![
-        Node::Work {
+        ProgramStep::Work {
             number: 1,
             steps: 1,
             fails: false,
         },
-        Node::Ask(1),
+        ProgramStep::Ask(1),
     ];
     let limited_program = |fails| {
         let mut program = changed(program(), |version| version.limits = vec![1]);
-        program.body = vec![block(0, inside.clone()), Node::Llm(0)];
+        program.body = vec![block(0, inside.clone()), ProgramStep::Llm(0)];
         Program { fails, ..program }
     };
     let lower = agreeing(limited_program(None));
@@ -615,18 +619,18 @@ async fn limit(block: fn(usize, Vec<Node>) -> Node, [lowered, raised]: [usize; 2
 async fn concurrency() {
     let part = |number| {
         vec![
-            Node::Work {
+            ProgramStep::Work {
                 number,
                 steps: 1,
                 fails: false,
             },
-            Node::Ask(number),
-            Node::Llm(0),
+            ProgramStep::Ask(number),
+            ProgramStep::Llm(0),
         ]
     };
     for (parts, block) in [
-        (3, Node::Each(0, part(1))),
-        (4, Node::Parallel(0, (1..=4).map(part).collect())),
+        (3, ProgramStep::Each(0, part(1))),
+        (4, ProgramStep::Parallel(0, (1..=4).map(part).collect())),
     ] {
         for (then, now) in [
             (None, Some(1)),
@@ -715,10 +719,10 @@ async fn turns() {
 }
 
 /// Builds workflows with these bodies.
-fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
+fn bodies(program: &Program, bodies: &[Vec<ProgramStep>]) -> Play {
     let program = program.clone();
     Play::with(program, |program, stage| {
-        let tree_of = |body: &Vec<Node>| {
+        let tree_of = |body: &Vec<ProgramStep>| {
             let program = Program {
                 body: body.clone(),
                 ..program.clone()
@@ -730,8 +734,8 @@ fn bodies(program: &Program, bodies: &[Vec<Node>]) -> Play {
     .agreeing()
 }
 
-fn work(number: usize) -> Node {
-    Node::Work {
+fn work(number: usize) -> ProgramStep {
+    ProgramStep::Work {
         number,
         steps: 1,
         fails: false,
@@ -784,14 +788,14 @@ async fn other_steps() {
     ];
     let inside = vec![
         program.body[0].clone(),
-        Node::Loop(0, vec![program.body[1].clone()]),
+        ProgramStep::Loop(0, vec![program.body[1].clone()]),
     ];
     for other in [first, shorter, moved, inside] {
         is_refused_and_continues(&program, &other, ErrorKind::TopologyChanged).await;
     }
 }
 
-async fn is_refused_and_continues(program: &Program, other: &[Node], kind: ErrorKind) {
+async fn is_refused_and_continues(program: &Program, other: &[ProgramStep], kind: ErrorKind) {
     let refused = [(1, Ends::Refused(kind)), (0, Ends::Through)];
     let both_versions = bodies(program, &[program.body.clone(), other.to_vec()]);
     let waits = play(&both_versions, &[&AT_CONFIRMATION[..], &refused].concat()).await;

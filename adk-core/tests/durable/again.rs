@@ -2,7 +2,7 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::{Event, Flow, RunConfig, RunEnd, RunId, Runner};
+use adk_build::{Event, Flow, RunConfig, RunEnd, RunId, Runner};
 
 /// Asks `times` questions, one after the other.
 fn asks(name: &'static str, times: u32) -> By {
@@ -26,7 +26,7 @@ fn runner(world: &World, config: RunConfig) -> Runner {
 
 /// Returns path and text of each event: `-` marks a checkpoint before a step, `.` a checkpoint of
 /// an end.
-async fn new_events(stream: &mut adk_core::RunStream<'_, ()>) -> Vec<String> {
+async fn new_events(stream: &mut adk_build::RunStream<'_, ()>) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         let event = event.unwrap();

@@ -2,17 +2,17 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::llm::LlmAgent;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::{FunctionTool, ToolErrorKind};
-use adk_core::{
+use adk_build::llm::LlmAgent;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::{FunctionTool, ToolErrorKind};
+use adk_build::{
     CallbackContext, ErrorKind, FunctionCall, Part, Runner, ToolContext, ToolError, Waiting,
 };
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Order {
     name: String,
     questions: usize,
@@ -198,7 +198,7 @@ async fn if_the_run_cannot_wait_the_model_gets_an_error() {
     assert!(!cx.may_ask() && cx.answers().is_empty());
     let order = order(Arc::default());
     let args = call("tea", 1).as_object().unwrap().clone();
-    let error = adk_core::DynTool::call_dyn(&order, args, &mut cx)
+    let error = adk_build::DynTool::call_dyn(&order, args, &mut cx)
         .await
         .unwrap_err();
     assert_eq!(error.kind(), ToolErrorKind::Asks);

@@ -2,11 +2,11 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::llm::LlmAgent;
+use adk_build::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{
     Content, ErrorKind, FunctionCall, Part, Role, RunEnd, Runner, ToolContext, Waiting,
 };
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Sum {
     amount: u32,
 }
@@ -177,7 +177,7 @@ async fn callbacks_run_first_and_the_person_sees_their_changes() {
             .tool(pay.writes::<u32>("paid").confirm(true))
             .tool(look)
             .before_tool(
-                move |_: &mut adk_core::CallbackContext,
+                move |_: &mut adk_build::CallbackContext,
                       call: &mut FunctionCall|
                       -> Option<Value> {
                     *count.lock().unwrap() += 1;
@@ -270,7 +270,7 @@ impl Bank {
             .tool(pay);
         let payer = match change {
             Some(change) => payer.before_tool(
-                move |_: &mut adk_core::CallbackContext,
+                move |_: &mut adk_build::CallbackContext,
                       call: &mut FunctionCall|
                       -> Option<Value> {
                     change(call);

@@ -3,9 +3,9 @@
 use super::engine::Crashing;
 use super::people;
 use crate::support::*;
-use adk_core::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::{Event, LEFT_OUT_KEY, RunConfig, RunId, RunStream, Runner};
+use adk_build::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::{Event, LEFT_OUT_KEY, RunConfig, RunId, RunStream, Runner};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};

@@ -1,14 +1,14 @@
 //! [`Crashing`]: an engine that stops at a chosen point, as in a process that is killed there.
 
-use adk_core::engine::{
+use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
     MemoryJournal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
     RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
     is_failure,
 };
-use adk_core::model::Usage;
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Result, RunId};
+use adk_build::model::Usage;
+use adk_build::session::Location;
+use adk_build::{BoxFuture, Result, RunId};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

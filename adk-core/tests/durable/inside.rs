@@ -1,10 +1,10 @@
 //! Agents as tools: their own calls are recorded one by one.
 
 use super::crash::{Ended, World, drive};
-use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, Usage};
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::llm::LlmAgent;
+use adk_build::model::{Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, Usage};
+use adk_build::tool::FunctionTool;
+use adk_build::{
     AgentTool, CallbackContext, Content, ErrorKind, FunctionCall, Part, Role, RunConfig, RunEnd,
     SequentialAgent,
 };

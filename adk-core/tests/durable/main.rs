@@ -3,8 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[path = "../support/mod.rs"]
-mod support;
+use adk_store_kit::trees as support;
 
 mod again;
 mod asks;
@@ -16,7 +15,6 @@ mod inside;
 mod matrix;
 mod people;
 mod person;
-mod queue;
 mod record;
 mod refused;
 mod schedule;

@@ -5,11 +5,11 @@ use super::confirm;
 use super::talks;
 use super::trees::{Named, item, works};
 use crate::support::*;
-use adk_core::Await;
-use adk_core::llm::LlmAgent;
-use adk_core::model::ModelRequest;
-use adk_core::testing::Reply;
-use adk_core::tool::FunctionTool;
+use adk_build::Await;
+use adk_build::llm::LlmAgent;
+use adk_build::model::ModelRequest;
+use adk_build::testing::Reply;
+use adk_build::tool::FunctionTool;
 use serde_json::json;
 use std::time::Duration;
 

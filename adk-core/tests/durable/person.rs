@@ -2,7 +2,7 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::{Await, Error, ErrorKind, RunEnd, RunId, Runner, Waiting};
+use adk_build::{Await, Error, ErrorKind, InMemoryStore, RunEnd, RunId, Runner, Waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 enum Decision {
     Publish,
     Revise(String),
@@ -144,7 +144,7 @@ async fn a_question_is_listed_and_its_answer_written_in_another_process() {
 async fn answers_are_checked_by_the_type_or_without_the_workflow_by_the_schema() {
     /// A type that accepts fewer values than its schema.
     #[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     #[serde(try_from = "String", into = "String")]
     #[schemars(with = "String")]
     struct Short(String);
@@ -198,7 +198,7 @@ async fn answers_are_checked_by_the_type_or_without_the_workflow_by_the_schema()
 #[tokio::test]
 async fn an_answer_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     struct Grade {
         score: u8,
     }
@@ -232,7 +232,7 @@ async fn an_answer_is_parsed_like_that_of_a_model() {
 #[tokio::test]
 async fn an_answer_with_alternatives_is_parsed_like_that_of_a_model() {
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     enum Verdict {
         Refuse,
         Approve {
@@ -561,35 +561,15 @@ async fn a_dropped_resume_releases_its_run() {
     );
 }
 
-/// A process in memory that shares its data with others.
-struct Shared(World);
-
-impl tenants::Process for Shared {
-    async fn runner(&self, app: &str, tree: Tree) -> Runner {
-        let World {
-            sessions, journal, ..
-        } = &self.0;
-        let builder = Runner::builder()
-            .app_name(app)
-            .session_store(sessions.clone())
-            .engine(journal.clone());
-        builder.workflow(tree).build().unwrap()
-    }
-}
-
-#[tokio::test]
-async fn runs_of_all_tenants_are_recovered() {
-    tenants::resumes_abandoned_runs(&Shared(World::new()), async || {}).await;
-    tenants::waits(&Shared(World::new())).await;
-}
-
 /// A watch offers a run again later if its `resume_by` refuses the run as busy. Other runs continue
 /// in the meantime.
 #[tokio::test(start_paused = true)]
 async fn a_refused_run_does_not_block_others() {
-    let processes = Shared(World::new());
-    let runner =
-        tenants::Process::runner(&processes, "app", asking(vec![run(asks("answer"))])).await;
+    let builder = Runner::builder()
+        .app_name("app")
+        .store(InMemoryStore::new());
+    let asking_tree = asking(vec![run(asks("answer"))]);
+    let runner: Runner = builder.workflow(asking_tree).build().unwrap();
     for tenant in ["greedy", "greedy", "greedy", "modest"] {
         let runner = runner.for_app(tenant);
         let paused = runner

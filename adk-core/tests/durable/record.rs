@@ -3,9 +3,10 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::engine::RunRegistry as _;
-use adk_core::spec::Topology;
-use adk_core::{ErrorKind, Event, Flow, RunConfig, RunId, Runner};
+use adk_build::engine::RunRegistry as _;
+use adk_build::spec::Topology;
+use adk_build::{ErrorKind, Event, Flow, RunConfig, RunId, Runner};
+use adk_store_kit::sessions::delta;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -50,7 +51,7 @@ async fn the_record_holds_the_input_the_shape_and_the_initial_state() {
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
     handle
-        .create(store::delta(json!({"k": 1, "user:k": 2})))
+        .create(delta(json!({"k": 1, "user:k": 2})))
         .await
         .unwrap();
     handle
@@ -78,7 +79,7 @@ async fn the_record_holds_the_input_the_shape_and_the_initial_state() {
         ("w", handle.key(), 2)
     );
     assert_eq!(record.message.text(), "go");
-    let to_json = |delta: &adk_core::StateDelta| serde_json::to_value(delta).unwrap();
+    let to_json = |delta: &adk_build::StateDelta| serde_json::to_value(delta).unwrap();
     assert_eq!(to_json(&record.delta), json!({"topic": "go", "k": 3}));
     assert_eq!(
         to_json(&record.state),
@@ -86,13 +87,13 @@ async fn the_record_holds_the_input_the_shape_and_the_initial_state() {
     );
     assert_eq!(
         record.topology.hash(),
-        Topology::of(adk_core::DynAgent::meta(&tree)).hash()
+        Topology::of(adk_build::DynAgent::meta(&tree)).hash()
     );
     assert_eq!(record.config, serde_json::to_value(&config).unwrap());
     // The record survives JSON, for stores.
     let again: Value = serde_json::to_value(&record).unwrap();
     assert_eq!(
-        serde_json::from_value::<adk_core::engine::RunRecord>(again).unwrap(),
+        serde_json::from_value::<adk_build::engine::RunRecord>(again).unwrap(),
         record
     );
 }
@@ -103,7 +104,7 @@ async fn a_resumed_run_sees_its_old_state_and_writes_of_others_in_log_order() {
     let (runner, tree) = (runner(&world), Tree::new("w", vec![run(sees())]));
     let handle = runner.session("u", "s");
     handle
-        .create(store::delta(json!({"k": 1, "user:k": 2})))
+        .create(delta(json!({"k": 1, "user:k": 2})))
         .await
         .unwrap();
     handle.run(&tree, "go").await.unwrap_err();

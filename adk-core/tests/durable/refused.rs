@@ -4,10 +4,10 @@ use super::crash::{World, drive};
 use super::talks::llm;
 use super::trees::works;
 use crate::support::*;
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::llm::LlmAgent;
-use adk_core::testing::Reply;
-use adk_core::{Await, ErrorKind, Event, Flow, KeySpec, RunId, Runner};
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::Reply;
+use adk_build::{Await, ErrorKind, Event, Flow, KeySpec, RunId, Runner};
 use serde::{Deserialize, Serialize};
 
 /// Starts a run that is killed in its second agent, and returns its id.
@@ -65,7 +65,7 @@ async fn another_shape_is_refused_with_a_diff() {
 mod then {
     use super::*;
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     pub enum Decision {
         Publish,
         Revise,
@@ -75,7 +75,7 @@ mod then {
 mod now {
     use super::*;
     #[derive(Clone, Debug, Serialize, Deserialize, schemars::JsonSchema)]
-    #[schemars(crate = "adk_core::__private::schemars")]
+    #[schemars(crate = "adk_build::__private::schemars")]
     pub enum Decision {
         Publish,
         Revise,
@@ -273,7 +273,7 @@ async fn a_changed_agent_is_reported() {
                 if !text.is_empty() {
                     cx.emit(Event::new().with_text(text)).await?;
                 }
-                cx.step("x", std::future::pending::<adk_core::Result<()>>())
+                cx.step("x", std::future::pending::<adk_build::Result<()>>())
                     .await?;
                 Ok(Flow::Continue)
             })

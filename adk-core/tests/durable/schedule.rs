@@ -8,14 +8,14 @@
 
 use super::engine::Ops;
 use crate::support::*;
-use adk_core::engine::{
+use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
     MemoryJournal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
     RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
 };
-use adk_core::model::Usage;
-use adk_core::session::{Location, MemoryStore, SessionStore};
-use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
+use adk_build::model::Usage;
+use adk_build::session::{Location, MemoryStore, SessionStore};
+use adk_build::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};

@@ -3,12 +3,12 @@
 
 use super::trees::{Named, works};
 use crate::support::*;
-use adk_core::build::LlmAgentBuilder;
-use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelRequest, ModelStream};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::build::LlmAgentBuilder;
+use adk_build::llm::LlmAgent;
+use adk_build::model::{Model, ModelRequest, ModelStream};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{
     AgentTool, BoxFuture, Content, DynTool, ReadonlyContext, Result, ToolContext, Toolset,
 };
 use serde::Deserialize;
@@ -66,7 +66,7 @@ pub fn llm(name: &'static str, says: fn(&ModelRequest) -> Reply) -> LlmAgentBuil
 }
 
 #[derive(Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Number {
     n: u32,
 }
@@ -136,7 +136,7 @@ fn updates(key: &'static str) -> FunctionTool {
                 cx.state().update(format!("user:{key}"), add).await?;
                 let twice: u32 = cx.state().update(format!("temp:{key}"), add).await?;
                 cx.state().set(format!("{key} {n}"), sum)?;
-                Ok::<_, adk_core::Error>(json!([sum, twice]))
+                Ok::<_, adk_build::Error>(json!([sum, twice]))
             })
         },
     );
@@ -237,7 +237,7 @@ fn chat() -> LlmAgent {
         }
         calculates(request)
     };
-    let compact = adk_core::llm::Compaction::new().after(3).keep(1);
+    let compact = adk_build::llm::Compaction::new().after(3).keep(1);
     llm("chat", says)
         .tool(adds("sum"))
         .compact(compact)

@@ -1,8 +1,8 @@
 //! Workflows of every kind of block, whose agents have side effects and read keys of others.
 
 use crate::support::*;
-use adk_core::spec::{Attempts, KeySpec, Over, StepKind};
-use adk_core::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result, Secret};
+use adk_build::spec::{Attempts, KeySpec, Over, StepKind};
+use adk_build::{Context, Error, ErrorKind, Event, Flow, KeySpec as Key, Result, Secret};
 use serde_json::{Value, json};
 use std::time::Duration;
 

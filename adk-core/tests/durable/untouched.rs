@@ -3,11 +3,11 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::engine::{RunFilter, RunInfo, RunRegistry as _};
-use adk_core::llm::LlmAgent;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tool::FunctionTool;
-use adk_core::{
+use adk_build::engine::{RunFilter, RunInfo, RunRegistry as _};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tool::FunctionTool;
+use adk_build::{
     Await, Content, Error, ErrorKind, FunctionResponse, Part, Role, RunEnd, RunId, Runner, Waiting,
 };
 use serde_json::{Map, Value, json};
@@ -263,7 +263,7 @@ async fn a_resume_with_an_unknown_or_foreign_id_changes_nothing() {
         let request = match set {
             "message" => request.message("go on"),
             "state" => request.state("count", 1),
-            _ => request.config(adk_core::RunConfig::adk()),
+            _ => request.config(adk_build::RunConfig::adk()),
         };
         let error = asked.assert_refused(ErrorKind::Config, request).await;
         assert!(
@@ -308,7 +308,7 @@ async fn an_answer_to_a_call_of_another_session_user_or_tool_changes_nothing() {
         Content::new(Role::User, vec![Part::from(answer)])
     };
     let calls = model.requests().len();
-    let send = |session: &adk_core::runner::SessionHandle, name: &str| {
+    let send = |session: &adk_build::runner::SessionHandle, name: &str| {
         let (session, content) = (session.clone(), says(name));
         let simple = &simple;
         async move { session.run(simple, content).await }

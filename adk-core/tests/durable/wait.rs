@@ -2,8 +2,8 @@
 
 use super::crash::World;
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::{Error, ErrorKind, Event, Flow, RunEnd, Runner};
+use adk_build::engine::MemoryJournal;
+use adk_build::{Error, ErrorKind, Event, Flow, RunEnd, Runner};
 
 fn asks(name: &'static str) -> By {
     by(name, |cx| {
@@ -27,7 +27,7 @@ fn tree() -> Tree {
     )
 }
 
-async fn texts(stream: &mut adk_core::RunStream<'_, ()>) -> Vec<String> {
+async fn texts(stream: &mut adk_build::RunStream<'_, ()>) -> Vec<String> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         all.push(event.unwrap().text());

@@ -1,38 +1,13 @@
 //! Withdrawn questions, in memory.
 
 use super::crash::{Ended, World, drive};
-use crate::support::withdrawn::{Stage, around, blocks};
 use crate::support::*;
-use adk_core::{RunId, Runner};
+use adk_build::{RunId, Runner};
+use adk_store_kit::questions::{Signals, around, blocks};
 
 /// Returns a factory of runners whose processes are not killed.
 fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
     async |tree| world.knowing(usize::MAX, Some(tree)).0
-}
-
-#[tokio::test]
-async fn a_question_is_withdrawn_when_its_block_ends() {
-    withdrawn::when_blocks_end(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_question_is_withdrawn_while_a_race_continues() {
-    withdrawn::while_a_race_goes_on(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_repeats_questions_of_the_failed_block() {
-    withdrawn::with_a_failed_run(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_repeats_expired_questions() {
-    withdrawn::after_expiry(process(&World::new())).await;
-}
-
-#[tokio::test]
-async fn a_retry_does_not_repeat_handled_questions() {
-    withdrawn::after_handled_expiry(process(&World::new())).await;
 }
 
 /// Returns the run of a world and the texts of its events.
@@ -51,8 +26,8 @@ async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
 
 /// Kills a run at a point and resumes it. A person may answer the open questions in between.
 /// Returns whether the point exists.
-async fn kill(name: &str, block: fn(&Stage) -> Node, at: usize, is_answered: bool) -> bool {
-    let (world, stage) = (World::new(), Stage::open());
+async fn kill(name: &str, block: fn(&Signals) -> Node, at: usize, is_answered: bool) -> bool {
+    let (world, stage) = (World::new(), Signals::open());
     let tree = || around(block(&stage), &stage);
     let (runner, engine) = world.knowing(at, Some(tree()));
     let workflow = tree();

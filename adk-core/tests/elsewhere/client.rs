@@ -4,16 +4,16 @@
 use super::log::Log;
 use super::serve::Process;
 use crate::support::Tree;
-use adk_core::engine::{
+use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
     RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
     RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
     Waiting, refuse,
 };
 
-use adk_core::model::Usage;
-use adk_core::session::{Location, SessionStore};
-use adk_core::{BoxFuture, Result, RunId, Runner};
+use adk_build::model::Usage;
+use adk_build::session::{Location, SessionStore};
+use adk_build::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
 use std::future::{pending, ready};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl RunDriver for Client {
             let process = Process::new(log.clone(), tree, usize::MAX);
             let (runner, posted) = process.runner();
             let report = match runner.with_workflow(tree()).begin(task) {
-                Ok(request) => adk_core::Outcome::report(
+                Ok(request) => adk_build::Outcome::report(
                     process.serve(request, posted, pending()).await.0.unwrap(),
                 ),
                 Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),

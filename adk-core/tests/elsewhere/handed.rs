@@ -4,8 +4,8 @@ use super::client::client;
 use super::log::Log;
 use super::runs::{all, comparable, in_process, shape};
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::{Error, ErrorKind, Event, Flow, LiveQueue, RunEnd, Runner};
+use adk_build::engine::MemoryJournal;
+use adk_build::{Error, ErrorKind, Event, Flow, LiveQueue, RunEnd, Runner};
 use std::future::pending;
 use std::sync::Arc;
 

@@ -1,10 +1,10 @@
 //! [`Log`]: data that outlives every process: events with their slots, records of calls, answers.
 
-use adk_core::engine::{DrivenRun, RunRecord, RunStatus, Slot, Stored, Update, Waiting};
-use adk_core::session::{
+use adk_build::engine::{DrivenRun, RunRecord, RunStatus, Slot, Stored, Update, Waiting};
+use adk_build::session::{
     EventFilter, Location, Opening, Session, SessionKey, SessionSnapshot, SessionStore, StateMap,
 };
-use adk_core::{BoxFuture, Event, Result, StateDelta};
+use adk_build::{BoxFuture, Event, Result, StateDelta};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex};

@@ -5,8 +5,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
-#[path = "../support/mod.rs"]
-mod support;
+use adk_store_kit::trees as support;
+
 #[path = "../durable/talks.rs"]
 mod talks;
 #[path = "../durable/trees.rs"]

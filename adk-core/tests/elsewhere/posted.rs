@@ -1,14 +1,14 @@
 //! [`Posted`]: the engine that agents see. It owns no data and posts every effect.
 
 use super::log::Log;
-use adk_core::engine::{
+use adk_build::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
     Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
     RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::model::Usage;
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Error, ErrorKind, Result, RunId};
+use adk_build::model::Usage;
+use adk_build::session::Location;
+use adk_build::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 

@@ -4,9 +4,9 @@ use super::log::Log;
 use super::serve::Process;
 use super::{talks, trees};
 use crate::support::*;
-use adk_core::engine::{BranchReport, MemoryJournal};
-use adk_core::spec::Limits;
-use adk_core::{ErrorKind, Event, Flow, Runner};
+use adk_build::engine::{BranchReport, MemoryJournal};
+use adk_build::spec::Limits;
+use adk_build::{ErrorKind, Event, Flow, Runner};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn reads_item(name: &'static str) -> By {
     });
     agent.meta = agent
         .meta
-        .writes(Box::leak(Box::new([adk_core::spec::KeySpec::new(
+        .writes(Box::leak(Box::new([adk_build::spec::KeySpec::new(
             name, "Value",
         )])));
     agent

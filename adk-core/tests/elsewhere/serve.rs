@@ -4,8 +4,8 @@
 use super::log::Log;
 use super::posted::{Effect, Posted, unknown};
 use crate::support::Tree;
-use adk_core::engine::{Body, BranchReport, BranchTask, ClaimedRun, Stored};
-use adk_core::{Outcome, Result, RunRequest, Runner};
+use adk_build::engine::{Body, BranchReport, BranchTask, ClaimedRun, Stored};
+use adk_build::{Outcome, Result, RunRequest, Runner};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ impl Process {
 
     pub fn runner(&self) -> (Runner, mpsc::UnboundedReceiver<Effect>) {
         let (engine, posted) = Posted::new(self.log.clone());
-        let sessions: Arc<dyn adk_core::session::SessionStore> = Arc::new(self.log.clone());
+        let sessions: Arc<dyn adk_build::session::SessionStore> = Arc::new(self.log.clone());
         let runner = Runner::builder().session_store(sessions).engine(engine);
         (runner.build().unwrap(), posted)
     }
@@ -180,7 +180,7 @@ impl Process {
         self,
         task: Value,
         cancelled: impl Future<Output = ()> + Send + 'static,
-    ) -> adk_core::BoxFuture<'static, Value> {
+    ) -> adk_build::BoxFuture<'static, Value> {
         Box::pin(async move {
             let task: BranchTask = serde_json::from_value(task).unwrap();
             let (runner, posted) = self.runner();
@@ -189,8 +189,8 @@ impl Process {
                 .serve(runner.branch(&tree, task), posted, cancelled)
                 .await;
             let joined = match ended {
-                Some(ended) => adk_core::Outcome::branch_report(ended, Vec::new()),
-                None => BranchReport::new(Ok(adk_core::engine::BranchEnd::default())),
+                Some(ended) => adk_build::Outcome::branch_report(ended, Vec::new()),
+                None => BranchReport::new(Ok(adk_build::engine::BranchEnd::default())),
             };
             json!({"ended": joined.to_value().unwrap(), "places": places})
         })

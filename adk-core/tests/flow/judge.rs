@@ -4,7 +4,7 @@ use super::grow::agents::waits;
 use super::reference::{EXACT, Found, Relaxed, look};
 use super::spec::{Store, spec};
 use super::tree::{Block, ERROR, Flow, KEYS, Key, Kind, Node, OWN, all_written, has_prefix};
-use adk_core::check::{Diagnostic, faults};
+use adk_build::check::{Diagnostic, faults};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -27,7 +27,6 @@ mod failures;
 mod grow;
 mod judge;
 mod pairs;
-mod random;
 mod real;
 mod reference;
 mod shrink;
@@ -35,7 +34,8 @@ mod spec;
 mod text;
 mod tree;
 
-use adk_core::spec::Over;
+use adk_build::spec::Over;
+use adk_store_kit::random;
 use failures::Failures;
 use grow::grow;
 use judge::{Verdict, judge};

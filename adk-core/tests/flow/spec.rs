@@ -1,9 +1,9 @@
 //! Converts a workflow to the [`Spec`] that the macro would write.
 
 use super::tree::{Agent, Block, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
-use adk_core::__private::typed::Numbered;
-use adk_core::Secret;
-use adk_core::spec::{
+use adk_build::__private::typed::Numbered;
+use adk_build::Secret;
+use adk_build::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step,
     StepKind, ToolMeta,
 };

@@ -1,7 +1,7 @@
 //! Formats a workflow as a user would write it, so that a failing tree is readable.
 
 use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Flow {

@@ -1,6 +1,6 @@
 //! Workflows as data. The text, the spec and both executions are derived from them.
 
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

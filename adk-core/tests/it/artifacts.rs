@@ -1,19 +1,10 @@
 //! Artifact stores in memory and in a folder, and the store that a runner selects.
 
-use crate::support::artifacts::{self, Stores};
-use crate::support::survival::Scratch;
-use adk_core::session::{MemoryStore, SessionKey};
-use adk_core::{ArtifactStore, ErrorKind, FolderArtifacts, MemoryArtifacts, Part, StoreErrorKind};
+use adk_build::session::SessionKey;
+use adk_build::{ArtifactStore, ErrorKind, FolderArtifacts, Part, StoreErrorKind};
+use adk_store_kit::victim::Scratch;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-fn in_folder(path: &Path) -> Stores {
-    Stores {
-        artifacts: FolderArtifacts::open(path).unwrap().into(),
-        sessions: Arc::new(MemoryStore::new()),
-    }
-}
 
 fn key() -> SessionKey {
     SessionKey::new("a", "u", "s")
@@ -34,43 +25,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn the_store_in_memory_passes_the_common_tests() {
-    let stores = Stores {
-        artifacts: MemoryArtifacts::new().into(),
-        sessions: Arc::new(MemoryStore::new()),
-    };
-    artifacts::keeps(&stores, true).await;
-    artifacts::together(vec![stores]).await;
-}
-
-#[tokio::test]
-async fn the_store_in_a_folder_passes_the_common_tests() {
+async fn a_folder_is_made_and_keeps_no_drafts() {
     let scratch = Scratch::new();
     let folder = scratch.path().join("is/made");
-    let stores = in_folder(&folder);
-    artifacts::keeps(&stores, true).await;
-    artifacts::refuses_depth(&stores).await;
-    assert_eq!(
-        fs::read_dir(folder.join("tmp")).unwrap().count(),
-        0,
-        "no drafts remain"
-    );
-    assert_eq!(
-        fs::read_dir(scratch.path()).unwrap().count(),
-        1,
-        "the folder has no siblings"
-    );
-    // Another process finds every version.
-    let again = FolderArtifacts::open(&folder).unwrap();
-    let key = SessionKey::new("artifacts", "parts", "s");
-    assert_eq!(again.list(&key).await.unwrap(), ["large", "part"]);
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn saves_of_two_processes_get_separate_versions() {
-    let scratch = Scratch::new();
-    let (one, two) = (in_folder(scratch.path()), in_folder(scratch.path()));
-    artifacts::together(vec![one, two]).await;
+    let store = FolderArtifacts::open(&folder).unwrap();
+    store.save(&key(), "a", Part::text("x")).await.unwrap();
+    assert_eq!(fs::read_dir(folder.join("tmp")).unwrap().count(), 0);
+    let siblings = fs::read_dir(scratch.path()).unwrap().count();
+    assert_eq!(siblings, 1, "the folder has no siblings");
 }
 
 /// Deletes a file repeatedly while others save it: no call fails, and the remaining versions are
@@ -137,7 +99,7 @@ async fn leftovers_of_a_dead_process_are_not_versions() {
 
 #[tokio::test]
 async fn an_unusable_folder_is_reported() {
-    let kind = |error: &adk_core::Error| match error.kind() {
+    let kind = |error: &adk_build::Error| match error.kind() {
         ErrorKind::Store(kind) => kind,
         other => panic!("{other:?}: {error}"),
     };

@@ -2,12 +2,12 @@
 //! a map.
 
 use crate::support::*;
-use adk_core::engine::{
+use adk_build::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
     RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::session::Location;
-use adk_core::{BoxFuture, Error, Event, Flow, Result, Runner};
+use adk_build::session::Location;
+use adk_build::{BoxFuture, Error, Event, Flow, Result, Runner};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

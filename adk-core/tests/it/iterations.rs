@@ -3,8 +3,8 @@
 //! innermost loop wins.
 
 use crate::support::{self, Tree, by, each, parallel, put, repeat, run, say, select, sequence};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::{Context, Event, Flow, LOOP_ITERATION_KEY, Result, Runner};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{Context, Event, Flow, LOOP_ITERATION_KEY, Result, Runner};
 use serde_json::{Value, json};
 
 /// Returns path, round and a partial mark of every event but the user's.
@@ -187,8 +187,8 @@ async fn a_round_that_an_agent_sets_itself_is_kept() {
 
 #[tokio::test(start_paused = true)]
 async fn pieces_calls_and_answers_of_a_model_carry_the_round() {
-    use adk_core::llm::{Declared, Declares, LlmDecl};
-    use adk_core::{AgentKind, AgentMeta};
+    use adk_build::llm::{Declared, Declares, LlmDecl};
+    use adk_build::{AgentKind, AgentMeta};
     struct Talks;
     impl Declares<0> for Talks {
         const DECL: LlmDecl = LlmDecl::new(AgentMeta::new(AgentKind::Llm, "talker"));
@@ -197,7 +197,7 @@ async fn pieces_calls_and_answers_of_a_model_carry_the_round() {
         .reply(Reply::new().call("nothing", json!({})))
         .reply(Reply::new().text("one two").pieces(["one ", "two"]))
         .reply(Reply::new().text("three"));
-    let config = adk_core::RunConfig::new().streaming(true);
+    let config = adk_build::RunConfig::new().streaming(true);
     let runner: Runner = Runner::builder()
         .model(model)
         .config(config)

@@ -1,9 +1,9 @@
 //! Instances whose keys differ from their definition, on trees wired by hand.
 
 use crate::support::*;
-use adk_core::__private::function::{FunctionParam, StateRead};
-use adk_core::spec::{InputSpec, KeySpec};
-use adk_core::{ErrorKind, Event, Flow, Runner};
+use adk_build::__private::function::{FunctionParam, StateRead};
+use adk_build::spec::{InputSpec, KeySpec};
+use adk_build::{ErrorKind, Event, Flow, Runner};
 
 fn runner() -> Runner {
     Runner::builder().build().unwrap()
@@ -173,7 +173,7 @@ fn polish() -> Tree {
         },
         vec![
             run(put("writer", "draft", |cx| {
-                let get = |cx: &mut adk_core::Context, key| cx.state().get::<String>(key).unwrap();
+                let get = |cx: &mut adk_build::Context, key| cx.state().get::<String>(key).unwrap();
                 assert_eq!(get(cx, "note"), None, "an output that was not written");
                 let (draft, tone) = (get(cx, "draft").unwrap(), get(cx, "tone").unwrap());
                 format!("{tone} {draft}")

@@ -2,8 +2,8 @@
 //! appear in the stream only and are not stored.
 
 use crate::support::{By, Node, Tree, by, each, exit, parallel, put, repeat, run, say, sequence};
-use adk_core::spec::NodeKind;
-use adk_core::{
+use adk_build::spec::NodeKind;
+use adk_build::{
     AGENT_LIFECYCLE_KEY, Error, Event, Flow, Lifecycle, LifecycleOutcome, LifecyclePhase,
     LoopEndReason, RunConfig, RunEnd, Runner,
 };

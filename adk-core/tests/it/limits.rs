@@ -1,15 +1,10 @@
 //! Deep trees, long paths, huge inputs, and values read from JSON.
 
-use crate::support::store::with_room;
 use crate::support::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::model::{FinishReason, Usage};
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::spec::InputSpec;
-use adk_core::testing::ScriptedModel;
-use adk_core::{At, Content, ErrorKind, Event, MAX_DEPTH, Part, Path, Runner, StateDelta};
+use adk_build::model::{FinishReason, Usage};
+use adk_build::spec::InputSpec;
+use adk_build::{At, Content, ErrorKind, Event, MAX_DEPTH, Part, Path, Runner, StateDelta};
 use serde_json::json;
-use std::sync::Arc;
 
 fn runner() -> Runner {
     Runner::builder().build().unwrap()
@@ -83,7 +78,7 @@ async fn workflows_may_be_nested_fifty_deep() {
     let innermost = by("stop", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("note", "here")).await?;
-            Ok(adk_core::Flow::Exit)
+            Ok(adk_build::Flow::Exit)
         })
     });
     let mut node = repeat("l", None, vec![run(innermost)]);
@@ -197,51 +192,4 @@ async fn a_panic_in_a_let_is_an_error_of_the_run() {
         error.to_string().starts_with("agent `w` (at w): "),
         "{error}"
     );
-}
-
-/// A runner with sessions and a journal in memory.
-#[derive(Default)]
-struct Memory(Arc<MemoryStore>, MemoryJournal);
-
-impl limits::Opens for Memory {
-    async fn runner(&self, model: ScriptedModel) -> Runner {
-        let sessions: Arc<dyn SessionStore> = self.0.clone();
-        Runner::builder()
-            .app_name("app")
-            .model(model)
-            .session_store(sessions)
-            .engine(self.1.clone())
-            .build()
-            .unwrap()
-    }
-}
-
-#[test]
-fn values_that_agents_write_obey_the_limit() {
-    with_room(async || limits::agents_obey_the_limit(&Memory::default()).await);
-}
-
-#[test]
-fn initial_values_of_runs_obey_the_limit() {
-    with_room(async || limits::beginnings_obey_the_limit(&Memory::default()).await);
-}
-
-#[test]
-fn answers_of_people_obey_the_limit() {
-    with_room(async || limits::answers_obey_the_limit(&Memory::default()).await);
-}
-
-#[test]
-fn calls_and_results_of_tools_obey_the_limit() {
-    with_room(async || limits::tools_obey_the_limit(&Memory::default()).await);
-}
-
-#[test]
-fn outputs_of_models_obey_the_limit() {
-    with_room(async || limits::outputs_obey_the_limit(&Memory::default()).await);
-}
-
-#[test]
-fn ids_that_no_store_can_keep_are_refused() {
-    with_room(async || limits::ids_obey_the_limit(&Memory::default()).await);
 }

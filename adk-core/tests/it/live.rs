@@ -2,14 +2,14 @@
 //! run live.
 
 use crate::support::{Node, Tree, each, parallel, put, repeat, run, say, sequence};
-use adk_core::llm::{Declared, Declares, LlmDecl, OutputKey};
-use adk_core::spec::KeySpec;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::{
+use adk_build::llm::{Declared, Declares, LlmDecl, OutputKey};
+use adk_build::spec::KeySpec;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{
     AgentKind, AgentMeta, Content, DynAgent, Error, ErrorKind, Event, LiveQueue, RunConfig, RunEnd,
     RunStream, Runner,
 };
-use adk_core::{LoopAgent, SequentialAgent, llm::LlmAgent};
+use adk_build::{LoopAgent, SequentialAgent, llm::LlmAgent};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,6 +9,8 @@
     reason = "these are tests"
 )]
 
+use adk_store_kit::trees as support;
+
 mod artifacts;
 mod blocks;
 mod build;
@@ -20,11 +22,12 @@ mod lifecycle;
 mod limits;
 mod live;
 mod llm;
+#[path = "../memory_place/mod.rs"]
+mod memory_place;
+mod promises;
 mod runtime;
 mod sessions;
 mod stores;
-#[path = "../support/mod.rs"]
-mod support;
 mod together;
 mod tool_workflow;
 mod updates;

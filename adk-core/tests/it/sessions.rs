@@ -1,28 +1,12 @@
 //! Sessions: the store in memory, runs that write to it, and logs that are loaded in parts.
 
-use crate::support::store::{self, delta, state, stored};
 use crate::support::*;
-use adk_core::session::{EventFilter, MemoryStore, Opening, PAGE, Pages, Session, SessionKey};
-use adk_core::{BoxFuture, Error, ErrorKind, Event, Flow, Result, Runner, StoreErrorKind};
+use adk_build::session::{EventFilter, Opening, PAGE, Pages, Session, SessionKey};
+use adk_build::{BoxFuture, Error, ErrorKind, Event, Flow, Result, Runner, StoreErrorKind};
+use adk_store_kit::sessions::{delta, state, stored};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
-
-#[tokio::test]
-async fn the_store_in_memory_passes_the_common_tests() {
-    let memory = MemoryStore::new();
-    store::scopes(&memory).await;
-    store::keys(&memory).await;
-    store::events(&memory).await;
-    store::lists(&memory).await;
-    store::transfer(&memory).await;
-    store::ids(&memory).await;
-}
-
-#[test]
-fn the_store_in_memory_refuses_values_that_are_nested_too_deep() {
-    store::with_room(async || store::depth(&MemoryStore::new()).await);
-}
 
 /// Emits the visible value of each key, one event per key.
 fn tells(name: &'static str, keys: &'static [&'static str]) -> By {
@@ -108,7 +92,7 @@ async fn sessions_of_a_user_share_user_keys() {
         last("v", "s3").await,
         ["own=null", "user:n=null", "app:v=2"]
     );
-    let keys = |all: Vec<adk_core::session::SessionSnapshot>| {
+    let keys = |all: Vec<adk_build::session::SessionSnapshot>| {
         all.into_iter()
             .map(|session| session.key.to_string())
             .collect::<Vec<_>>()

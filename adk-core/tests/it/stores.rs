@@ -1,10 +1,10 @@
 //! One store for a runner: the parts that it supplies and their replacement.
 
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::{Engine, MemoryJournal, Retention, RunFilter};
-use adk_core::memory::{InMemoryMemoryService, MemoryService};
-use adk_core::session::{EventFilter, Location, SessionStore};
-use adk_core::{
+use adk_build::engine::{Engine, MemoryJournal, Retention, RunFilter};
+use adk_build::memory::{InMemoryMemoryService, MemoryService};
+use adk_build::session::{EventFilter, Location, SessionStore};
+use adk_build::{
     ArtifactStore, Await, ErrorKind, Event, Flow, InMemoryStore, NoArtifacts, Part, Result, RunEnd,
     Runner, Store,
 };

@@ -2,15 +2,15 @@
 //! cancellation.
 
 use crate::support::*;
-use adk_core::engine::{
+use adk_build::engine::{
     Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
     RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::session::{
+use adk_build::session::{
     EventFilter, Location, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore,
 };
-use adk_core::spec::KeySpec;
-use adk_core::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
+use adk_build::spec::KeySpec;
+use adk_build::{BoxFuture, ErrorKind, Event, Flow, Result, RunEnd, Runner, StateDelta};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ fn talks(name: &'static str, events: u32) -> By {
                 if n % 3 == 0 {
                     tokio::spawn(tokio::task::yield_now())
                         .await
-                        .map_err(adk_core::Error::other)?;
+                        .map_err(adk_build::Error::other)?;
                 }
                 cx.emit(Event::new().with_state(name, n)).await?;
             }
@@ -37,7 +37,7 @@ fn talks(name: &'static str, events: u32) -> By {
     })
 }
 
-async fn read_events(mut stream: adk_core::RunStream<'_, ()>) -> Vec<Arc<Event>> {
+async fn read_events(mut stream: adk_build::RunStream<'_, ()>) -> Vec<Arc<Event>> {
     let mut all = Vec::new();
     while let Some(event) = stream.next().await {
         all.push(event.unwrap());
@@ -367,7 +367,7 @@ async fn a_temp_key_must_be_written_in_the_turn_like_any_other() {
 #[tokio::test]
 async fn an_agent_that_forwards_an_error_keeps_its_path() {
     let fails = by("fails", |_| {
-        Box::pin(async { Err(adk_core::Error::other("no luck")) })
+        Box::pin(async { Err(adk_build::Error::other("no luck")) })
     });
     let nested = Tree::with_keys(
         "nested",
@@ -379,7 +379,9 @@ async fn an_agent_that_forwards_an_error_keeps_its_path() {
     let tries = by("tries", move |cx| {
         let nested = nested.clone();
         Box::pin(async move {
-            let error = adk_core::DynAgent::run_dyn(&*nested, cx).await.unwrap_err();
+            let error = adk_build::DynAgent::run_dyn(&*nested, cx)
+                .await
+                .unwrap_err();
             assert_eq!(error.path().unwrap().to_string(), "w/tries/s/l#1/fails");
             cx.emit(Event::new().with_state("note", error.message()))
                 .await?;
@@ -394,6 +396,34 @@ async fn an_agent_that_forwards_an_error_keeps_its_path() {
         outcome.get::<String>("note").unwrap().as_deref(),
         Some("no luck")
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_drops_a_nested_workflow_continues_where_it_was() {
+    let waits = by("waits", |_| Box::pin(std::future::pending()));
+    let nested = Tree::with_keys(
+        "nested",
+        &[],
+        &[],
+        vec![sequence("s", vec![repeat("l", None, vec![run(waits)])])],
+    );
+    let nested = Arc::new(nested.lets("limit", 3));
+    let gives_up = by("gives_up", move |cx| {
+        let nested = nested.clone();
+        Box::pin(async move {
+            let work = adk_build::DynAgent::run_dyn(&*nested, cx);
+            timeout(Duration::from_secs(1), work).await.unwrap_err();
+            assert_eq!(cx.agent_name(), "gives_up");
+            cx.emit(Event::new().with_state("note", "here")).await?;
+            Ok(Flow::Continue)
+        })
+    });
+    let tree = Tree::new("w", vec![run(gives_up)]);
+    let outcome = runner().run(&tree, "go").await.unwrap();
+    let last = outcome.session().events().next_back().unwrap();
+    assert_eq!(last.path.to_string(), "w/gives_up");
+    let note = outcome.get::<String>("note").unwrap();
+    assert_eq!(note.as_deref(), Some("here"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

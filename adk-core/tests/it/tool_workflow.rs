@@ -1,10 +1,10 @@
 //! A tool that is a workflow by itself.
 
-use adk_core::engine::{MemoryJournal, RunFilter, RunStatus};
-use adk_core::model::{NoProvider, ToolDeclaration};
-use adk_core::session::{EventFilter, MemoryStore, SessionStore};
-use adk_core::spec::{KeySpec, ResourceSpec, ToolMeta};
-use adk_core::{
+use adk_build::engine::{MemoryJournal, RunFilter, RunStatus};
+use adk_build::model::{NoProvider, ToolDeclaration};
+use adk_build::session::{EventFilter, MemoryStore, SessionStore};
+use adk_build::spec::{KeySpec, ResourceSpec, ToolMeta};
+use adk_build::{
     Error, ErrorKind, Resources, Result, RunEnd, Runner, Tool, ToolArgs, ToolContext, ToolError,
     ToolWorkflow,
 };

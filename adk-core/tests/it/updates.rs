@@ -1,56 +1,56 @@
 //! Atomic updates of state: with sessions in memory, and in every kind of context.
 
-use crate::support::updates;
 use crate::support::*;
-use adk_core::callback::{CallbackContext, Plugin};
-use adk_core::engine::{Engine, MemoryEngine, MemoryJournal};
-use adk_core::llm::LlmAgent;
-use adk_core::model::ModelRequest;
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::spec::KeySpec;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::FunctionTool;
-use adk_core::{
-    AgentTool, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner, STATE_UPDATE_KEY,
-    ToolContext,
+use adk_build::callback::{CallbackContext, Plugin};
+use adk_build::engine::{Engine, MemoryEngine, MemoryJournal};
+use adk_build::llm::LlmAgent;
+use adk_build::memory::MemoryService;
+use adk_build::model::ModelRequest;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::spec::KeySpec;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::FunctionTool;
+use adk_build::{
+    AgentTool, ArtifactStore, Content, ErrorKind, Event, Flow, FunctionCall, Result, Runner,
+    STATE_UPDATE_KEY, Store, ToolContext,
 };
+use adk_store_kit::{Place, updates};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Sessions in memory, with a journal or without.
-#[derive(Default)]
-struct Memory<E>(Arc<MemoryStore>, E);
+/// Sessions in memory, without a journal.
+struct Sessions(Arc<MemoryStore>);
 
-impl<E: Engine + Clone> limits::Opens for Memory<E> {
-    async fn runner(&self, model: ScriptedModel) -> Runner {
-        let sessions: Arc<dyn SessionStore> = self.0.clone();
-        let runner = Runner::builder()
-            .app_name("app")
-            .model(model)
-            .session_store(sessions);
-        runner.engine(self.1.clone()).build().unwrap()
+impl Store for Sessions {
+    fn session_store(&self) -> Arc<dyn SessionStore> {
+        self.0.clone()
+    }
+    fn engine(&self) -> Arc<dyn Engine> {
+        Arc::new(MemoryEngine)
+    }
+    fn artifact_store(&self) -> Option<Arc<dyn ArtifactStore>> {
+        None
+    }
+    fn memory_service(&self) -> Option<Arc<dyn MemoryService>> {
+        None
+    }
+}
+
+impl Place for Sessions {
+    type Store = Self;
+
+    async fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    async fn open(&self) -> Self {
+        Self(self.0.clone())
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrent_updates_of_many_sessions_all_count() {
-    updates::adds_all(&Memory::<MemoryJournal>::default()).await;
-    updates::adds_all(&Memory::<MemoryEngine>::default()).await;
-}
-
-#[tokio::test]
-async fn an_update_happens_once_wherever_its_run_is_dropped() {
-    updates::adds_once(&Memory::<MemoryJournal>::default()).await;
-}
-
-#[tokio::test]
-async fn an_update_that_fails_changes_nothing() {
-    updates::changes_nothing(&Memory::<MemoryJournal>::default()).await;
-}
-
-#[tokio::test]
-async fn shared_keys_are_read_as_this_program_knows_them() {
-    updates::are_read_as_known(&Memory::<MemoryJournal>::default(), true).await;
+async fn concurrent_updates_all_count_without_a_journal() {
+    updates::concurrent_updates_all_count(&Sessions::new().await).await;
 }
 
 fn one_more(n: Option<u64>) -> u64 {
@@ -76,7 +76,7 @@ fn counts() -> FunctionTool {
                     .unwrap_err();
                 assert_eq!(refused.kind(), ErrorKind::Config, "{refused}");
                 if args.contains_key("fails") {
-                    Err(adk_core::Error::new(ErrorKind::Agent, "it failed"))
+                    Err(adk_build::Error::new(ErrorKind::Agent, "it failed"))
                 } else {
                     Ok(json!(all))
                 }

@@ -4,7 +4,7 @@ use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::grow::KEPT;
 use crate::support::SKIP;
 use crate::tree::{BLIND, BRIEF, OBSERVER};
-use adk_core::{Event, FailedAttempt, UNWRITTEN_KEY};
+use adk_build::{Event, FailedAttempt, UNWRITTEN_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,8 +4,8 @@ use crate::Plan;
 use crate::compare::{Branch, Item};
 use crate::grow::{Shape, What, item};
 use crate::support::SKIP;
-use adk_core::Flow;
-use adk_core::spec::{ERROR_KEY, Over};
+use adk_build::Flow;
+use adk_build::spec::{ERROR_KEY, Over};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use crate::support::SKIP;
 use crate::{Fails, Leave, Loop, Random};
-use adk_core::spec::{ERROR_KEY, Over};
+use adk_build::spec::{ERROR_KEY, Over};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 

@@ -16,8 +16,7 @@
     reason = "these are tests"
 )]
 
-#[path = "../support/mod.rs"]
-mod support;
+use adk_store_kit::trees as support;
 
 mod compare;
 #[path = "../support/discards.rs"]
@@ -26,9 +25,9 @@ mod expect;
 mod grow;
 mod tree;
 
-use adk_core::runner::SessionHandle;
-use adk_core::testing::ScriptedModel;
-use adk_core::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
+use adk_build::runner::SessionHandle;
+use adk_build::testing::ScriptedModel;
+use adk_build::{Content, Error, Event, Flow, LoopEndReason, Outcome, Part, RunEnd, Runner};
 use compare::{Branch, Item, Parts, compare, in_order, replay, to_lines, winners};
 use discards::State;
 use expect::{Ended, Failure};

@@ -3,9 +3,9 @@
 use crate::grow::{Shape, item};
 use crate::support::{self, Node, Tree, by};
 use crate::{Leave, Plan};
-use adk_core::llm::{IncludeContents, LlmAgent};
-use adk_core::spec::{Attempts, ERROR_KEY, KeySpec, Over, StepKind};
-use adk_core::{Error, ErrorKind, Event, Flow};
+use adk_build::llm::{IncludeContents, LlmAgent};
+use adk_build::spec::{Attempts, ERROR_KEY, KeySpec, Over, StepKind};
+use adk_build::{Error, ErrorKind, Event, Flow};
 
 /// An observing agent that sees the current turn.
 pub const BRIEF: &str = "brief";

@@ -1,6 +1,6 @@
 //! Discarded branches and elements in the log, and the required restoration of their writes.
 
-use adk_core::{Event, LEFT_OUT_KEY};
+use adk_build::{Event, LEFT_OUT_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

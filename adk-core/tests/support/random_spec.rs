@@ -1,7 +1,7 @@
 //! Random workflows as data: every kind of step, with names and texts chosen by the caller.
 
-use adk_core::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
-use adk_core::{AgentKind, AgentMeta, KeySpec, ToolMeta};
+use adk_build::spec::{InputSpec, Over, Renames, Spec, Step, StepKind};
+use adk_build::{AgentKind, AgentMeta, KeySpec, ToolMeta};
 
 /// Random numbers that are the same on every machine.
 pub struct Random(pub u64);

@@ -64,6 +64,10 @@ fn expand(tree: &str, before: &[String], into: &mut Vec<Vec<String>>) {
 pub fn paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (at, word) in code.match_indices("crate::") {
+        // `pub(in crate::a)` does not use `a`.
+        if code[..at].ends_with("pub(in ") {
+            continue;
+        }
         expand(&code[at + word.len()..], &[], &mut all);
     }
     for (at, word) in code.match_indices("super::") {
@@ -79,9 +83,14 @@ pub fn paths(code: &str, module: &[String]) -> Vec<Vec<String>> {
     all
 }
 
-/// Returns the module of each name that `lib.rs` exports.
+/// Returns the module of each name that `lib.rs` exports. A program exports none.
 pub fn exports(root: &Path) -> HashMap<String, Vec<String>> {
-    let lib = code(&root.join("lib.rs"));
+    let lib = root.join("lib.rs");
+    let lib = if lib.is_file() {
+        code(&lib)
+    } else {
+        String::new()
+    };
     let mut all = Vec::new();
     for export in lib.split("pub use ").skip(1) {
         expand(export, &[], &mut all);

@@ -2,11 +2,11 @@
 
 use crate::cell::{Case, KEY};
 use crate::wire_server::WireServer;
-use adk_core::model::{
+use adk_build::model::{
     FinishReason, Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse,
     ToolDeclaration,
 };
-use adk_core::{Content, FunctionCall, FunctionResponse, Part, Role};
+use adk_build::{Content, FunctionCall, FunctionResponse, Part, Role};
 use adk_genai::Genai;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
@@ -24,8 +24,8 @@ pub(crate) async fn in_silence<T>(server: &WireServer, work: impl Future<Output 
     let silence = async {
         loop {
             pauses.changed().await.expect("the server runs");
-            // The client, which is on this thread, reads what the server has sent. Each sleep is one
-            // turn of the runtime with its sockets, however late it ends.
+            // The client, which is on this thread, reads what the server has sent. Each sleep is
+            // one turn of the runtime with its sockets, however late it ends.
             for _ in 0..10 {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }

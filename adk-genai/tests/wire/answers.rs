@@ -1,7 +1,7 @@
 //! Tests of texts, calls, thoughts and token counts.
 
 use super::*;
-use adk_core::model::FinishReason;
+use adk_build::model::FinishReason;
 
 #[tokio::test]
 async fn a_stream_may_be_cut_anywhere_even_inside_of_a_character() {

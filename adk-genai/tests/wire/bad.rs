@@ -1,7 +1,7 @@
 //! Tests of all kinds of failures of a model.
 
 use super::*;
-use adk_core::model::ModelErrorKind as Kind;
+use adk_build::model::ModelErrorKind as Kind;
 use std::time::Duration;
 
 #[tokio::test]

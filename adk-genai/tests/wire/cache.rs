@@ -2,9 +2,9 @@
 //! providers that need them.
 
 use super::*;
-use adk_core::llm::LlmAgent;
-use adk_core::tool::FunctionTool;
-use adk_core::{Runner, ToolContext};
+use adk_build::llm::LlmAgent;
+use adk_build::tool::FunctionTool;
+use adk_build::{Runner, ToolContext};
 use serde_json::Map;
 
 /// Returns the bodies of the three requests of a conversation whose first turn calls a tool.

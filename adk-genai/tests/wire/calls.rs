@@ -87,7 +87,7 @@ async fn a_stream_that_stops_inside_an_event_is_retryable() {
     let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
     assert_eq!(
         error.kind(),
-        adk_core::model::ModelErrorKind::Connection,
+        adk_build::model::ModelErrorKind::Connection,
         "{error}"
     );
     assert!(error.is_retryable());
@@ -118,7 +118,7 @@ async fn a_stream_that_stops_without_a_reason_is_broken() {
         let (_, error) = fail(&model(&server, OPENAI), request("hi", true)).await;
         assert_eq!(
             error.kind(),
-            adk_core::model::ModelErrorKind::BrokenStream,
+            adk_build::model::ModelErrorKind::BrokenStream,
             "{error}"
         );
         assert!(

@@ -1,7 +1,7 @@
 //! Tests of schemas, options, images and files in the dialect of each provider.
 
 use super::*;
-use adk_core::model::ModelErrorKind as Kind;
+use adk_build::model::ModelErrorKind as Kind;
 
 fn review() -> Value {
     json!({

@@ -1,7 +1,7 @@
 //! Tests of the limits of an answer: bytes after decompression, and depth.
 
 use super::*;
-use adk_core::model::ModelErrorKind as Kind;
+use adk_build::model::ModelErrorKind as Kind;
 use std::io::Write as _;
 
 const LIMIT: usize = 64 * 1024;

@@ -15,10 +15,10 @@ mod settings;
 mod stops;
 mod turns;
 
-use adk_core::model::{
+use adk_build::model::{
     Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse, ToolDeclaration,
 };
-use adk_core::{Content, FunctionCall, FunctionResponse, Part, Role};
+use adk_build::{Content, FunctionCall, FunctionResponse, Part, Role};
 use adk_genai::Genai;
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};

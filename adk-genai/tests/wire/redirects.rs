@@ -1,7 +1,7 @@
 //! Tests of redirects, which would send keys and prompts to another host.
 
 use super::*;
-use adk_core::model::ModelErrorKind as Kind;
+use adk_build::model::ModelErrorKind as Kind;
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 

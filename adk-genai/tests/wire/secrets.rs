@@ -183,7 +183,7 @@ fn a_host_that_is_a_user_name_is_not_this_machine() {
     let error = genai.build().unwrap().get("m").unwrap_err();
     assert_eq!(
         error.kind(),
-        adk_core::model::ModelErrorKind::MissingKey,
+        adk_build::model::ModelErrorKind::MissingKey,
         "{error}"
     );
 }

@@ -1,7 +1,7 @@
 //! Tests of names, keys, base URLs and headers.
 
 use super::*;
-use adk_core::model::ModelErrorKind as Kind;
+use adk_build::model::ModelErrorKind as Kind;
 use adk_genai::Adapter;
 use std::collections::HashMap;
 
@@ -289,7 +289,7 @@ fn debug_output_contains_no_key() {
 
 #[test]
 fn the_provider_implements_the_traits_that_a_runner_needs() {
-    fn provider<P: adk_core::model::ModelProvider + Default + Clone + std::fmt::Debug>() {}
+    fn provider<P: adk_build::model::ModelProvider + Default + Clone + std::fmt::Debug>() {}
     provider::<Genai>();
     fn shared<T: Send + Sync + 'static>() {}
     shared::<Genai>();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Artifacts as files in a folder, which several processes may share.
 ///
 /// ```no_run
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # fn example() -> adk::Result<()> {
 /// use adk::FolderArtifacts;
 /// let runner: adk::Runner =

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// larger, and a [`Part::Other`] may look like a part of another kind.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Part, StoredPart};
 /// let part = Part::inline_data("image/png", vec![1, 2, 3]);
 /// let stored = StoredPart::new(&part)?;

@@ -10,7 +10,7 @@ use crate::{Error, ErrorKind, Result};
 /// The default has no name and no roles: it answers for the user who began the run.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Answerer;
 /// let ann = Answerer::user("ann").role("staff");
 /// assert_eq!(ann.roles, ["staff"]);

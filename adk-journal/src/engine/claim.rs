@@ -31,7 +31,7 @@ impl ClaimId {
     pub fn chosen(run_id: RunId) -> Self {
         Self {
             run_id,
-            epoch: IdSeed::new().claim(),
+            epoch: IdSeed::random().claim(),
         }
     }
 

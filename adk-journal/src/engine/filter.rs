@@ -10,7 +10,7 @@ use std::ops::Bound::{self, Excluded, Unbounded};
 /// the newest first.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::engine::RunFilter;
 /// let failed = RunFilter::failed().user("ann").limit(20);
 /// # let _ = failed;
@@ -19,7 +19,7 @@ use std::ops::Bound::{self, Excluded, Unbounded};
 /// A store may keep millions of runs, so all of them are listed in pages:
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Runner;
 /// use adk::engine::{MemoryJournal, RunFilter};
 /// # async fn list() -> adk::Result<()> {

@@ -26,7 +26,7 @@ use std::time::Duration;
 /// runners may work on the same runs.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Runner;
 /// use adk::engine::MemoryJournal;
 /// # fn main() -> adk::Result<()> {

@@ -35,6 +35,27 @@ pub struct Delivery {
 }
 
 impl Delivery {
+    /// Creates the slot of an event. `update` names the slot of an update of state.
+    pub fn slot(
+        self: Arc<Self>,
+        claim: ClaimId,
+        path: Path,
+        nth: u32,
+        update: Option<Name>,
+    ) -> Slot {
+        self.outbox.begin_commit();
+        Slot {
+            run_id: claim.run_id,
+            epoch: claim.epoch,
+            path,
+            nth,
+            done: Vec::new(),
+            begins: None,
+            update,
+            delivery: Committing(self),
+        }
+    }
+
     /// Creates the delivery of a run.
     pub fn new(session: Arc<Session>, seed: IdSeed) -> Self {
         Self {
@@ -220,31 +241,6 @@ impl Stored {
             temp,
             ticket: None,
         }
-    }
-}
-
-/// What only the runtime calls.
-#[doc(hidden)]
-impl Slot {
-    /// Creates the slot of an event.
-    pub fn new(claim: ClaimId, path: Path, nth: u32, delivery: Arc<Delivery>) -> Self {
-        delivery.outbox.begin_commit();
-        Self {
-            run_id: claim.run_id,
-            epoch: claim.epoch,
-            path,
-            nth,
-            done: Vec::new(),
-            begins: None,
-            update: None,
-            delivery: Committing(delivery),
-        }
-    }
-
-    /// Makes it the slot of an update of state.
-    pub fn with_update(mut self, update: Name) -> Self {
-        self.update = Some(update);
-        self
     }
 }
 

@@ -19,11 +19,18 @@ pub struct Update {
     key: Name,
     /// The event without the changed key.
     draft: Draft,
-    /// The value to start from, if it is not the value in the store.
-    base: Option<Option<Arc<Value>>>,
+    base: Base,
     /// The function that makes the new value. The mutex makes updates `Sync`, so that an engine may
     /// keep them where it keeps drafts; the mutex is never contended.
     change: Mutex<Change>,
+}
+
+/// The value that an update starts from.
+enum Base {
+    /// The value in the store.
+    Stored,
+    /// A known value; `None` if the key was never written.
+    Known(Option<Arc<Value>>),
 }
 
 impl Update {
@@ -32,7 +39,7 @@ impl Update {
         Self {
             key,
             draft,
-            base: None,
+            base: Base::Stored,
             change: Mutex::new(change),
         }
     }
@@ -45,12 +52,12 @@ impl Update {
 
     /// Sets the value to start from, instead of the value in the store.
     pub fn set_base(&mut self, base: Option<Arc<Value>>) {
-        self.base = Some(base);
+        self.base = Base::Known(base);
     }
 
     /// Returns whether the current value of the key is known.
     pub fn has_base(&self) -> bool {
-        self.base.is_some()
+        matches!(self.base, Base::Known(_))
     }
 
     /// Returns the stored key, with the prefix of the session, of its user or of its app.
@@ -71,8 +78,8 @@ impl Update {
     /// [`ErrorKind::Panic`] for a function that panics. Then nothing may be stored.
     pub fn apply(&mut self, current: Option<&Value>) -> Result<Draft> {
         let current = match &self.base {
-            Some(base) => base.as_deref(),
-            None => current,
+            Base::Known(base) => base.as_deref(),
+            Base::Stored => current,
         };
         let change = self
             .change

@@ -39,7 +39,7 @@ impl Event {
     /// REST interface writes camel case instead, as the `Serialize` of an event does.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::Event;
     /// let event = Event::new().with_text("Hi").with_state("draftKey", 1);
     /// let stored = event.to_stored()?;
@@ -74,7 +74,7 @@ impl Event {
     /// has an id or a time, or parts that ADK stores in another form.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::{Event, EventId};
     /// let mut event = Event::new().with_text("Hi");
     /// let unstamped = event.to_unstamped()?.expect("a plain event");

@@ -13,7 +13,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// [`since`](Self::since) select, [`last`](Self::last) takes the newest.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::session::EventFilter;
 /// let newest = EventFilter::new().last(20);
 /// let second_page = EventFilter::new().places(100..200);

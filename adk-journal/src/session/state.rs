@@ -38,7 +38,7 @@ impl Scope {
     /// Returns the scope of a key.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::session::Scope;
     /// assert_eq!(Scope::of("user:name"), Scope::User);
     /// assert_eq!(Scope::of("draft"), Scope::Session);
@@ -98,7 +98,7 @@ impl SharedState {
 /// the latter two without their prefix. `temp:` keys are dropped.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::StateDelta;
 /// let delta: StateDelta = [("draft", 1), ("user:name", 2), ("temp:x", 3)]
 ///     .map(|(key, value)| (key, serde_json::Value::from(value)))

@@ -4,7 +4,7 @@
 use crate::answerer::Answerer;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::types::{Hint, check_named, check_storable, option_value};
-use crate::workflow::parse::{ParseResult, Sink, Words, expect, field, list, parens};
+use crate::workflow::parse::{ParseResult, Sink, Words, answerer, expect, field, list, parens};
 use crate::workflow::unraw;
 use adk_spec::Check;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -51,6 +51,14 @@ pub(super) struct TypedKey {
     pub(super) ty: Type,
 }
 
+/// The calls of a tool that a person confirms.
+pub(super) enum Confirm {
+    /// `confirm`: each call.
+    Always,
+    /// `confirm = PREDICATE`: the calls that the predicate selects.
+    If(Expr),
+}
+
 /// `#[tool(...)]`.
 #[derive(Default)]
 pub(super) struct ToolArgs {
@@ -59,8 +67,7 @@ pub(super) struct ToolArgs {
     pub(super) writes: Vec<TypedKey>,
     pub(super) escalates: bool,
     pub(super) long_running: bool,
-    /// `confirm`, or `confirm = PREDICATE`.
-    pub(super) confirm: Option<Option<Expr>>,
+    pub(super) confirm: Option<Confirm>,
     /// `by = "staff"`, with the span of the word.
     pub(super) by: Option<(Span, Answerer)>,
     pub(super) timeout: Option<Timeout>,
@@ -164,16 +171,14 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
             "escalates" => out.escalates = true,
             "long_running" => out.long_running = true,
             "confirm" => {
-                out.confirm = Some(
-                    input
-                        .parse::<Option<Token![=]>>()?
-                        .map(|_| input.parse())
-                        .transpose()?,
-                )
+                out.confirm = Some(match input.parse::<Option<Token![=]>>()? {
+                    Some(_) => Confirm::If(input.parse()?),
+                    None => Confirm::Always,
+                })
             }
             "by" => {
                 input.parse::<Token![=]>()?;
-                out.by = Some((word.span(), Answerer::parse(input)?));
+                out.by = Some((word.span(), answerer(input)?));
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
             "retry" => {

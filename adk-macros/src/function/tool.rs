@@ -1,6 +1,6 @@
 //! `#[tool]` on a function.
 
-use super::args::ToolArgs;
+use super::args::{Confirm, ToolArgs};
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
@@ -241,11 +241,11 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
         .lifetimes()
         .map(|declared| &declared.lifetime);
     let asks = match predicate {
-        Some(predicate) => quote! {{
+        Confirm::If(predicate) => quote! {{
             let __adk_asks: for<#(#lifetimes),*> fn(#(#types),*) -> bool = #predicate;
             __adk_asks(#(#args.__give()),*)
         }},
-        None => quote!(true),
+        Confirm::Always => quote!(true),
     };
     let (head, begin) = (read(CONFIRM), read(BEGIN));
     Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))

@@ -123,31 +123,49 @@ pub(super) enum DeclKind {
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) name: Option<LitStr>,
+    pub(super) instruction: Option<Expr>,
+    pub(super) global_instruction: Option<Expr>,
+    pub(super) budget: Option<LitStr>,
+    pub(super) calls: ModelCalls,
+    pub(super) generation: Generation,
+    pub(super) tools: Tools,
+    /// Calls of methods of `LlmDecl`, for fields that the expansion does not need otherwise.
+    pub(super) declared: TokenStream,
+    pub(super) transfer: Vec<Path>,
+    /// Whether a transfer to the parent, and to peers, is disallowed.
+    pub(super) disallow_transfer: [bool; 2],
+    pub(super) callbacks: Vec<Callback>,
+}
+
+/// The model calls of an agent.
+#[derive(Default)]
+pub(super) struct ModelCalls {
     pub(super) model: Option<Expr>,
     /// Fallback models, in the order in which they are called.
     pub(super) fallback: Vec<Expr>,
-    pub(super) budget: Option<LitStr>,
-    pub(super) instruction: Option<Expr>,
-    pub(super) global_instruction: Option<Expr>,
-    pub(super) tools: Vec<Tool>,
-    /// `tools: [find, ..]`: the program may add more tools at run time.
-    pub(super) more_tools: bool,
-    /// The toolsets in `tools`: the number of each item, and the name at the mention.
-    pub(super) toolsets: Vec<(usize, Ident)>,
-    /// Calls of methods of `LlmDecl`, for fields that the expansion does not need otherwise.
-    pub(super) declared: TokenStream,
+    pub(super) timeout: Option<Timeout>,
+    pub(super) retry: Option<Expr>,
+    pub(super) max_turns: Option<Expr>,
+}
+
+/// The parameters of a model.
+#[derive(Default)]
+pub(super) struct Generation {
     pub(super) temperature: Option<Expr>,
     pub(super) top_p: Option<Expr>,
     pub(super) max_output_tokens: Option<Expr>,
     pub(super) stop: Vec<Expr>,
     pub(super) seed: Option<Expr>,
-    pub(super) timeout: Option<Timeout>,
-    pub(super) retry: Option<Expr>,
-    pub(super) max_turns: Option<Expr>,
-    pub(super) transfer: Vec<Path>,
-    /// Whether a transfer to the parent, and to peers, is disallowed.
-    pub(super) disallow_transfer: [bool; 2],
-    pub(super) callbacks: Vec<Callback>,
+}
+
+/// The list `tools` of an agent.
+#[derive(Default)]
+pub(super) struct Tools {
+    pub(super) list: Vec<Tool>,
+    /// `tools: [find, ..]`: the program may add more tools at run time.
+    pub(super) more: bool,
+    /// The toolsets in the list: the number of each item, and the name at the mention.
+    pub(super) sets: Vec<(usize, Ident)>,
 }
 
 pub(super) struct Tool {
@@ -233,6 +251,7 @@ pub(super) enum BlockKind {
 }
 
 /// `try(attempts = 3, timeout = "30s", delay = "1s", on = all) < ... > else < ... >`.
+#[derive(Default)]
 pub(super) struct Try {
     pub(super) attempts: Option<Limit>,
     pub(super) timeout: Option<Timeout>,

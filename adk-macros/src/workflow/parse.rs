@@ -6,6 +6,7 @@
 //! phase analyses the tree.
 
 mod agent;
+mod answerer;
 mod await_;
 mod block;
 pub(crate) mod expect;
@@ -17,6 +18,7 @@ mod match_;
 mod step;
 mod words;
 
+pub(crate) use answerer::answerer;
 pub(super) use field::closure;
 pub(crate) use words::Words;
 

@@ -11,7 +11,7 @@ mod server;
 #[path = "../support/mod.rs"]
 mod support;
 
-use adk_core::{ErrorKind, ToolsetErrorKind};
+use adk_build::{ErrorKind, ToolsetErrorKind};
 use adk_mcp::{HttpServer, Limits, McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
@@ -520,7 +520,7 @@ async fn secrets() {
 }
 
 /// Formats an error with all its parts.
-fn everything_of(error: &adk_core::Error) -> String {
+fn everything_of(error: &adk_build::Error) -> String {
     let mut text = format!("{error} {error:?}");
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {

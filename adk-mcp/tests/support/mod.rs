@@ -1,9 +1,9 @@
 //! An agent that makes calls from a script, and records their answers.
 
-use adk_core::engine::MemoryJournal;
-use adk_core::llm::LlmAgent;
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::{Content, Error, ErrorKind, MemoryArtifacts, Result, Runner, Toolset, Tree};
+use adk_build::engine::MemoryJournal;
+use adk_build::llm::LlmAgent;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{Content, Error, ErrorKind, MemoryArtifacts, Result, Runner, Toolset, Tree};
 use adk_mcp::McpToolset;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -34,7 +34,7 @@ impl MessageSource for Content {
 /// only this value.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::Content;
 /// use adk::model::Contents;
 /// let mut contents = Contents::from(vec![Content::user("Hello."), Content::model("Hi!")]);
@@ -44,38 +44,48 @@ impl MessageSource for Content {
 /// let texts: Vec<_> = contents.iter().map(Content::text).collect();
 /// assert_eq!(texts, ["Good day.", "Who are you?"]);
 /// ```
+// A conversation without messages has no list, so that an empty request allocates none.
 #[derive(Clone, Default)]
-pub struct Contents(Arc<Vec<Arc<dyn MessageSource>>>);
+pub struct Contents(Option<Arc<Vec<Arc<dyn MessageSource>>>>);
 
 impl Contents {
+    fn messages(&self) -> &[Arc<dyn MessageSource>] {
+        self.0.as_ref().map_or(&[], |messages| messages)
+    }
+
+    /// Returns the list for changes. Copies it only if a clone of the conversation exists.
+    fn messages_mut(&mut self) -> &mut Vec<Arc<dyn MessageSource>> {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+
     /// Returns the number of messages.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.messages().len()
     }
 
     /// Reports whether the conversation has no messages.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.messages().is_empty()
     }
 
     /// Returns the messages, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Content> + ExactSizeIterator {
-        self.0.iter().map(|message| message.content())
+        self.messages().iter().map(|message| message.content())
     }
 
     /// Returns the oldest message.
     pub fn first(&self) -> Option<&Content> {
-        self.0.first().map(|message| message.content())
+        self.messages().first().map(|message| message.content())
     }
 
     /// Returns the newest message.
     pub fn last(&self) -> Option<&Content> {
-        self.0.last().map(|message| message.content())
+        self.messages().last().map(|message| message.content())
     }
 
     /// Returns the message at an index.
     pub fn get(&self, at: usize) -> Option<&Content> {
-        self.0.get(at).map(|message| message.content())
+        self.messages().get(at).map(|message| message.content())
     }
 
     /// Adds a message.
@@ -85,17 +95,18 @@ impl Contents {
 
     /// Keeps the messages for which `keep` returns `true`.
     pub fn retain(&mut self, mut keep: impl FnMut(&Content) -> bool) {
-        Arc::make_mut(&mut self.0).retain(|message| keep(message.content()));
+        self.messages_mut()
+            .retain(|message| keep(message.content()));
     }
 
     /// Keeps the oldest `len` messages.
     pub fn truncate(&mut self, len: usize) {
-        Arc::make_mut(&mut self.0).truncate(len);
+        self.messages_mut().truncate(len);
     }
 
     /// Removes all messages.
     pub fn clear(&mut self) {
-        match Arc::get_mut(&mut self.0) {
+        match self.0.as_mut().and_then(Arc::get_mut) {
             Some(contents) => contents.clear(),
             None => *self = Self::default(),
         }
@@ -104,7 +115,7 @@ impl Contents {
     /// Adds a message that the log also holds. Copies the list of messages only if a clone of the
     /// conversation exists.
     pub fn share(&mut self, message: Arc<dyn MessageSource>) {
-        Arc::make_mut(&mut self.0).push(message);
+        self.messages_mut().push(message);
     }
 }
 
@@ -112,14 +123,14 @@ impl Index<usize> for Contents {
     type Output = Content;
 
     fn index(&self, at: usize) -> &Content {
-        self.0[at].content()
+        self.messages()[at].content()
     }
 }
 
 /// Changes a message of this value; the log and other requests keep the original.
 impl IndexMut<usize> for Contents {
     fn index_mut(&mut self, at: usize) -> &mut Content {
-        let message = &mut Arc::make_mut(&mut self.0)[at];
+        let message = &mut self.messages_mut()[at];
         *message = Arc::new(message.content().clone());
         Arc::get_mut(message)
             .and_then(MessageSource::content_mut)
@@ -135,12 +146,11 @@ impl From<Vec<Content>> for Contents {
 
 impl FromIterator<Content> for Contents {
     fn from_iter<I: IntoIterator<Item = Content>>(contents: I) -> Self {
-        Self(Arc::new(
-            contents
-                .into_iter()
-                .map(|content| Arc::new(content) as Arc<dyn MessageSource>)
-                .collect(),
-        ))
+        let messages = contents.into_iter();
+        let messages: Vec<_> = messages
+            .map(|content| Arc::new(content) as Arc<dyn MessageSource>)
+            .collect();
+        Self(Some(Arc::new(messages)))
     }
 }
 

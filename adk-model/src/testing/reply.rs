@@ -14,7 +14,7 @@ use std::time::Duration;
 /// error.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::testing::Reply;
 /// use serde_json::json;
 ///

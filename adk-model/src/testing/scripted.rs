@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// requests later.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::testing::{Reply, ScriptedModel};
 /// use adk::model::ModelErrorKind;
 /// use serde_json::json;
@@ -76,7 +76,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Adds text.
+    /// Adds text. It does not arrive in pieces, unless [`Reply::pieces`] sets them.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.reply(Reply::new().text(text))

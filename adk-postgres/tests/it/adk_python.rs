@@ -5,8 +5,8 @@
 //! `tests/peers/run-postgres.sh tests/peers/run-adk-python.sh cargo test -p adk-workflow-postgres
 //! --test it -- --ignored python`.
 
+use crate::python;
 use crate::support::Database;
-use crate::trees::python;
 
 fn url(database: &Database) -> String {
     database.url.replace("postgres://", "postgresql+asyncpg://")

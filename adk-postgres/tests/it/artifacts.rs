@@ -1,41 +1,10 @@
-//! The common tests of artifact stores for [`PostgresStore`], repeated after the database is
-//! reopened.
+//! Artifacts in the tables of [`PostgresStore`].
 
 use crate::support::{Database, quick};
-use crate::trees::artifacts::{self, Stores};
-use crate::trees::survival::Place as _;
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{ArtifactStore, Part, StateDelta};
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{ArtifactStore, Part, StateDelta};
 use adk_postgres::PostgresStore;
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn the_common_tests_of_artifact_stores_pass() {
-    let stores = Stores::from_store(&Database::new().await.open().await);
-    artifacts::keeps(&stores, false).await;
-    artifacts::refuses_depth(&stores).await;
-    artifacts::goes_with_the_session(&stores).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn saves_at_the_same_time_have_versions_of_their_own() {
-    let database = Database::new().await;
-    let (one, two) = (database.open().await, database.open().await);
-    artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_resumed_run_loads_its_artifacts() {
-    artifacts::lasts(&Database::new().await, Into::into).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_runner_without_a_store_refuses_to_save() {
-    artifacts::refuses(Database::new().await.open().await).await;
-}
+use adk_store_kit::Place as _;
 
 /// ADK deletes sessions, and does not know the tables of artifacts.
 #[tokio::test]

@@ -2,13 +2,13 @@
 
 use crate::lossy::Lossy;
 use crate::support::{Database, quick, server};
-use crate::trees::store::{self, Broken};
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{By, Tree, by, parallel, repeat, run, say};
-use adk_core::engine::{RunFilter, RunStatus};
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Await, Error, ErrorKind, Event, Flow, RunId, Runner, StateDelta, StoreErrorKind};
+use adk_build::engine::{RunFilter, RunStatus};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{Await, Error, ErrorKind, Event, Flow, RunId, Runner, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::sessions::{self, Broken};
+use adk_store_kit::trees::{By, Tree, by, parallel, repeat, run, say};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
@@ -259,11 +259,6 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
     for value in [&*deep, r#""no object""#, "[1]"] {
         for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
             let database = Database::new().await;
-            let open = async || {
-                PostgresStore::connect_with(&database.url, quick())
-                    .await
-                    .unwrap()
-            };
             let break_row = async || {
                 let row = match broken {
                     Broken::Session => ("sessions", "state", "id = 'bad'"),
@@ -286,7 +281,7 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
                     ))
                     .await;
             };
-            store::unreadable(open, broken, break_row).await;
+            sessions::unreadable_rows_are_reported(&database, broken, break_row).await;
         }
     }
 }
@@ -296,29 +291,19 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn an_unreadable_exact_text_is_an_error_of_its_own() {
     let database = Database::new().await;
-    let open = async || {
-        PostgresStore::connect_with(&database.url, quick())
-            .await
-            .unwrap()
-    };
     let break_row = async || {
         database
             .execute(r#"UPDATE adkw_sessions SET exact = '{"k": "no JSON"}' WHERE id = 'bad'"#)
             .await;
     };
-    store::unreadable(open, Broken::Session, break_row).await;
+    sessions::unreadable_rows_are_reported(&database, Broken::Session, break_row).await;
     let database = Database::new().await;
-    let open = async || {
-        PostgresStore::connect_with(&database.url, quick())
-            .await
-            .unwrap()
-    };
     let break_row = async || {
         let sql = "UPDATE adkw_log SET exact = 'no JSON' WHERE event_id LIKE '%2' AND place = 1
             AND session = (SELECT number FROM adkw_sessions WHERE id = 'bad')";
         database.execute(sql).await;
     };
-    store::unreadable(open, Broken::Event, break_row).await;
+    sessions::unreadable_rows_are_reported(&database, Broken::Event, break_row).await;
 }
 
 /// Makes a database read-only or writable for new connections, and closes all connections.

@@ -2,10 +2,10 @@
 //! clock of the server.
 
 use crate::support::{Database, quick};
-use crate::trees::{Tree, run};
-use adk_core::engine::{RunFilter, RunStatus, WaitRegistry as _};
-use adk_core::{Await, ErrorKind, Runner};
+use adk_build::engine::{RunFilter, RunStatus, WaitRegistry as _};
+use adk_build::{Await, ErrorKind, Runner};
 use adk_postgres::PostgresStore;
+use adk_store_kit::trees::{Tree, run};
 use std::time::Duration;
 
 /// Sets the clock that statements of the store see, in hours ahead of the real time.

@@ -1,60 +1,10 @@
-//! Runs that an engine above the store drives. Two stores on one database play two processes of the
-//! engine.
+//! The cost of reading a run that an engine above the store drives.
 
 use crate::support::Database;
-use crate::trees::survival::Place as _;
-use crate::trees::{driven, store};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::session::{SessionKey, SessionStore as _};
-use adk_core::{Event, StateDelta};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn each_slot_is_filled_once() {
-    driven::fills_each_slot_once(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn branches_are_executed_by_two_processes() {
-    driven::takes_branches_of_two(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn waits_are_kept_until_they_are_answered() {
-    driven::keeps_waits(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn any_process_closes_the_run() {
-    driven::closes(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_cancel_fences_all_processes() {
-    driven::is_fenced_by_a_cancel(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn processes_on_the_plain_store_do_not_claim_such_runs() {
-    driven::is_left_alone(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn open_sessions_see_events_of_other_processes() {
-    driven::is_seen_by_readers(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn random_interleavings_fill_each_slot_once() {
-    driven::interleaved::interleaves(&Database::new().await, 8).await;
-}
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::session::{SessionKey, SessionStore as _};
+use adk_build::{Event, StateDelta};
+use adk_store_kit::{OpenStore, Place as _, driven, sessions};
 
 /// A read of a run finds its events, or the last of them, by an index, even in a long session. A
 /// search for runs to resume does not read runs of an engine above. The server counts the rows that
@@ -63,7 +13,7 @@ async fn random_interleavings_fill_each_slot_once() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn queries_use_indexes() {
     let database = Database::new().await;
-    let stored = |n| -> Event { store::stored(n, "text") };
+    let stored = |n| -> Event { sessions::stored(n, "text") };
     let first = database.open().await;
     let key = SessionKey::new("app", "u", "s");
     first
@@ -74,7 +24,7 @@ async fn queries_use_indexes() {
         .append(&key, (0..5_000).map(stored).collect())
         .await
         .unwrap();
-    let run = driven::opens(&first).await;
+    let run = driven::open_run(&OpenStore::new(&first)).await;
     first
         .append(&key, (5_000..10_000).map(stored).collect())
         .await
@@ -125,10 +75,4 @@ async fn queries_use_indexes() {
     second.shut_down().await.unwrap();
     let rows = read().await - before;
     assert!(rows < 1_000, "{rows} rows");
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_run_that_is_queued_begins_with_its_first_event() {
-    driven::begins_when_queued(&Database::new().await).await;
 }

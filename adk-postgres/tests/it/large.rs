@@ -2,7 +2,7 @@
 
 use crate::filled;
 use crate::support::Database;
-use crate::trees::large::Size;
+use adk_store_kit::measure::size::Size;
 use sqlx::Row as _;
 use std::collections::BTreeMap;
 

@@ -2,12 +2,12 @@
 //! a dead one.
 
 use crate::support::Database;
-use crate::trees::{By, Tree, by, exit, parallel, repeat, run};
-use adk_core::engine::{CallKind, ClaimCheck, ClaimId, Journal as _, RunRegistry as _, StepKey};
-use adk_core::model::Usage;
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
+use adk_build::engine::{CallKind, ClaimCheck, ClaimId, Journal as _, RunRegistry as _, StepKey};
+use adk_build::model::Usage;
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::trees::{By, Tree, by, exit, parallel, repeat, run};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -158,14 +158,18 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
     assert_eq!(new.epoch, 2);
 
     let fenced = ErrorKind::Store(StoreErrorKind::Fenced);
-    let step = |n: u32| StepKey::new(id, adk_core::Path::root("w"), CallKind::Step, "late", n);
+    let step = |n: u32| StepKey::new(id, adk_build::Path::root("w"), CallKind::Step, "late", n);
     let late = first
         .step(old, step(0), Box::pin(async { Ok(json!(1)) }))
         .await
         .unwrap_err();
     assert_eq!(late.kind(), fenced, "{late}");
     let closed = first
-        .close(old, adk_core::engine::RunStatus::Finished, Usage::default())
+        .close(
+            old,
+            adk_build::engine::RunStatus::Finished,
+            Usage::default(),
+        )
         .await;
     // The process does not drive the run any more, so its call of `close` does nothing.
     closed.unwrap();

@@ -8,20 +8,21 @@
 mod adk_python;
 mod artifacts;
 mod broken;
-mod changes;
 mod clock;
 mod driven;
 #[path = "../support/large.rs"]
 mod filled;
+mod groups;
 mod large;
 mod lease;
 #[path = "../support/lossy.rs"]
 mod lossy;
-mod memory;
 #[path = "../place/mod.rs"]
 mod place;
 mod pooler;
-mod runs;
+mod promises;
+#[path = "../../../tests/peers/adk_python.rs"]
+mod python;
 mod silent;
 #[path = "../support/silent.rs"]
 mod silent_network;
@@ -30,7 +31,5 @@ mod stopped;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../../../adk-core/tests/support/mod.rs"]
-mod trees;
 mod turns;
 mod waits;

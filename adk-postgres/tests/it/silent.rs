@@ -3,13 +3,13 @@
 
 use crate::silent_network::Silent;
 use crate::support::{Database, quick};
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::engine::RunFilter;
-use adk_core::memory::MemoryService;
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{ArtifactStore, Event, Flow, Part, RunId, StateDelta, StoreErrorKind};
+use adk_build::engine::RunFilter;
+use adk_build::memory::MemoryService;
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{ArtifactStore, Event, Flow, Part, RunId, StateDelta, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::trees::{Tree, by, repeat, run, say};
 use std::time::Duration;
 
 /// Fails if the work does not end. The timeout is much longer than any limit of the store in the
@@ -63,7 +63,7 @@ async fn a_run_continues_after_its_connections_were_dropped() {
                 while let Some(event) = stream.next().await {
                     texts.push(event?.text());
                 }
-                Ok::<_, adk_core::Error>(texts)
+                Ok::<_, adk_build::Error>(texts)
             })
         })
         .collect();

@@ -1,9 +1,9 @@
 //! Tests of programs that start at the same moment, on a database without tables.
 
 use crate::support::{Database, quick};
-use crate::trees::survival::{key, runner};
-use crate::trees::{Tree, run, say};
 use adk_postgres::PostgresStore;
+use adk_store_kit::place::{key, runner};
+use adk_store_kit::trees::{Tree, run, say};
 
 /// Opens a database from eight tasks at once, and executes a run in each.
 pub async fn together(url: &str) {

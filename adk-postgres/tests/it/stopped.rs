@@ -2,11 +2,11 @@
 //! limited, and other work does not wait at all.
 
 use crate::support::{Database, quick};
-use crate::trees::survival::kind;
-use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::{BoxFuture, ErrorKind, Flow, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
+use adk_store_kit::place::kind;
+use adk_store_kit::trees::{Tree, by, repeat, run, say};
 use sqlx::PgConnection;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;

@@ -1,76 +1,16 @@
-//! The common tests of session stores for [`PostgresStore`], repeated after the database is
-//! reopened.
+//! Sessions in the tables of [`PostgresStore`].
 
 use crate::support::{Database, quick};
-use crate::trees::store::{self, delta, state, stored};
-use adk_core::session::{EventFilter, PAGE, SessionKey, SessionStore};
-use adk_core::{ErrorKind, StoreErrorKind};
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::{ErrorKind, StoreErrorKind};
 use adk_postgres::PostgresStore;
+use adk_store_kit::sessions::{delta, stored};
 use serde_json::json;
-use std::sync::Arc;
 
 async fn open(database: &Database) -> PostgresStore {
     PostgresStore::connect_with(&database.url, quick())
         .await
         .unwrap()
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn the_common_tests_of_session_stores_pass() {
-    let database = Database::new().await;
-    let postgres = open(&database).await;
-    store::scopes(&postgres).await;
-    store::keys(&postgres).await;
-    store::events(&postgres).await;
-    store::lists(&postgres).await;
-    store::transfer(&postgres).await;
-    store::ids(&postgres).await;
-}
-
-#[test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-fn values_that_are_nested_too_deeply_are_rejected() {
-    store::with_room(async || {
-        let database = Database::new().await;
-        store::depth(&open(&database).await).await;
-    });
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn data_survives_a_reopened_store() {
-    let database = Database::new().await;
-    let key = SessionKey::new("a", "u", "s");
-    let postgres = open(&database).await;
-    postgres
-        .create(
-            key.clone(),
-            delta(json!({"k": null, "user:n": "Ann", "app:v": [1]})),
-        )
-        .await
-        .unwrap();
-    let events: Vec<_> = (0..3).map(|n| stored(n, &n.to_string())).collect();
-    postgres.append(&key, events.clone()).await.unwrap();
-    postgres.shut_down().await.unwrap();
-    let postgres = open(&database).await;
-    let found = postgres
-        .read(&key, &EventFilter::new())
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(
-        state(&found),
-        json!({"k": null, "user:n": "Ann", "app:v": [1]})
-    );
-    assert!(found.events.iter().map(|event| &**event).eq(&events));
-    let session = postgres.get(&key).await.unwrap().unwrap();
-    assert_eq!(session.get("app:v").as_deref(), Some(&json!([1])));
-    session.load(0..3).await.unwrap();
-    assert_eq!(
-        session.event(2).map(|event| event.text()).as_deref(),
-        Some("2")
-    );
 }
 
 /// The tables are new and have no statistics. Even so, the server does not scan the session for
@@ -198,72 +138,5 @@ async fn a_value_is_read_back_unchanged() {
         error.kind(),
         ErrorKind::Store(StoreErrorKind::Other),
         "{error}"
-    );
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn an_open_session_is_shared_and_loads_events_on_request() {
-    let database = Database::new().await;
-    let key = SessionKey::new("a", "u", "s");
-    let postgres = open(&database).await;
-    postgres
-        .create(key.clone(), delta(json!({})))
-        .await
-        .unwrap();
-    let many = 4 * PAGE + 10;
-    postgres
-        .append(
-            &key,
-            (0..many as u64)
-                .map(|n| stored(n, &n.to_string()))
-                .collect(),
-        )
-        .await
-        .unwrap();
-    let session = postgres.get(&key).await.unwrap().unwrap();
-    assert!(Arc::ptr_eq(
-        &session,
-        &postgres.get(&key).await.unwrap().unwrap()
-    ));
-    assert_eq!(
-        (session.len(), session.events().count(), session.is_loaded()),
-        (many, 0, false)
-    );
-    session.load(0..1).await.unwrap();
-    session.load_newest(2).await.unwrap();
-    let loaded = session
-        .events()
-        .map(|event| event.text())
-        .collect::<Vec<_>>();
-    assert_eq!(loaded, [0, many - 2, many - 1].map(|n| n.to_string()));
-    // Events that this process or another one appends reach the open session.
-    postgres
-        .append(&key, vec![stored(many as u64, "new").with_state("k", 1)])
-        .await
-        .unwrap();
-    assert_eq!(session.event(many).unwrap().text(), "new");
-    assert_eq!(session.get("k").as_deref(), Some(&json!(1)));
-    let other = open(&database).await;
-    other
-        .append(
-            &key,
-            vec![stored(many as u64 + 1, "newer").with_state("user:k", 2)],
-        )
-        .await
-        .unwrap();
-    assert!(Arc::ptr_eq(
-        &session,
-        &postgres.get(&key).await.unwrap().unwrap()
-    ));
-    assert_eq!(session.event(many + 1).unwrap().text(), "newer");
-    assert_eq!(session.get("user:k").as_deref(), Some(&json!(2)));
-    session.load(0..session.len()).await.unwrap();
-    assert!(
-        session
-            .events()
-            .take(many)
-            .enumerate()
-            .all(|(n, event)| event.text() == n.to_string())
     );
 }

@@ -1,13 +1,13 @@
 //! Tests that a turn costs the same in a long session.
 
 use crate::support::Database;
-use crate::trees::store::{delta, stored};
-use crate::trees::{Tree, run, say};
-use adk_core::Runner;
-use adk_core::llm::{IncludeContents, LlmAgent};
-use adk_core::session::{SessionKey, SessionStore as _};
-use adk_core::testing::ScriptedModel;
+use adk_build::Runner;
+use adk_build::llm::{IncludeContents, LlmAgent};
+use adk_build::session::{SessionKey, SessionStore as _};
+use adk_build::testing::ScriptedModel;
 use adk_postgres::PostgresStore;
+use adk_store_kit::sessions::{delta, stored};
+use adk_store_kit::trees::{Tree, run, say};
 use serde_json::json;
 use sqlx::Row as _;
 

@@ -1,72 +1,16 @@
-//! Tests of runs that wait: other stores on the database answer and resume them, like other
-//! processes.
+//! Runs that wait in a database: dead processes, earlier formats, and the cost of queries.
 
 use crate::support::Database;
-use crate::trees::{self, keys, mended, people, tenants, withdrawn};
-use adk_core::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
+use adk_build::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
+use adk_store_kit::place::runner;
+use adk_store_kit::{Place, keys, people, tenants};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn each_question_is_answered_once_across_processes() {
-    people::answers(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn recovery_takes_passed_deadlines() {
-    people::deadlines(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_watch_takes_answers_and_deadlines() {
-    people::watches(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_refused_run_is_unchanged() {
-    people::refusals(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_wait_is_answered_only_by_the_user_it_names() {
-    people::callers(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn waits_belong_to_a_user_and_a_session() {
-    people::neighbours(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn more_runs_continue_than_the_store_has_connections() {
-    people::many(&Database::new().await, 100).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
-    mended::retries_after_a_fix(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_asked_again() {
-    withdrawn::questions(&Database::new().await).await;
-}
-
-#[tokio::test]
-#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
-async fn unfinished_runs_of_tenants_continue() {
-    tenants::resumes_abandoned_runs(&Database::new().await, async || {}).await;
+async fn runs_of_a_dead_process_continue_for_tenants() {
     let database = Database::new().await;
     let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
     tenants::resumes_abandoned_runs(&database, async || database.execute(sql).await).await;
-    tenants::waits(&Database::new().await).await;
 }
 
 /// Turns a current database into format 5, without tenants and without idempotency keys.
@@ -119,7 +63,7 @@ async fn databases_of_earlier_formats_are_upgraded() {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
             people::earlier_format(&database, is_answered, earlier).await;
-            keys::rebinds(&database).await;
+            keys::only_the_expected_binding_is_replaced(&database).await;
         }
     }
 }
@@ -157,8 +101,8 @@ async fn queries_use_indexes() {
             .unwrap()
     };
     let before = read().await;
-    let store = trees::survival::Place::open(&database).await;
-    let runner = trees::survival::runner(&store);
+    let store = Place::open(&database).await;
+    let runner = runner(&store);
     for wait in &waiting {
         runner.answer(&wait.id, true).await.unwrap();
     }

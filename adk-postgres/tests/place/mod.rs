@@ -1,11 +1,16 @@
 //! Implementation of [`Place`] for a database.
 
 use crate::support::{Database, quick};
-use crate::trees::survival::Place;
 use adk_postgres::PostgresStore;
+use adk_store_kit::Place;
+use std::time::Duration;
 
 impl Place for Database {
     type Store = PostgresStore;
+
+    async fn new() -> Self {
+        Self::new().await
+    }
 
     async fn open(&self) -> PostgresStore {
         PostgresStore::connect_with(&self.url, quick())
@@ -17,18 +22,25 @@ impl Place for Database {
         self.url.clone()
     }
 
-    /// After each kill, the run waits until the lease has expired. The time between kills is
-    /// therefore longer than for other stores.
-    fn peace(&self) -> u64 {
-        500_000
+    fn at(address: &str) -> Self {
+        Self::of_another_process(address)
     }
 
-    async fn has(&self, id: &str) -> bool {
+    /// After each kill, the run waits until the lease has expired. The time between kills is
+    /// therefore longer than for other stores.
+    fn time_to_kill(&self) -> Duration {
+        Duration::from_millis(500)
+    }
+
+    async fn has_event(&self, id: &str) -> Option<bool> {
         let sql = "SELECT count(*) = 1 FROM events WHERE id = $1";
-        sqlx::query_scalar(sql)
-            .bind(id)
-            .fetch_one(&mut self.connect().await)
-            .await
-            .unwrap()
+        let found = sqlx::query_scalar(sql).bind(id);
+        Some(found.fetch_one(&mut self.connect().await).await.unwrap())
+    }
+
+    async fn request_key_count(&self) -> Option<usize> {
+        let count = sqlx::query_scalar("SELECT count(*) FROM adkw_keys");
+        let count: i64 = count.fetch_one(&mut self.connect().await).await.unwrap();
+        Some(count as usize)
     }
 }

@@ -1,15 +1,16 @@
 //! A large database, filled without the store where that is faster.
 
 use crate::support::Database;
-use crate::trees::large::{self, FIRST, Size};
 use adk_postgres::PostgresStore;
+use adk_store_kit::OpenStore;
+use adk_store_kit::measure::size::{self, FIRST, Size};
 use std::cell::Cell;
 
 /// Returns statements that write sessions, events and ended runs. Event `i` belongs to session
 /// `i % sessions`; the events of the long session come last.
 fn fill(size: Size) -> String {
     let Size { sessions, long, .. } = size;
-    let (short, data) = (sessions * 100, large::data());
+    let (short, data) = (sessions * 100, size::data());
     format!(
         "CREATE TEMP TABLE e AS SELECT i,
             CASE WHEN i < {short} THEN 'b' || (i % {sessions}) ELSE 'long' END AS session,
@@ -42,7 +43,7 @@ fn fill(size: Size) -> String {
 /// Fills a new database, and opens it.
 pub async fn open(database: &Database, size: Size) -> PostgresStore {
     let store = PostgresStore::connect(&database.url).await.unwrap();
-    large::begin(&store, size).await;
+    size::begin(&OpenStore::new(&store), size).await;
     store.shut_down().await.unwrap();
     database.execute(&fill(size)).await;
     database.execute("VACUUM ANALYZE").await;
@@ -62,5 +63,5 @@ pub async fn measure(database: &Database, store: &PostgresStore, size: Size) {
         );
         database.execute(&sql).await;
     };
-    large::measure("Postgres", store, size, foreign).await;
+    size::measure("Postgres", &OpenStore::new(store), size, foreign).await;
 }

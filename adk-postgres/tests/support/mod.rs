@@ -40,6 +40,15 @@ impl Database {
         }
     }
 
+    /// Returns the database of another process by its URL.
+    pub fn of_another_process(url: &str) -> Self {
+        let (_, name) = url.rsplit_once('/').unwrap();
+        Self {
+            url: url.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
     /// Opens a connection besides the connections of a store.
     pub async fn connect(&self) -> PgConnection {
         PgConnection::connect(&self.url).await.unwrap()

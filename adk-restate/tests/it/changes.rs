@@ -11,15 +11,16 @@ mod case;
 mod journal;
 
 use crate::support::{Folder, Server, until};
-use crate::trees::changes::program::{Node, Version};
-use crate::trees::changes::random::Random;
-use crate::trees::changes::stage::Stage;
-use crate::trees::changes::{self, Change, Plan, Play, Program, Shop};
-use crate::trees::{Tree, by, run};
 use adk::restate::{Restate, Retries};
 use adk::sqlite::{Durability, Options, SqliteStore};
-use adk_core::engine::{RunFilter, RunStatus};
-use adk_core::{Await, Event, Flow, RunId, Runner};
+use adk_build::engine::{RunFilter, RunStatus};
+use adk_build::{Await, Event, Flow, RunId, Runner};
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::program::{ProgramStep, Version};
+use adk_store_kit::changes::stage::Stage;
+use adk_store_kit::changes::{self, Change, Plan, Play, Program};
+use adk_store_kit::random::Random;
+use adk_store_kit::trees::{Tree, by, run};
 use case::{Case, Plugins};
 use futures_util::future::join_all;
 use journal::Journal;
@@ -149,7 +150,10 @@ async fn another_max_of_an_each_loses_no_list() {
             ..Version::default()
         };
         let changes = vec![Vec::new(), vec![Change::BlockLimit], Vec::new(), Vec::new()];
-        let body = vec![Node::Each(0, vec![Node::Ask(1)]), Node::Ask(2)];
+        let body = vec![
+            ProgramStep::Each(0, vec![ProgramStep::Ask(1)]),
+            ProgramStep::Ask(2),
+        ];
         Program {
             body,
             scripts: Vec::new(),
@@ -232,7 +236,7 @@ async fn group(server: &Server, programs: Vec<(u64, Program)>, counts: &mut Coun
     let store = SqliteStore::open_with(folder.path().join("runs.db"), options)
         .await
         .unwrap();
-    let shop = Shop::from_store(&store);
+    let shop = OpenStore::new(&store);
     let restate = Restate::new(&server.ingress(), store.clone()).unwrap();
     let client: Runner = Runner::builder()
         .app_name("app")

@@ -9,5 +9,3 @@ mod refusals;
 mod runs;
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../../../adk-core/tests/support/mod.rs"]
-mod trees;

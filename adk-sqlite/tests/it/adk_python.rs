@@ -4,8 +4,8 @@
 //! Run by
 //! `tests/peers/run-adk-python.sh cargo test -p adk-workflow-sqlite --test it -- --ignored python`.
 
+use crate::python;
 use crate::support::Folder;
-use crate::trees::python;
 
 fn url(folder: &Folder) -> String {
     format!("sqlite+aiosqlite:///{}", folder.file().display())

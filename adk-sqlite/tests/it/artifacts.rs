@@ -1,48 +1,10 @@
-//! The common tests of artifact stores for [`SqliteStore`], repeated after the file is reopened.
+//! Artifacts in the tables of [`SqliteStore`].
 
 use crate::support::Folder;
-use crate::trees::artifacts::{self, Stores};
-use adk_core::session::{SessionKey, SessionStore};
-use adk_core::{ArtifactStore, FolderArtifacts, Part, StateDelta};
+use adk_build::session::{SessionKey, SessionStore};
+use adk_build::{ArtifactStore, Part, StateDelta};
 use adk_sqlite::SqliteStore;
 use rusqlite::Connection;
-
-#[tokio::test]
-async fn the_common_tests_of_artifact_stores_pass() {
-    let folder = Folder::new();
-    let stores = Stores::from_store(&SqliteStore::open(folder.file()).await.unwrap());
-    artifacts::keeps(&stores, true).await;
-    artifacts::refuses_depth(&stores).await;
-    artifacts::goes_with_the_session(&stores).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn saves_at_the_same_time_have_versions_of_their_own() {
-    let folder = Folder::new();
-    let (one, two) = (
-        SqliteStore::open(folder.file()).await.unwrap(),
-        SqliteStore::open(folder.file()).await.unwrap(),
-    );
-    artifacts::together(vec![Stores::from_store(&one), Stores::from_store(&two)]).await;
-}
-
-#[tokio::test]
-async fn a_resumed_run_loads_its_artifacts() {
-    artifacts::lasts(&Folder::new(), Into::into).await;
-    let folder = Folder::new();
-    let beside = |_| {
-        FolderArtifacts::open(folder.path().join("artifacts"))
-            .unwrap()
-            .into()
-    };
-    artifacts::lasts(&folder, beside).await;
-}
-
-#[tokio::test]
-async fn a_runner_without_a_store_refuses_to_save() {
-    let folder = Folder::new();
-    artifacts::refuses(SqliteStore::open(folder.file()).await.unwrap()).await;
-}
 
 /// ADK deletes sessions with foreign keys on, and does not know the tables of artifacts.
 #[tokio::test]

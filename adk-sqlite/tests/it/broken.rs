@@ -1,13 +1,13 @@
 //! Unusable files: each error names its cause, and no acknowledged write is lost.
 
 use crate::support::Folder;
-use crate::trees::store::{self, Broken, delta, state, stored};
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::engine::{RunFilter, RunRegistry as _, RunStatus};
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
+use adk_build::engine::{RunFilter, RunRegistry as _, RunStatus};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{ErrorKind, Flow, Runner, StateDelta, StoreErrorKind};
 use adk_sqlite::{Options, SqliteStore};
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::sessions::{self, Broken, delta, state, stored};
+use adk_store_kit::trees::{Tree, by, repeat, run, say};
 use rusqlite::Connection;
 use serde_json::json;
 use std::io::{Seek, SeekFrom, Write};
@@ -459,7 +459,6 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
     for value in [deep.as_bytes(), b"no JSON", b"{\"n\":\"\xff\"}", b"[1]"] {
         for broken in [Broken::Session, Broken::Event, Broken::User, Broken::App] {
             let folder = Folder::new();
-            let open = async || SqliteStore::open(folder.file()).await.unwrap();
             let break_row = async || {
                 let other = Connection::open(folder.file()).unwrap();
                 let sql = match broken {
@@ -480,7 +479,7 @@ async fn an_unreadable_row_is_an_error_of_its_own() {
                 };
                 assert_eq!(other.execute(sql, [value]).unwrap(), 1, "{broken:?}");
             };
-            store::unreadable(open, broken, break_row).await;
+            sessions::unreadable_rows_are_reported(&folder, broken, break_row).await;
         }
     }
 }

@@ -5,12 +5,14 @@
 //! for root). A machine that allows neither skips the part, and the output reports that.
 
 use crate::support::Folder;
-use crate::trees::store::stored;
-use crate::trees::survival::{key, runner};
-use crate::trees::{Tree, by, repeat, run, say};
-use adk_core::session::{EventFilter, SessionStore};
-use adk_core::{Error, ErrorKind, Event, EventId, Flow, RunId, Runner, StateDelta, StoreErrorKind};
+use adk_build::session::{EventFilter, SessionStore};
+use adk_build::{
+    Error, ErrorKind, Event, EventId, Flow, RunId, Runner, StateDelta, StoreErrorKind,
+};
 use adk_sqlite::{Options, SqliteStore};
+use adk_store_kit::place::{key, runner};
+use adk_store_kit::sessions::stored;
+use adk_store_kit::trees::{Tree, by, repeat, run, say};
 use rusqlite::Connection;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;

@@ -6,19 +6,18 @@
 mod adk_python;
 mod artifacts;
 mod broken;
-mod changes;
 mod disk;
-mod driven;
 mod memory;
 #[cfg(unix)]
 mod names;
 mod parts;
 #[path = "../place/mod.rs"]
 mod place;
+mod promises;
+#[path = "../../../tests/peers/adk_python.rs"]
+mod python;
 mod runs;
 mod store;
 #[path = "../support/mod.rs"]
 mod support;
-#[path = "../../../adk-core/tests/support/mod.rs"]
-mod trees;
 mod waits;

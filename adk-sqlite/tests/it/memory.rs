@@ -1,54 +1,39 @@
-//! The common tests of memory services for [`SqliteStore`], repeated after the file is reopened.
+//! Memory in the tables of [`SqliteStore`].
 
 use crate::support::Folder;
-use crate::trees::memory::{self, Remembering};
-use adk_core::memory::MemoryService;
-use adk_core::session::SessionKey;
+use adk_build::StateDelta;
+use adk_build::memory::MemoryService;
+use adk_build::session::{SessionKey, SessionStore};
 use adk_sqlite::SqliteStore;
+use adk_store_kit::sessions::stored;
 use rusqlite::Connection;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_common_tests_of_memory_services_pass() {
+/// Deleting the rows of a user removes them from the index, too.
+#[tokio::test]
+async fn deleted_rows_are_not_found() {
     let folder = Folder::new();
-    let (one, two) = (
-        SqliteStore::open(folder.file()).await.unwrap(),
-        SqliteStore::open(folder.file()).await.unwrap(),
-    );
-    memory::keeps(&Remembering::from_store(&one)).await;
-    memory::together(
-        &Remembering::from_store(&one),
-        &Remembering::from_store(&two),
-    )
-    .await;
-    drop((one, two));
     let store = SqliteStore::open(folder.file()).await.unwrap();
-    let key = SessionKey::new("memory", "new", "s");
-    assert_eq!(store.added_until(&key).await.unwrap().unwrap().events, 4);
-    // Deleting the rows of a user removes them from the index, too.
-    assert_eq!(
+    for user in ["one", "two"] {
+        let key = SessionKey::new("memory", user, "s");
         store
-            .search_memory("memory", "one", "secretword")
+            .create(key.clone(), StateDelta::default())
             .await
-            .unwrap()
-            .len(),
-        2
-    );
+            .unwrap();
+        store
+            .append(&key, vec![stored(1, "secretword")])
+            .await
+            .unwrap();
+        store.add_session_to_memory(&store, &key).await.unwrap();
+    }
     let other = Connection::open(folder.file()).unwrap();
     other
         .execute("DELETE FROM adkw_memory WHERE user_id = 'one'", [])
         .unwrap();
-    assert!(
-        store
-            .search_memory("memory", "one", "secretword")
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    for (user, many) in [("one", 0), ("two", 1)] {
+        let found = store.search_memory("memory", user, "secretword").await;
+        assert_eq!(found.unwrap().len(), many, "{user}");
+    }
     let count = "SELECT count(*) FROM adkw_memory_words('secretword')";
-    assert_eq!(
-        other
-            .query_row(count, [], |row| row.get::<_, i64>(0))
-            .unwrap(),
-        1
-    );
+    let count = other.query_row(count, [], |row| row.get::<_, i64>(0));
+    assert_eq!(count, Ok(1));
 }

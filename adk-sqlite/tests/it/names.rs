@@ -2,16 +2,16 @@
 //! replaced file.
 
 use crate::support::Folder;
-use crate::trees::store::stored;
-use crate::trees::survival::{key, kind, runner};
-use crate::trees::{Tree, by, run, say};
-use adk_core::engine::{RunFilter, RunRegistry as _};
-use adk_core::session::{EventFilter, SessionKey, SessionStore};
-use adk_core::{
+use adk_build::engine::{RunFilter, RunRegistry as _};
+use adk_build::session::{EventFilter, SessionKey, SessionStore};
+use adk_build::{
     ArtifactStore, Error, ErrorKind, Event, Flow, Part, Result, RunId, RunStream, Runner,
 };
-use adk_core::{StateDelta, StoreErrorKind};
+use adk_build::{StateDelta, StoreErrorKind};
 use adk_sqlite::SqliteStore;
+use adk_store_kit::place::{key, kind, runner};
+use adk_store_kit::sessions::stored;
+use adk_store_kit::trees::{Tree, by, run, say};
 use std::fs::{hard_link, remove_file, rename};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};

@@ -2,16 +2,16 @@
 //! `build` rejects it and names the missing call.
 
 use crate::support::Folder;
-use crate::trees::{By, Tree, by, run};
-use adk_core::engine::{MemoryJournal, Retention};
-use adk_core::memory::InMemoryMemoryService;
-use adk_core::model::NoProvider;
-use adk_core::runner::RunnerBuilder;
-use adk_core::session::{EventFilter, MemoryStore, SessionKey, SessionStore};
-use adk_core::{
+use adk_build::engine::{MemoryJournal, Retention};
+use adk_build::memory::InMemoryMemoryService;
+use adk_build::model::NoProvider;
+use adk_build::runner::RunnerBuilder;
+use adk_build::session::{EventFilter, MemoryStore, SessionKey, SessionStore};
+use adk_build::{
     Error, ErrorKind, Event, Flow, FolderArtifacts, InMemoryStore, MemoryArtifacts, Part, Runner,
 };
 use adk_sqlite::{Durability, Options, SqliteStore};
+use adk_store_kit::trees::{By, Tree, by, run};
 use std::sync::Arc;
 
 /// Argument of a call: `-` for no call, `m` for memory, `f` for a folder, `a` and `b` for two
@@ -73,7 +73,7 @@ impl Files {
         }
     }
 
-    fn build(&self, calls: &Calls) -> adk_core::Result<Runner> {
+    fn build(&self, calls: &Calls) -> adk_build::Result<Runner> {
         let [store, sessions, engine, artifacts, memory] = calls.0;
         let mut builder: RunnerBuilder<NoProvider> = Runner::builder().app_name("app");
         builder = match sessions {

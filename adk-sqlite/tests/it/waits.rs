@@ -1,24 +1,9 @@
-//! Tests of runs that wait: other stores on the file answer and resume them, like other processes.
+//! Runs that wait in a file: dropped resumes, dead processes and earlier formats.
 
 use crate::support::Folder;
-use crate::trees::people::{self, pause, process, two};
-use crate::trees::{keys, mended, tenants, withdrawn};
-use adk_core::RunEnd;
-
-#[tokio::test]
-async fn each_question_is_answered_once_across_processes() {
-    people::answers(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn recovery_takes_passed_deadlines() {
-    people::deadlines(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn a_watch_takes_answers_and_deadlines() {
-    people::watches(&Folder::new()).await;
-}
+use adk_build::RunEnd;
+use adk_store_kit::people::{self, pause, process, two};
+use adk_store_kit::{keys, tenants};
 
 #[tokio::test]
 async fn a_resume_that_is_dropped_leaves_no_driver() {
@@ -47,33 +32,7 @@ async fn a_resume_that_is_dropped_leaves_no_driver() {
 }
 
 #[tokio::test]
-async fn a_refused_run_is_unchanged() {
-    people::refusals(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn a_wait_is_answered_only_by_the_user_it_names() {
-    people::callers(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn waits_belong_to_a_user_and_a_session() {
-    people::neighbours(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn more_runs_continue_than_the_store_has_connections() {
-    people::many(&Folder::new(), 200).await;
-}
-
-#[tokio::test]
-async fn a_failed_run_is_listed_and_continues_once_its_cause_is_fixed() {
-    mended::retries_after_a_fix(&Folder::new()).await;
-}
-
-#[tokio::test]
-async fn unfinished_runs_of_tenants_continue() {
-    tenants::resumes_abandoned_runs(&Folder::new(), async || {}).await;
+async fn runs_of_a_dead_process_continue_for_tenants() {
     let folder = Folder::new();
     let dies = async || {
         let sql = "UPDATE adkw_runs SET owner = '1-dead' WHERE status = 'running'";
@@ -84,7 +43,6 @@ async fn unfinished_runs_of_tenants_continue() {
         assert_eq!(all, 5);
     };
     tenants::resumes_abandoned_runs(&folder, dies).await;
-    tenants::waits(&Folder::new()).await;
 }
 
 /// Turns a current file into format 8, without tenants and without idempotency keys.
@@ -147,7 +105,7 @@ async fn files_of_earlier_formats_are_upgraded() {
                     .unwrap();
             };
             people::earlier_format(&folder, is_answered, earlier).await;
-            keys::rebinds(&folder).await;
+            keys::only_the_expected_binding_is_replaced(&folder).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";
             assert_eq!(
@@ -157,9 +115,4 @@ async fn files_of_earlier_formats_are_upgraded() {
             );
         }
     }
-}
-
-#[tokio::test]
-async fn a_question_that_no_longer_matters_is_withdrawn_and_one_that_expired_is_asked_again() {
-    withdrawn::questions(&Folder::new()).await;
 }

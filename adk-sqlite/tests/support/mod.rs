@@ -8,8 +8,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A folder that is removed on drop.
-pub struct Folder(PathBuf);
+/// A folder that is removed on drop, unless it belongs to another process.
+pub struct Folder {
+    path: PathBuf,
+    is_own: bool,
+}
 
 impl Folder {
     pub fn new() -> Self {
@@ -21,20 +24,27 @@ impl Folder {
         );
         let path = std::env::temp_dir().join(name);
         std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self { path, is_own: true }
+    }
+
+    pub fn of_another_process(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_own: false,
+        }
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     pub fn file(&self) -> PathBuf {
-        self.0.join("agents.db")
+        self.path.join("agents.db")
     }
 
     /// Returns the sorted names of the files in the folder.
     pub fn names(&self) -> Vec<String> {
-        let all = std::fs::read_dir(&self.0).unwrap();
+        let all = std::fs::read_dir(&self.path).unwrap();
         let mut all: Vec<_> = all
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
@@ -45,6 +55,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        if self.is_own {
+            let _ = std::fs::remove_dir_all(&self.path);
+        }
     }
 }

@@ -1,6 +1,5 @@
 //! Functions as agents.
 
-use crate::attributes::support::{Tree, repeat, run};
 use adk::BoxFuture;
 use adk::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
@@ -11,6 +10,7 @@ use adk::{
     Agent, AgentKind, AgentMeta, Context as Cx, ErrorKind, Event, Flow, KeySpec, Result, Runner,
     agent, data,
 };
+use adk_store_kit::trees::{Tree, repeat, run};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! [`Await`]: an `await` step that is built at run time.
 
 use super::{AnswerForm, Question, value_of};
-use crate::agents::description::{AgentDescription, DescriptionParts};
+use crate::agents::description::{AgentDescription, DescribedAnswer, DescriptionParts};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::{Context, Prepare};
@@ -23,7 +23,7 @@ use std::time::Duration;
 /// [`Runner::answer`](crate::Runner::answer) passes the value, in this process or another process.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{Await, SequentialAgent, llm::LlmAgent};
 /// use std::time::Duration;
 ///
@@ -80,11 +80,15 @@ impl Await {
         let mut parts = DescriptionParts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
         parts.prompts = vec![question.clone()];
-        parts.by = by;
-        (parts.accepts, parts.schema) = match &form {
+        let (accepts, schema) = match &form {
             AnswerForm::Type(output) => (Some(output.accepts), output.described),
             // The runner checks an answer against the schema that is stored with the wait.
             AnswerForm::Schema(schema) => (None, Some(schema::value_schema(schema))),
+        };
+        parts.answer = DescribedAnswer {
+            by,
+            accepts,
+            schema,
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];

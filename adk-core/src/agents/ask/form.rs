@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The form of a valid answer.
 #[derive(Clone, Debug)]
-pub(crate) enum AnswerForm {
+pub enum AnswerForm {
     /// A Rust type of the program.
     Type(OutputKey),
     /// A JSON schema from outside; null accepts every value.
@@ -25,7 +25,7 @@ impl AnswerForm {
     }
 
     /// Returns the value as its type serializes it, or the reason why the value does not fit.
-    pub(crate) fn read(&self, value: &Value) -> Result<Value, String> {
+    pub fn read(&self, value: &Value) -> Result<Value, String> {
         match self {
             Self::Type(output) => (output.read)(value),
             Self::Schema(schema) => decode::check(value, schema).map(|()| value.clone()),

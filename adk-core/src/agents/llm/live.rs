@@ -1,26 +1,15 @@
 //! LLM agents in a live run: an agent answers messages until the queue is closed, or until its task
 //! is completed.
 
-use super::{LlmAgent, turn};
+use super::agent::LlmAgent;
+use super::toolbox::transfer::TASK_COMPLETED;
+use super::turn;
 use crate::Flow;
-use crate::model::ToolDeclaration;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{Context, NothingWritten};
-use crate::runtime::tool::{DynTool, Tool, ToolArgs, ToolContext, ToolError, without_arguments};
-use crate::spec::ToolMeta;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::store::event::Event;
 use crate::{Content, ErrorKind, Name, Result};
-use serde_json::Value;
-use std::sync::{Arc, LazyLock};
-
-/// The tool through which an agent hands over to the next agent; the name is ADK's.
-pub(super) const TASK_COMPLETED: &str = "task_completed";
-
-/// An additional instruction for agents that have the tool `task_completed`.
-const HAND_OVER: &str = "Once you have done what your instruction and your description ask for, \
-    call the tool `task_completed` and write nothing with that call: the next agent then takes \
-    over the conversation.";
 
 /// Runs the agent in one turn per message. Messages of this run from before the agent started are
 /// answered first.
@@ -88,41 +77,4 @@ fn is_done(cx: &Context) -> bool {
         .take_while(|event| event.author != "user" && event.path == *cx.path());
     turn.flat_map(|event| event.function_responses())
         .any(|answer| answer.name == TASK_COMPLETED)
-}
-
-/// Returns the instruction for an agent in a live run, unless the agent is the whole workflow.
-pub(super) fn instruction(cx: &Context) -> Option<&'static str> {
-    (cx.run.live.is_some() && cx.path().parent().is_some()).then_some(HAND_OVER)
-}
-
-/// Returns the tool for an agent in a live run. The tool is valid for this run only, because all
-/// runs share the agent.
-pub(super) fn tool(agent: &LlmAgent, cx: &Context) -> Option<Arc<dyn DynTool>> {
-    let own = agent
-        .tools()
-        .any(|tool| *tool.declaration_dyn().name == *TASK_COMPLETED);
-    instruction(cx)
-        .filter(|_| !own)
-        .map(|_| Arc::new(TaskCompleted) as Arc<dyn DynTool>)
-}
-
-/// Ends the turn of an agent in a live run.
-struct TaskCompleted;
-
-impl Tool for TaskCompleted {
-    const META: ToolMeta<'static> = ToolMeta::new(
-        TASK_COMPLETED,
-        "Says that your task is done, and hands the conversation over to the next agent.",
-    );
-
-    fn declaration(&self) -> &ToolDeclaration {
-        static DECLARATION: LazyLock<ToolDeclaration> =
-            LazyLock::new(|| without_arguments(&TaskCompleted::META));
-        &DECLARATION
-    }
-
-    async fn call(&self, _: ToolArgs, cx: &mut ToolContext) -> Result<Value, ToolError> {
-        cx.actions.skip_summarization = true;
-        Ok(Value::from("The task is completed."))
-    }
 }

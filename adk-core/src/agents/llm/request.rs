@@ -1,11 +1,18 @@
 //! [`build`]: the request of one model call.
 
-use super::contents::{contents, summarized_contents, turn_contents};
-use super::toolbox::Toolbox;
-use super::{IncludeContents, LlmAgent, live, respond, transfer};
+mod contents;
+mod summary;
+
+pub(super) use contents::OWN_ID;
+pub(super) use summary::SummaryRequest;
+
+use self::contents::{contents, summarized_contents, turn_contents};
+use super::agent::{IncludeContents, LlmAgent};
+use super::toolbox::{Toolbox, respond, transfer};
 use crate::Result;
 use crate::model::{CallInfo, ModelRequest};
 use crate::runtime::run::{Context, PromptSource as _};
+use std::sync::Arc;
 
 /// Separates the paragraphs of a system instruction.
 const GAP: &str = "\n\n";
@@ -20,10 +27,13 @@ pub(super) async fn build(
     tools: &Toolbox<'_>,
     cx: &mut Context,
     turn: u32,
-) -> Result<ModelRequest> {
-    let above = cx.inherited.clone().unwrap_or_default();
-    let own = agent.global.as_ref().filter(|_| !above.is_settled);
-    let (global, global_fixed) = match (&above.global, own) {
+) -> Result<Arc<ModelRequest>> {
+    let above = cx.around.inherited.clone();
+    let above = above.as_deref();
+    let is_settled = above.is_some_and(|above| above.is_settled);
+    let own = agent.global.as_ref().filter(|_| !is_settled);
+    let global = above.and_then(|above| above.global.as_ref());
+    let (global, global_fixed) = match (global, own) {
         (Some(global), _) => (global.text(cx).await?, global.prompt.fixed_len()),
         (None, Some(own)) => (own.text(cx).await?, own.fixed_len()),
         (None, None) => (String::new(), None),
@@ -39,7 +49,7 @@ pub(super) async fn build(
     let paragraphs = [
         Some(global),
         Some(instruction),
-        live::instruction(cx).map(str::to_owned),
+        transfer::live_instruction(cx).map(str::to_owned),
         Some(identity(&info.agent, agent.description.meta().description)),
         tools
             .has_answer_tool()
@@ -56,13 +66,17 @@ pub(super) async fn build(
     // duration of the call.
     let contents = match agent.compact {
         Some(_) => Box::pin(summarized_contents(&history, &info.agent)).await?,
-        None if agent.include_contents == IncludeContents::Prompt && cx.run.live.is_none() => {
+        None if agent.include_contents == IncludeContents::Prompt
+            && cx.run.kind.live().is_none() =>
+        {
             Box::pin(turn_contents(&history, &info)).await?
         }
         None => Box::pin(contents(&history, &info.agent, agent.include_contents)).await?,
     };
     let system_instruction = paragraphs.join(GAP);
-    let mut request = ModelRequest::default();
+    // Built where it stays, because each future that passes a request on would copy it.
+    let mut shared = Arc::<ModelRequest>::default();
+    let request = Arc::make_mut(&mut shared);
     request.fixed_len = fixed.unwrap_or(system_instruction.len());
     request.system_instruction = system_instruction;
     request.contents = contents;
@@ -71,7 +85,7 @@ pub(super) async fn build(
     request.config = agent.settings.generation.clone();
     request.stream = cx.config().streaming;
     request.info = info;
-    Ok(request)
+    Ok(shared)
 }
 
 /// Returns the agent, path, run and turn of a model call.

@@ -1,10 +1,11 @@
 //! [`ToolWorkflow`]: a workflow that only calls a tool.
 
-use super::calls::{self, CallRecord};
-use super::declare::LlmDecl;
+use super::agent::{LlmAgent, LlmDecl};
+use super::answer::reply::mark_long_running;
+use super::calls::{self, CallOutcome, CallRecord};
+use super::request::OWN_ID;
+use super::results::{self, response_event, response_part};
 use super::toolbox::Toolbox;
-use super::turn::{OWN_ID, count_tools, response_event};
-use super::{LlmAgent, long_running};
 use crate::Flow;
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::resources::Needs;
@@ -109,38 +110,35 @@ async fn run(agent: &LlmAgent, cx: &mut Context) -> Result<()> {
     let part = Part::FunctionCall(call.clone());
     let mut event = Event::new().with_content(Content::new(Role::Model, vec![part]));
     let (tools, calls) = (Toolbox::with_own_tools(agent), vec![call]);
-    let open = long_running::mark(&mut event, &calls, &tools, cx);
+    let open = mark_long_running(&mut event, &calls, &tools, cx);
     cx.emit(event).await?;
-    count_tools(&calls, cx)?;
     let called = calls::make(&tools, &calls, cx).await?.all;
-    let (mut actions, mut result) = (ToolActions::default(), Ok(Value::Null));
+    let (mut actions, mut result) = (ToolActions::default(), CallOutcome::Value(Value::Null));
     for called in called {
         let CallRecord {
             result: given,
             left,
             ..
         } = called?;
-        calls::take_record(left, None, &[], &mut actions, cx);
+        results::take_record(left, None, &[], &mut actions, cx);
         result = given;
     }
     cx.check_limits()?;
-    let responses = calls
-        .iter()
-        .map(|call| calls::response_part(call, result.clone()));
+    let responses = calls.iter().map(|call| response_part(call, result.clone()));
     let mut event =
         response_event(&actions).with_content(Content::new(Role::User, responses.collect()));
-    if let (Ok(value), true) = (&result, open.is_empty()) {
+    if let (CallOutcome::Value(value), true) = (&result, open.is_empty()) {
         event = event.with_state(RESULT, value.clone());
     }
     cx.emit(event).await?;
-    if let Err(error) = result {
+    if let CallOutcome::Error(error) = result {
         return Err(Error::new(
             ErrorKind::Agent,
             format!("tool `{name}`: {error}"),
         ));
     }
     if !open.is_empty() {
-        let values = long_running::wait_for_responses(open, cx).await?;
+        let values = results::wait_for_responses(open, cx).await?;
         cx.emit(Event::new().with_state(RESULT, values.into_iter().next().unwrap_or_default()))
             .await?;
     }

@@ -1,9 +1,16 @@
 //! [`Toolbox`]: the tools of one turn. The runtime's tools come first and depend on the agent's
 //! place in the workflow; the agent's own tools follow.
 
-use super::respond::SetModelResponse;
-use super::transfer::TransferToAgent;
-use super::{LlmAgent, live, toolsets};
+mod check;
+pub(super) mod respond;
+mod toolsets;
+pub(super) mod transfer;
+
+pub(super) use check::RESERVED;
+
+use self::respond::SetModelResponse;
+use self::transfer::{TransferToAgent, task_completed};
+use super::agent::LlmAgent;
 use crate::Result;
 use crate::model::ToolDeclaration;
 use crate::runtime::run::{Context, ModelChain};
@@ -40,7 +47,7 @@ impl<'a> Toolbox<'a> {
         if let Some(transfer) = transfer {
             added.push(Arc::new(transfer));
         }
-        added.extend(live::tool(agent, cx));
+        added.extend(task_completed(agent, cx));
         Self {
             agent,
             added,

@@ -24,15 +24,14 @@ macro_rules! first_answer {
             }
             Ok(None)
         };
-        flatten_panic(catch_panic(all).await)
+        catch_panic(all).await.unwrap_or_else(callback_panic)
     }};
 }
 
-fn flatten_panic<T>(asked: Result<Result<T>, String>) -> Result<T> {
-    asked.unwrap_or_else(|panic| {
-        let message = format!("a callback panicked: {panic}");
-        Err(Error::new(ErrorKind::Panic, message).with_help("fix the code of the callback"))
-    })
+/// Makes the error for a panic of a callback.
+fn callback_panic<T>(panic: String) -> Result<T> {
+    let message = format!("a callback panicked: {panic}");
+    Err(Error::new(ErrorKind::Panic, message).with_help("fix the code of the callback"))
 }
 
 async fn into_content(
@@ -190,7 +189,7 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
         }
         Ok(())
     };
-    flatten_panic(catch_panic(all).await)
+    catch_panic(all).await.unwrap_or_else(callback_panic)
 }
 
 /// An empty list, for hooks of a whole run, which only plugins have.

@@ -70,14 +70,14 @@ impl AgentCallbacks {
     }
 
     /// Adds the callbacks of another list before the agent. Returns whether the other list has any.
-    pub(crate) fn add_before(&mut self, other: &Self) -> bool {
+    pub fn add_before(&mut self, other: &Self) -> bool {
         self.may_stand |= other.may_stand;
         self.before.extend_from_slice(&other.before);
         !other.before.is_empty()
     }
 
     /// Adds the callbacks of another list after the agent. Returns whether the other list has any.
-    pub(crate) fn add_after(&mut self, other: &Self) -> bool {
+    pub fn add_after(&mut self, other: &Self) -> bool {
         self.after.extend_from_slice(&other.after);
         !other.after.is_empty()
     }
@@ -177,21 +177,21 @@ macro_rules! impl_error_lists {
 
             /// Adds the callbacks of another list before calls. Returns whether the other list has
             /// any.
-            pub(crate) fn add_before(&mut self, other: &Self) -> bool {
+            pub fn add_before(&mut self, other: &Self) -> bool {
                 self.before.extend_from_slice(&other.before);
                 !other.before.is_empty()
             }
 
             /// Adds the callbacks of another list after calls. Returns whether the other list has
             /// any.
-            pub(crate) fn add_after(&mut self, other: &Self) -> bool {
+            pub fn add_after(&mut self, other: &Self) -> bool {
                 self.after.extend_from_slice(&other.after);
                 !other.after.is_empty()
             }
 
             /// Adds the callbacks of another list for errors. Returns whether the other list has
             /// any.
-            pub(crate) fn add_on_error(&mut self, other: &Self) -> bool {
+            pub fn add_on_error(&mut self, other: &Self) -> bool {
                 self.on_error.extend_from_slice(&other.on_error);
                 !other.on_error.is_empty()
             }

@@ -12,7 +12,7 @@ macro_rules! accessors {
 
             /// Returns the id of the run.
             pub fn run_id(&self) -> crate::RunId {
-                self.run.id
+                self.run.id()
             }
 
             /// Returns the user who began the run.

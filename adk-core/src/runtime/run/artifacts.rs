@@ -27,7 +27,7 @@ impl Artifacts<'_> {
     /// fails.
     pub async fn save(&mut self, name: impl Into<Name>, part: Part) -> Result<u32> {
         let name = name.into();
-        if let Some(most) = self.run.config.max_artifact_bytes {
+        if let Some(most) = self.run.limits.config.max_artifact_bytes {
             check_size(&name, &part, most)?;
         }
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
@@ -124,7 +124,7 @@ impl Artifacts<'_> {
             return work.await;
         };
         let index = calls.take(kind, &name);
-        let key = StepKey::new(self.run.id, (*path).clone(), kind, name, index);
+        let key = StepKey::new(self.run.id(), (*path).clone(), kind, name, index);
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 }

@@ -116,20 +116,23 @@ impl Drop for Reservation {
 }
 
 impl Context {
-    /// Enters a block or an agent with a budget, and returns the meter of the enclosing block or
-    /// agent.
-    pub(crate) fn enter_budget(&mut self, budget: Budget) -> Option<Arc<Meter>> {
+    /// Returns the meter for a block or an agent: its own one if it has a budget.
+    pub(crate) fn meter_of_budget(&self, budget: Option<Budget>) -> Option<Arc<Meter>> {
+        let outer = self.around.meter.clone();
+        let Some(budget) = budget else {
+            return outer;
+        };
         let owner = Some(self.path().to_string());
-        let own = Meter::for_budget(BudgetAccount::new(budget, owner), self.meter.take());
-        self.meter.replace(Arc::new(own))
+        let account = BudgetAccount::new(budget, owner);
+        Some(Arc::new(Meter::for_budget(account, outer)))
     }
 
     /// Adds the budget of the run to its root context.
     pub(crate) fn with_budget(mut self) -> Self {
         if let Some(budget) = self.config().budget {
-            self.meter = Some(Arc::new(Meter::for_budget(
+            self.around.meter = Some(Arc::new(Meter::for_budget(
                 BudgetAccount::new(budget, None),
-                self.meter.take(),
+                self.around.meter.take(),
             )));
         }
         self
@@ -137,7 +140,7 @@ impl Context {
 
     /// Returns whether the run or an enclosing block or agent has a budget.
     pub(crate) fn has_budget(&self) -> bool {
-        std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref())
+        std::iter::successors(self.around.meter.as_ref(), |meter| meter.outer.as_ref())
             .any(|meter| meter.account.is_some())
     }
 
@@ -152,7 +155,8 @@ impl Context {
         request: &ModelRequest,
     ) -> Result<Reservation> {
         let mut held = Reservation::default();
-        let around = std::iter::successors(self.meter.as_ref(), |meter| meter.outer.as_ref());
+        let around =
+            std::iter::successors(self.around.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
             let Some(account) = &meter.account else {
                 continue;

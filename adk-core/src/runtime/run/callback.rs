@@ -48,6 +48,9 @@ pub(crate) enum CallbackSteps {
     Unslotted(CallCounts, &'static str),
     /// The callback belongs to this tool call, which is recorded as a whole.
     Within(Arc<CallStep>),
+    /// Side effects are not recorded, because a resumed run does not call the callback again.
+    /// Updates of state are refused for the given reason.
+    Unrecorded(&'static str),
 }
 
 /// The data from which the context of a callback is created.
@@ -96,7 +99,7 @@ impl CallbackContext {
             CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {
                 Some(std::mem::take(calls))
             }
-            CallbackSteps::Within(_) => None,
+            CallbackSteps::Within(_) | CallbackSteps::Unrecorded(_) => None,
         }
     }
 
@@ -127,7 +130,9 @@ impl CallbackContext {
             branch: &self.branch,
         };
         let updates = match &mut self.steps {
-            CallbackSteps::Unslotted(_, why) => Updates::Refused(why),
+            CallbackSteps::Unslotted(_, why) | CallbackSteps::Unrecorded(why) => {
+                Updates::Refused(why)
+            }
             CallbackSteps::Numbered(calls) => Updates::Agent {
                 by,
                 calls,
@@ -155,7 +160,7 @@ impl CallbackContext {
             CallbackSteps::Numbered(calls) | CallbackSteps::Unslotted(calls, _) => {
                 Some((&self.path, calls))
             }
-            CallbackSteps::Within(_) => None,
+            CallbackSteps::Within(_) | CallbackSteps::Unrecorded(_) => None,
         };
         Artifacts {
             run: &self.run,
@@ -186,7 +191,7 @@ impl CallbackContext {
     pub fn user_content(&self) -> Option<Content> {
         let history = History::new(self.run.session().clone(), self.branch.clone());
         let said =
-            |event: &&Arc<Event>| event.invocation_id == self.run.id && event.author == "user";
+            |event: &&Arc<Event>| event.invocation_id == self.run.id() && event.author == "user";
         let mut said = history
             .iter()
             .rev()
@@ -227,7 +232,7 @@ impl CallbackContext {
             return work.await;
         };
         let index = calls.take(kind, &name);
-        let key = StepKey::new(self.run.id, self.path.clone(), kind, name, index);
+        let key = StepKey::new(self.run.id(), self.path.clone(), kind, name, index);
         perform(self.run.clone(), key, inputs, depth::check, work).await
     }
 }

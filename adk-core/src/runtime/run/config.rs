@@ -41,7 +41,7 @@ pub struct RunConfig {
     /// Default `false`.
     pub streaming: bool,
     /// Whether the stream has events for the start and end of agents and blocks, see
-    /// [`Lifecycle`](super::Lifecycle). Default `false`.
+    /// [`Lifecycle`](crate::Lifecycle). Default `false`.
     pub lifecycle_events: bool,
     /// Whether spans hold contents: prompts, answers, arguments and results of tools, and texts of
     /// errors. Default `false`: spans hold names of agents, models and tools, counts, and kinds of

@@ -8,7 +8,6 @@ use adk_spec::__private::Cost;
 use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 /// Usage of a part of a run that is not executed again when the run is resumed.
@@ -43,14 +42,10 @@ pub(crate) async fn measure<F: Future>(
 impl Run {
     /// Returns the usage of the run so far.
     fn consumption(&self, meter: Option<&Meter>) -> Consumption {
-        let mut outermost = self;
-        while let Some(outer) = &outermost.outer {
-            outermost = outer;
-        }
         let rounds = meter.map_or(0, |meter| meter.used(Cost::Rounds));
         Consumption {
-            usage: self.usage(),
-            calls: outermost.llm_calls.load(Relaxed),
+            usage: self.progress.usage(),
+            calls: self.outermost().limits.llm_calls(),
             rounds,
         }
     }
@@ -65,9 +60,9 @@ impl Context {
         is_match: impl Fn(&Path) -> bool,
     ) -> Vec<Name> {
         self.run.add_usage(spent.usage);
-        self.run.count_earlier_calls(spent.calls);
+        self.run.outermost().limits.count_earlier_calls(spent.calls);
         self.count_replayed(&spent.usage, spent.rounds);
-        let replay = self.run.replay.as_ref();
+        let replay = self.run.kind.replay();
         replay
             .map(|replay| replay.skip(&self.run, is_match))
             .unwrap_or_default()

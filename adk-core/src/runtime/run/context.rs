@@ -5,21 +5,22 @@ mod emit;
 mod frame;
 mod remote;
 mod step;
+mod surroundings;
 mod wait;
 
 pub(crate) use branch::Cut;
 pub(crate) use frame::{Frame, NothingWritten};
 pub(crate) use step::perform;
+pub(crate) use surroundings::{ContextPart, Entered, Surroundings};
 pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::{
     AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History,
-    Inherited, KeyScope, Meter, Overlay, Run, RunConfig, State, ToolActions, TraceSpan,
-    UpdatedKeys, Updates, WriteRules, Writer, WriterKind, accessors,
+    KeyScope, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
+    WriteRules, Writer, WriterKind, accessors,
 };
 use crate::memory::MemoryEntry;
 use crate::runtime::resources::SharedResources;
-use crate::spec::Key;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{Name, Path, depth};
 use serde_json::Value;
@@ -34,27 +35,15 @@ use std::sync::atomic::Ordering::Relaxed;
 /// things.
 pub struct Context {
     pub(crate) run: Arc<Run>,
-    pub(crate) scope: Option<Arc<KeyScope>>,
-    /// The keys that the enclosing workflow can write. Set only if the defaults of a nested
-    /// workflow need them.
-    pub(crate) known: Option<Arc<[Box<str>]>>,
-    /// The `state` keys of the enclosing workflow, which callbacks may write.
-    pub(crate) states: Option<Arc<[Key]>>,
+    /// What the enclosing workflows give to the agent.
+    pub(crate) around: Surroundings,
     branch: Option<Arc<str>>,
     /// The enclosing instance of a workflow (`as second`), whose name is the prefix of every name
     /// inside.
     pub(crate) instance: Option<Name>,
-    /// The settings that the agent inherits from its ancestors.
-    pub(crate) inherited: Option<Arc<Inherited>>,
-    /// The meter of the enclosing workflows, if one of them has bounds.
-    pub(crate) meter: Option<Arc<Meter>>,
-    /// Whether the tree was built without flow checks. Agents may then end loops without an
-    /// announcement.
-    pub(crate) unchecked: bool,
+    /// The current turn, block or round.
     pub(crate) frame: Frame,
     overlay: Overlay,
-    /// Whether every ancestor is a step of a workflow, so that the path addresses this agent.
-    pub(crate) is_addressable: bool,
     /// The remote branch that this context descends to.
     pub(crate) search: Option<Box<remote::RemoteBranchSearch>>,
     /// Set in a branch whose direct child may end the block by an escalate.
@@ -73,17 +62,11 @@ impl Context {
         run.outbox().live.fetch_add(1, Relaxed);
         Self {
             run,
-            scope: None,
-            known: None,
-            states: None,
+            around: Surroundings::default(),
             branch: None,
             instance: None,
-            inherited: None,
-            meter: None,
-            unchecked: false,
-            frame: Frame::new(path, 0),
+            frame: Frame::new(path, true, 0),
             overlay: Overlay::default(),
-            is_addressable: true,
             search: None,
             cut: None,
             trace: None,
@@ -95,8 +78,8 @@ impl Context {
     /// the keys of that agent.
     pub(crate) fn nested_root(run: Arc<Run>, path: Path, scope: Option<Arc<KeyScope>>) -> Self {
         let mut own = Self::root(run, path);
-        own.scope = scope;
-        own.is_addressable = false;
+        own.around.scope = scope;
+        own.frame.is_addressable = false;
         own
     }
 
@@ -105,9 +88,28 @@ impl Context {
     pub(crate) fn callback_context(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
         let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));
+        self.context_of_callback(overlay, steps)
+    }
+
+    /// Returns the context of a plugin that sees an event. [`end_callback`](Self::end_callback) of
+    /// a complete event takes over its writes. The context of a partial event is only dropped: it
+    /// has a copy of the pending writes, and none of its calls has a number.
+    pub(super) fn context_of_event(&mut self, is_partial: bool) -> CallbackContext {
+        let why = "in `Plugin::on_event`, which has no slot for it";
+        let (overlay, steps) = if is_partial {
+            (self.overlay.clone(), CallbackSteps::Unrecorded(why))
+        } else {
+            let calls = std::mem::take(&mut self.frame.calls);
+            let overlay = std::mem::take(&mut self.overlay);
+            (overlay, CallbackSteps::Unslotted(calls, why))
+        };
+        self.context_of_callback(overlay, steps)
+    }
+
+    fn context_of_callback(&self, overlay: Overlay, steps: CallbackSteps) -> CallbackContext {
         CallbackContext::new(CallbackPlace {
             run: &self.run,
-            scope: &self.scope,
+            scope: &self.around.scope,
             agent: self.author(),
             path: &self.frame.path,
             branch: &self.branch,
@@ -145,17 +147,17 @@ impl Context {
 
     /// Returns whether an exit must have been announced here.
     pub(crate) fn requires_announced_exits(&self) -> bool {
-        !self.unchecked && self.run.config.require_announced_exits
+        !self.around.unchecked && self.run.limits.config.require_announced_exits
     }
 
     /// Returns whether a write must have been announced here.
     fn checks_writes(&self) -> bool {
-        !self.unchecked && self.run.config.require_announced_writes
+        !self.around.unchecked && self.run.limits.config.require_announced_writes
     }
 
     /// Returns the rules for writes by callbacks.
     pub(crate) fn write_rules(&self) -> WriteRules {
-        let (announced, states) = (self.frame.announced.clone(), self.states.clone());
+        let (announced, states) = (self.frame.announced.clone(), self.around.states.clone());
         WriteRules {
             is_checked: self.checks_writes(),
             announced,
@@ -205,7 +207,7 @@ impl Context {
         };
         for (key, _) in updated {
             written.add(key);
-            if let Some(scope) = &self.scope {
+            if let Some(scope) = &self.around.scope {
                 scope.mark_written(key);
             }
         }
@@ -227,7 +229,7 @@ impl Context {
 
     /// Returns the settings of the run.
     pub fn config(&self) -> &RunConfig {
-        &self.run.config
+        &self.run.limits.config
     }
 
     /// Returns the state. Writes are committed with the next event, or when the agent ends.
@@ -244,7 +246,7 @@ impl Context {
         let agent = author.as_ref().unwrap_or_else(|| path.name());
         State {
             run: &self.run,
-            scope: self.scope.as_deref(),
+            scope: self.around.scope.as_deref(),
             overlay: &mut self.overlay,
             updates: Updates::Agent {
                 by: Caller {
@@ -271,13 +273,14 @@ impl Context {
 
     /// Returns the committed value of a key.
     pub(crate) fn committed_value(&self, key: &str) -> Option<Arc<Value>> {
-        self.run.value(self.scope.as_deref(), key)
+        self.run.value(self.around.scope.as_deref(), key)
     }
 
     /// Returns the name in the enclosing workflow that is read as `key` here. An instance may map
     /// keys to other names.
     pub(crate) fn name_around<'a>(&'a self, key: &'a str) -> &'a str {
-        self.scope
+        self.around
+            .scope
             .as_deref()
             .map_or(key, |scope| scope.name_around(key))
     }

@@ -21,8 +21,18 @@ pub(super) struct Failures {
 }
 
 impl Failures {
+    fn is_empty(&self) -> bool {
+        !self.any.load(Acquire)
+    }
+
+    fn add(&self, key: StepKey, failure: Value) {
+        let mut calls = lock(&self.calls);
+        calls.push((key, failure));
+        self.any.store(true, Release);
+    }
+
     fn take(&self, is_match: impl Fn(&Path) -> bool) -> Vec<(StepKey, Value)> {
-        if !self.any.load(Acquire) {
+        if self.is_empty() {
             return Vec::new();
         }
         let mut calls = lock(&self.calls);
@@ -37,20 +47,18 @@ impl Failures {
 impl Run {
     /// Adds a failed call with its recorded error.
     pub(crate) fn record_failure(&self, key: StepKey, failure: Value) {
-        if let (Some(outer), Some(within)) = (&self.outer, &self.within) {
-            return outer.record_failure(within.key(&key), failure);
+        if let Some(nested) = self.kind.nested()
+            && let Some(engine) = &nested.engine
+        {
+            return nested.outer.record_failure(engine.key(&key), failure);
         }
-        let mut calls = lock(&self.failures.calls);
-        calls.push((key, failure));
-        self.failures.any.store(true, Release);
+        self.progress.failures.add(key, failure);
     }
 
     /// Returns whether failed calls or lost waits must be settled before an agent continues.
     pub(crate) fn is_unsettled(&self) -> bool {
-        let own = || self.failures.any.load(Acquire) || !self.lost_waits.is_empty();
-        self.outer
-            .as_ref()
-            .map_or_else(own, |outer| outer.is_unsettled())
+        let progress = &self.outermost().progress;
+        !progress.failures.is_empty() || !progress.lost_waits.is_empty()
     }
 
     /// Settles failed calls and lost waits before the agent at this path continues. The errors of
@@ -58,24 +66,22 @@ impl Run {
     /// final. Other branches are not settled. Returns `None` if nothing is to be settled, which is
     /// the usual case.
     pub(crate) fn settle<'a>(&'a self, path: &Path) -> Option<BoxFuture<'a, Result<()>>> {
-        if let Some(outer) = &self.outer {
-            return outer.settle(path);
-        }
+        let run = self.outermost();
         let is_match = |other: &Path| is_around(other, path) || is_around(path, other);
-        let settled = self.failures.take(is_match);
-        let has_lost = self.lost_waits.settle(is_match);
+        let settled = run.progress.failures.take(is_match);
+        let has_lost = run.progress.lost_waits.settle(is_match);
         if settled.is_empty() && !has_lost {
             return None;
         }
         Some(Box::pin(async move {
             for (key, failure) in settled {
                 let result = record::settle(failure);
-                self.engine
-                    .step(self.claim, key, Box::pin(async { Ok(result) }))
+                run.engine
+                    .step(run.identity.claim, key, Box::pin(async { Ok(result) }))
                     .await?;
             }
             if has_lost {
-                self.withdraw_lost().await
+                run.withdraw_lost().await
             } else {
                 Ok(())
             }
@@ -85,8 +91,11 @@ impl Run {
     /// Forgets the failed calls of an agent that has finished. The agent does not run again, so it
     /// will not repeat these calls.
     pub(super) fn forget_failures(&self, path: &Path) {
-        self.failures.take(|failed| is_around(path, failed));
-        self.settle_waits_of(path);
+        self.progress
+            .failures
+            .take(|failed| is_around(path, failed));
+        let is_own = |lost: &Path| is_around(path, lost);
+        self.progress.lost_waits.settle(is_own);
     }
 }
 

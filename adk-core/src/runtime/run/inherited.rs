@@ -17,24 +17,20 @@ pub(crate) struct Inherited {
     pub(crate) is_settled: bool,
 }
 
-impl Context {
-    /// Enters a workflow, and sets [`Inherited::is_settled`]: `Some(true)` for a tree whose root is
-    /// a block, `Some(false)` for a closed workflow. `None` changes nothing. If the value changes,
-    /// returns the outer settings, which the caller restores.
-    pub(crate) fn settle_global(
-        &mut self,
+impl Inherited {
+    /// Returns the settings for the steps of a workflow, which sets
+    /// [`is_settled`](Self::is_settled): `Some(true)` for a tree whose root is a block,
+    /// `Some(false)` for a closed workflow. `None` changes nothing.
+    pub(crate) fn settle(
+        inherited: &Option<Arc<Self>>,
         is_settled: Option<bool>,
-    ) -> Option<Option<Arc<Inherited>>> {
-        let before = self
-            .inherited
-            .as_ref()
-            .is_some_and(|inherited| inherited.is_settled);
-        let is_settled = is_settled.filter(|now| *now != before)?;
-        let own = self.inherited.as_deref().cloned().unwrap_or_default();
-        Some(
-            self.inherited
-                .replace(Arc::new(Inherited { is_settled, ..own })),
-        )
+    ) -> Option<Arc<Self>> {
+        let before = inherited.as_ref().is_some_and(|outer| outer.is_settled);
+        let Some(is_settled) = is_settled.filter(|now| *now != before) else {
+            return inherited.clone();
+        };
+        let own = inherited.as_deref().cloned().unwrap_or_default();
+        Some(Arc::new(Self { is_settled, ..own }))
     }
 }
 
@@ -49,10 +45,8 @@ pub(crate) struct GlobalInstruction {
 impl GlobalInstruction {
     /// Renders the text for the next model call.
     pub(crate) async fn text(&self, cx: &mut Context) -> Result<String> {
-        let own = std::mem::replace(&mut cx.scope, self.scope.clone());
-        let text = self.prompt.text(cx).await;
-        cx.scope = own;
-        text
+        let mut cx = cx.enter(self.scope.clone());
+        self.prompt.text(&mut cx).await
     }
 }
 

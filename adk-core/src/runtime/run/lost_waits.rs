@@ -11,7 +11,6 @@
 //! When the run fails instead, nothing is recorded, and a retry asks again.
 
 use super::Run;
-use super::failures::is_around;
 use super::record;
 use crate::store::engine::{StepKey, Waiting};
 use crate::store::outbox::CountGuard;
@@ -108,7 +107,7 @@ impl Run {
     /// loss is written, also when the writing future is dropped.
     fn lose_wait(&self, key: StepKey) {
         if self.engine.waits().is_some() {
-            self.lost_waits.change(|waits| {
+            self.progress.lost_waits.change(|waits| {
                 waits.push(LostWait {
                     key,
                     is_open: true,
@@ -123,7 +122,7 @@ impl Run {
     pub(crate) async fn park(&self, open: Vec<OpenWait>) -> Infallible {
         let asked = open.iter().filter(|wait| wait.key.is_some());
         let waits: Vec<_> = asked
-            .map(|wait| self.add_waiting(wait.waiting.clone()))
+            .map(|wait| self.progress.add_waiting(wait.waiting.clone()))
             .collect();
         // Waits without a key were withdrawn in an earlier execution and get no answer. The journal
         // shows that the run continued without them, so the enclosing block ends and drops this
@@ -146,6 +145,7 @@ impl Run {
         is_over: bool,
     ) -> Option<BoxFuture<'a, Result<()>>> {
         let settled = self
+            .progress
             .lost_waits
             .settle(|path| is_over && is_in_block(block, path));
         settled.then(|| -> BoxFuture<'a, _> { Box::pin(self.withdraw_lost()) })
@@ -157,16 +157,16 @@ impl Run {
         let Some(registry) = self.engine.waits() else {
             return Ok(());
         };
-        let lost = self.lost_waits.change(|waits| waits.clone());
+        let lost = self.progress.lost_waits.change(|waits| waits.clone());
         let open: Vec<_> = lost
             .iter()
             .filter(|wait| wait.is_open)
             .map(|wait| wait.key.id())
             .collect();
         if !open.is_empty() {
-            registry.withdraw(self.claim, open).await?;
+            registry.withdraw(self.identity.claim, open).await?;
             let is_written = |key: &StepKey| lost.iter().any(|wait| wait.key == *key);
-            self.lost_waits.change(|waits| {
+            self.progress.lost_waits.change(|waits| {
                 waits
                     .iter_mut()
                     .filter(|wait| is_written(&wait.key))
@@ -175,16 +175,14 @@ impl Run {
         }
         for LostWait { key, .. } in lost.into_iter().filter(|wait| wait.is_final) {
             let withdrawn = Box::pin(async { Ok(record::withdrawal()) });
-            self.engine.step(self.claim, key.clone(), withdrawn).await?;
-            self.lost_waits
+            self.engine
+                .step(self.identity.claim, key.clone(), withdrawn)
+                .await?;
+            self.progress
+                .lost_waits
                 .change(|waits| waits.retain(|wait| wait.key != key));
         }
         Ok(())
-    }
-
-    /// Makes the lost waits of a finished agent final.
-    pub(super) fn settle_waits_of(&self, path: &Path) {
-        self.lost_waits.settle(|lost| is_around(path, lost));
     }
 }
 

@@ -5,7 +5,7 @@
 //! calls.
 
 use super::budget::BudgetAccount;
-use super::{Context, Run, perform};
+use super::{Context, perform};
 use crate::model::Usage;
 use crate::spec::{Limits, Spec};
 use crate::store::engine::{CallInputs, CallKind, StepKey};
@@ -143,16 +143,16 @@ impl Meter {
 }
 
 impl Context {
-    /// Enters a workflow. If the workflow has limits, returns the outer meter, which the caller
-    /// restores.
-    pub(crate) fn enter_bounds(&mut self, spec: &Spec<'_>) -> Option<Option<Arc<Meter>>> {
+    /// Returns the meter for the steps of a workflow: its own one if the workflow has limits.
+    pub(crate) fn meter_of_workflow(&self, spec: &Spec<'_>) -> Option<Arc<Meter>> {
+        let outer = self.around.meter.clone();
         if spec.limits == Limits::NONE {
-            return None;
+            return outer;
         }
-        let own = Meter::new(Name::shared(spec.name), spec.limits, self.meter.take());
+        let own = Meter::new(Name::shared(spec.name), spec.limits, outer);
         // A branch in another process continues with the count of its run.
-        own.used[Cost::ModelCalls as usize].store(self.run.calls_before(self.path()), Relaxed);
-        Some(self.meter.replace(Arc::new(own)))
+        own.used[Cost::ModelCalls as usize].store(self.run.kind.calls_before(self.path()), Relaxed);
+        Some(Arc::new(own))
     }
 
     /// Counts an action before it is done, in each enclosing workflow. Recorded actions were done
@@ -166,7 +166,7 @@ impl Context {
         more: u64,
         is_recorded: impl Fn() -> bool,
     ) -> Result<()> {
-        let Some(meter) = &self.meter else {
+        let Some(meter) = &self.around.meter else {
             return Ok(());
         };
         meter.counting_meters(cost).try_for_each(|meter| {
@@ -184,7 +184,7 @@ impl Context {
     /// When the usage exceeds an enclosing limit or budget.
     pub(crate) fn count_usage(&self, usage: &Usage) -> Result<()> {
         self.count(Cost::Tokens, usage.total_tokens(), || false)?;
-        let Some(meter) = &self.meter else {
+        let Some(meter) = &self.around.meter else {
             return Ok(());
         };
         meter
@@ -196,7 +196,7 @@ impl Context {
     /// no tokens are left.
     pub(crate) fn count_call(&self, is_recorded: bool) -> Result<()> {
         self.count(Cost::ModelCalls, 1, || is_recorded)?;
-        let Some(meter) = self.meter.as_ref().filter(|_| !is_recorded) else {
+        let Some(meter) = self.around.meter.as_ref().filter(|_| !is_recorded) else {
             return Ok(());
         };
         let is_spent = |meter: &&Meter| {
@@ -213,7 +213,7 @@ impl Context {
 
     /// Adds usage and rounds that were replayed or that another process executed.
     pub(crate) fn count_replayed(&self, usage: &Usage, rounds: u64) {
-        count_replayed(self.meter.as_ref(), usage, rounds, self.path());
+        count_replayed(self.around.meter.as_ref(), usage, rounds, self.path());
     }
 
     /// Checks that no enclosing limit is exceeded. A run with an exceeded limit fails here, even if
@@ -223,6 +223,7 @@ impl Context {
     /// The first error of an exceeded limit.
     pub(crate) fn check_limits(&self) -> Result<()> {
         let mut around = self
+            .around
             .meter
             .iter()
             .flat_map(|meter| meter.counting_meters(Cost::Time));
@@ -254,7 +255,7 @@ impl Context {
         let taken = Duration::from_micros(now_micros().saturating_sub(start));
         // A deadline that overflows the clock counts as no deadline.
         let deadline = Instant::now().checked_add(longest.saturating_sub(taken));
-        let (run_id, path) = (self.run.id, self.path().clone());
+        let (run_id, path) = (self.run.id(), self.path().clone());
         let key = StepKey::new(run_id, path, CallKind::Timer, "time", 0);
         Ok(deadline.map(|deadline| (key, deadline)))
     }
@@ -262,6 +263,7 @@ impl Context {
     /// Returns the error for the exceeded time of the workflow at that path.
     pub(crate) fn time_error(&self, path: &Path) -> Error {
         let own = self
+            .around
             .meter
             .as_ref()
             .map(|meter| meter.exceed(Cost::Time, path));
@@ -292,17 +294,4 @@ pub(crate) fn count_replayed(meter: Option<&Arc<Meter>>, usage: &Usage, rounds: 
     meter
         .counting_meters(Cost::Tokens)
         .for_each(|meter| drop(meter.spend(usage, path)));
-}
-
-impl Run {
-    /// Returns the number of model calls that were made before a remote branch began, at the root
-    /// of its run.
-    fn calls_before(&self, path: &Path) -> u64 {
-        let calls = self.llm_calls.load(Relaxed);
-        if self.is_branch && path.parent().is_none() {
-            calls.into()
-        } else {
-            0
-        }
-    }
 }

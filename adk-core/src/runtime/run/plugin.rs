@@ -102,7 +102,8 @@ hooks! {
 
     /// Called with each event of an agent or a block before it is committed, partial events
     /// included. The returned event is stored and delivered in its place. A resumed run calls the
-    /// hook again, but stored events stay.
+    /// hook again, but stored events stay. It has no partial events, so writes at a partial event
+    /// are dropped, and steps there are not recorded.
     on_event / event(cx: [mut CallbackContext], event: [Event]) -> Option<Event> = None;
 
     /// Called before each agent and each block. Returned content replaces the agent or block, which

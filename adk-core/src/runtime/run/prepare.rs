@@ -28,7 +28,7 @@ impl<'a> Prepare<'a> {
             without_model: Vec::new(),
             path: root,
             inherited: None,
-            is_tool: run.is_inside(),
+            is_tool: run.kind.is_nested(),
             error: None,
             awaited: Vec::new(),
         }
@@ -114,7 +114,7 @@ impl<'a> Prepare<'a> {
 
     /// Rejects a live run of a block that cannot run live.
     pub(crate) fn block(&mut self, block: &Step<'_>) {
-        if self.run.live.is_some()
+        if self.run.kind.live().is_some()
             && let Some(message) = describe_live_block(block)
         {
             self.fail(Error::new(ErrorKind::LiveLoop, message).with_help(LIVE_HELP));

@@ -27,7 +27,7 @@ impl Context {
         let overlay = self.state().overlay.clone();
         ReadonlyContext {
             run: self.run.clone(),
-            scope: self.scope.clone(),
+            scope: self.around.scope.clone(),
             agent,
             path,
             overlay,

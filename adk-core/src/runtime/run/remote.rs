@@ -1,16 +1,12 @@
 //! Runs that another process drives, and remote branches of a run.
 
-use super::{KeyScope, Run, RunConfig, Services};
+use super::{KeyScope, Run, RunConfig, RunIdentity, RunKind, RunLimits, Services};
 use crate::encode::to_json;
-use crate::store::engine::{BranchReport, BranchTask, ClaimId, Engine, RunRecord, Stored};
+use crate::store::engine::{BranchTask, ClaimId, Engine, Stored};
 use crate::store::session::Session;
-use crate::sync::{lock, read};
-use crate::{BoxFuture, Name, Path, Result};
+use crate::sync::read;
+use crate::{Name, Path};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
-
-/// The future report of a remote branch.
-pub(crate) type PendingReport = BoxFuture<'static, Result<BranchReport>>;
 
 impl Run {
     /// Creates the run of a remote branch, which begins with the state of the run that sent it.
@@ -23,18 +19,22 @@ impl Run {
     ) -> Self {
         let upto = usize::try_from(task.upto).unwrap_or(usize::MAX);
         let session = Arc::new(live.restored_at(&task.state, upto));
-        let mut run = Self::new(session, engine, config, services);
-        run.id = task.run_id;
-        run.claim = ClaimId {
+        let claim = ClaimId {
             run_id: task.run_id,
             epoch: task.epoch,
         };
-        run.is_branch = true;
-        run.trace_parent = task.trace.as_deref().map(Box::from);
-        run.places = task.upto.into();
-        run.llm_calls = task.calls.into();
+        let limits = RunLimits::new(config);
+        limits.count_earlier_calls(task.calls);
+        let run = Self::new(
+            RunKind::of_branch(task),
+            RunIdentity::new(claim, task.trace.as_deref().map(Box::from)),
+            session,
+            engine,
+            services,
+            limits,
+        );
         for (key, value) in task.temp.iter() {
-            run.set_temp(key.clone(), value.clone());
+            run.delivery.set_temp(key.clone(), value.clone());
         }
         run
     }
@@ -46,31 +46,25 @@ impl Run {
             Some(own) => own.visible_state(session.state()),
             None => session.state(),
         };
-        let mut task = BranchTask::new(self.id, session.key().clone(), workflow, path, branch);
-        task.epoch = self.claim.epoch;
+        let mut task = BranchTask::new(self.id(), session.key().clone(), workflow, path, branch);
+        task.epoch = self.identity.claim.epoch;
         task.state = state.into_iter().collect();
         task.temp = read(&self.delivery.temp).clone().into_iter().collect();
-        task.upto = self.places.load(Relaxed).max(if self.is_branch {
-            0
-        } else {
-            session.len() as u64
-        });
-        task.calls = self.llm_calls.load(Relaxed);
-        task.config = to_json(&self.config).unwrap_or_default();
+        let seen = match &self.kind {
+            RunKind::Branch(branch) => branch.upto,
+            _ => session.len() as u64,
+        };
+        task.upto = self.progress.places().max(seen);
+        task.calls = self.limits.llm_calls();
+        task.config = to_json(&self.limits.config).unwrap_or_default();
         task
     }
 
     /// Notes the place of an event in the log, if branches may run in other processes.
     pub(crate) fn note_place(&self, place: u64) {
         if self.engine.remote().is_some() {
-            self.places.fetch_max(place + 1, Relaxed);
+            self.progress.note_place(place);
         }
-    }
-
-    /// Makes this run follow one that another process drives.
-    pub(crate) fn follow(&mut self, record: &RunRecord) {
-        (self.id, self.claim) = (record.run_id, ClaimId::driven_above(record.run_id));
-        self.began = record.begins;
     }
 
     /// Applies an event that the driving process committed before this process followed the run.
@@ -79,17 +73,7 @@ impl Run {
         stored
             .temp
             .into_iter()
-            .for_each(|(key, value)| self.set_temp(key, value));
-    }
-
-    /// Keeps the future report of a remote branch whose block was dropped before the report came.
-    pub(crate) fn keep_report(&self, report: PendingReport, scope: Option<Arc<KeyScope>>) {
-        lock(&self.left).push((report, scope));
-    }
-
-    /// Takes the reports of remote branches whose blocks were dropped.
-    pub(crate) fn take_reports(&self) -> Vec<(PendingReport, Option<Arc<KeyScope>>)> {
-        std::mem::take(&mut *lock(&self.left))
+            .for_each(|(key, value)| self.delivery.set_temp(key, value));
     }
 
     /// Adds an event that a remote branch has committed to this session, and returns its position
@@ -109,7 +93,7 @@ impl Run {
             }
         }
         for (key, value) in temp.into_iter() {
-            self.set_temp(key, value);
+            self.delivery.set_temp(key, value);
         }
         self.outbox().push(event)
     }

@@ -131,7 +131,7 @@ pub(super) fn value(
                 .state_delta
                 .get(name)
                 .cloned()
-                .or_else(|| run.secret(name)),
+                .or_else(|| run.delivery.temp(name)),
             None => Some(value.clone()),
         }
     };

@@ -16,7 +16,7 @@ pub use carrier::{TraceCarrier, set_trace_carrier};
 pub(crate) use in_span::in_span;
 pub(crate) use messages::{finish_reason, instructions, messages};
 
-use super::{Context, Run};
+use super::{Context, Entered, Run};
 use crate::encode::to_json;
 use crate::spec::{AgentKind, AgentMeta};
 use crate::{Content, ErrorKind, Name, Path, Result};
@@ -82,7 +82,7 @@ impl TraceSpan {
         if first.open().is_disabled() {
             return None;
         }
-        if let Some(context) = &run.trace_parent {
+        if let Some(context) = &run.identity.trace_parent {
             carrier::extract(first.open(), context);
         }
         Some(Arc::new(first))
@@ -132,7 +132,7 @@ impl TraceSpan {
         self.span.get_or_init(|| {
             let parent = match &self.parent {
                 Some(parent) => parent.open().id(),
-                None if self.run.trace_parent.is_some() => None,
+                None if self.run.identity.trace_parent.is_some() => None,
                 None => Span::current().id(),
             };
             self.agent
@@ -185,12 +185,12 @@ impl TraceSpan {
     }
 
     pub(crate) fn run_id(&self) -> crate::RunId {
-        self.run.id
+        self.run.id()
     }
 
     /// Returns whether spans hold prompts, answers, arguments and results.
     pub(crate) fn has_contents(&self) -> bool {
-        self.run.config.trace_contents
+        self.run.limits.config.trace_contents
     }
 
     /// Returns the context of the span, for another process.
@@ -261,44 +261,40 @@ impl Drop for TraceSpan {
 }
 
 impl Context {
-    /// Enters the span of the agent that begins at the current path. Returns whether the caller
-    /// must call [`leave_span`](Self::leave_span).
-    pub(crate) fn enter_span(&mut self, meta: &AgentMeta<'_>) -> bool {
-        let Some(around) = &self.trace else {
-            return false;
-        };
+    /// Returns the span for the turn of the agent that begins at the current path.
+    pub(crate) fn span_of_turn(&self, meta: &AgentMeta<'_>) -> Option<Arc<TraceSpan>> {
+        let around = self.trace.as_ref()?;
         // The first span of a run already is the span of the root agent.
         if around.parent.is_none() && self.frame.path.parent().is_none() {
-            return false;
+            return Some(around.clone());
         }
         let run = around.run.clone();
         let own = TraceSpan::of_agent(meta, run, self.frame.path.clone(), Some(around.clone()));
-        let may_be_old = match &own.run.replay {
+        let may_be_old = match own.run.kind.replay() {
             Some(replay) => own.has_calls() || !replay.is_over(),
             // An engine that executes the run again answers recorded calls itself, so the span of
             // an agent with calls opens with the first call that is made.
-            None => own.has_calls() && own.run.trace_parent.is_some(),
+            None => own.has_calls() && own.run.identity.trace_parent.is_some(),
         };
         if !may_be_old {
             own.open();
         }
-        self.trace = Some(Arc::new(own));
-        true
+        Some(Arc::new(own))
     }
+}
 
-    /// Leaves the span of an agent.
-    pub(crate) fn leave_span<T>(&mut self, ended: &Result<T>) {
-        let Some(own) = self.trace.take() else { return };
-        let is_over = own
-            .run
-            .replay
-            .as_ref()
-            .is_none_or(|replay| replay.is_over());
+impl Entered<'_, Option<Arc<TraceSpan>>> {
+    /// Ends the span of an agent, and leaves it. A span that was entered before stays open.
+    pub(crate) fn end_span<T>(self, ended: &Result<T>) {
+        let own = match (&self.trace, self.outer()) {
+            (Some(own), Some(outer)) if !Arc::ptr_eq(own, outer) => own,
+            _ => return,
+        };
+        let is_over = own.run.kind.active_replay().is_none();
         if is_over && (ended.is_err() || !own.has_calls() && self.has_added()) {
             own.open();
         }
         own.end_with(ended);
-        self.trace.clone_from(&own.parent);
     }
 }
 

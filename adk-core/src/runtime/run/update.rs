@@ -7,26 +7,23 @@
 //! call, the key, and the number of earlier updates of that key by the call. They take effect at
 //! once, while keys that the call sets wait for its response.
 
-use super::origin::EventOrigin;
+mod commit;
+
+pub(crate) use commit::is_update;
+
 use super::record::{self, RecordSubject};
 use super::{
-    CallCounts, Context, KeyScope, Meter, Overlay, Run, State, decode, encode, perform, state,
+    CallCounts, CallStep, Caller, KeyScope, Overlay, Run, State, decode, encode, perform, state,
 };
-use crate::store::engine::{
-    Body, CallInputs, CallKind, CallLabel, Change, Draft, Reply, StepKey, Stored, Update,
-    is_failure,
-};
-use crate::store::event::{Event, STATE_UPDATE_KEY, StateDelta};
-use crate::store::session::Scope;
-use crate::{BoxFuture, Error, ErrorKind, Name, Path, Result, depth, secret};
+use crate::store::engine::{CallInputs, CallKind, Change, StepKey, Stored, Update, is_failure};
+use crate::store::event::StateDelta;
+use crate::{BoxFuture, Error, ErrorKind, Name, Result, depth, secret};
+use commit::{NamedUpdate, UpdateSlot, call_draft, origin, update_event, updated_value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// The form in which the updates of a context are recorded.
 pub(crate) enum Updates<'a> {
@@ -44,14 +41,6 @@ pub(crate) enum Updates<'a> {
     },
     /// No record: updates are refused for this reason.
     Refused(&'static str),
-}
-
-/// The agent that makes an update, with its path and branch.
-#[derive(Clone, Copy)]
-pub(crate) struct Caller<'a> {
-    pub(crate) agent: &'a Name,
-    pub(crate) path: &'a Path,
-    pub(crate) branch: &'a Option<Arc<str>>,
 }
 
 /// The list that collects the written stored keys.
@@ -86,94 +75,6 @@ impl UpdatedKeys<'_> {
             Self::ByCallback(updated) => updated.push((key.clone(), Value::Null)),
         }
     }
-}
-
-/// The recorded tool call of an agent: `tool.add@2`.
-#[derive(Debug)]
-pub(crate) struct CallStep {
-    kind: CallKind,
-    name: Name,
-    index: u32,
-    /// The meter of the enclosing workflows.
-    pub(crate) meter: Option<Arc<Meter>>,
-    /// The keys that earlier calls of the turn have set and not committed. This call sees them.
-    pub(crate) seen: StateDelta,
-    /// Whether the call was made in this execution, and not answered from its record.
-    is_made: AtomicBool,
-}
-
-impl CallStep {
-    /// Returns the next call of that kind and name by the current agent.
-    pub(crate) fn next(
-        cx: &Context,
-        kind: CallKind,
-        name: &Name,
-        seen: Option<&StateDelta>,
-    ) -> Arc<Self> {
-        let (meter, is_made) = (cx.meter.clone(), AtomicBool::new(false));
-        let seen = seen.cloned().unwrap_or_default();
-        let index = cx.frame.calls.next(kind, name);
-        Arc::new(Self {
-            kind,
-            name: name.clone(),
-            index,
-            meter,
-            seen,
-            is_made,
-        })
-    }
-
-    /// Executes the call, and marks it as made.
-    pub(crate) async fn execute<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        self.is_made.store(true, Relaxed);
-        work.await
-    }
-
-    pub(crate) fn is_made(&self) -> bool {
-        self.is_made.load(Relaxed)
-    }
-}
-
-impl fmt::Display for CallStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kind, name, index, ..
-        } = self;
-        CallLabel {
-            within: None,
-            kind: *kind,
-            name,
-            index: *index,
-        }
-        .fmt(f)
-    }
-}
-
-/// The tool call that executes a nested run.
-pub(crate) struct CallPlace {
-    pub(crate) agent: Name,
-    pub(crate) path: Path,
-    pub(crate) branch: Option<Arc<str>>,
-    pub(crate) step: Arc<CallStep>,
-    /// Keys that the call had set before the nested run, which sees them. The store does not have
-    /// them yet.
-    pub(crate) set: Vec<Name>,
-}
-
-/// The slot of an update.
-struct UpdateSlot {
-    path: Path,
-    /// The text of the slot after the path.
-    text: Name,
-    /// Whether a tool call makes the update.
-    is_in_call: bool,
-}
-
-/// An update, with the name of its key in the scope of the caller.
-struct NamedUpdate<'a> {
-    name: &'a str,
-    scope: Option<&'a KeyScope>,
-    update: Update,
 }
 
 impl State<'_> {
@@ -347,7 +248,7 @@ impl AgentUpdate<'_> {
         }
         let index = calls.take(CallKind::Update, &key);
         let step = StepKey::new(
-            run.id,
+            run.id(),
             by.path.clone(),
             CallKind::Update,
             key.clone(),
@@ -356,6 +257,7 @@ impl AgentUpdate<'_> {
         // Only a failed update is recorded under this key. The error is the result once the agent
         // has continued after it.
         if let Some(failed) = run
+            .kind
             .recorded_result(&step)
             .filter(|record| !is_failure(record))
         {
@@ -444,260 +346,6 @@ async fn record_failure(run: &Arc<Run>, step: StepKey, error: Error) -> Result<A
     }
 }
 
-impl Run {
-    /// Returns whether this run and the enclosing run share the value of a key. An agent that is
-    /// used as a tool shares all keys with the caller's run except `temp:` keys.
-    fn is_shared_with_call(&self, key: &str) -> bool {
-        self.is_inside() && Scope::of(key) != Scope::Temp
-    }
-
-    /// Returns whether the tool call of this run has set a key. The store does not have that value
-    /// yet.
-    fn has_set(&self, key: &str) -> bool {
-        let Some(call) = &self.within_call else {
-            return false;
-        };
-        let sets =
-            |event: &Arc<Event>| !is_update(event) && event.actions.state_delta.get(key).is_some();
-        call.set.iter().any(|set| **set == *key) || self.session().events().any(sets)
-    }
-
-    fn commit_update<'a>(
-        self: &'a Arc<Self>,
-        at: UpdateSlot,
-        named: NamedUpdate<'a>,
-    ) -> BoxFuture<'a, Result<Stored>> {
-        Box::pin(async move {
-            let NamedUpdate {
-                name,
-                scope,
-                update,
-            } = named;
-            let key = update.key().clone();
-            if let Some((outer, call)) = self.outer.as_ref().zip(self.within_call.as_ref())
-                && self.is_shared_with_call(&key)
-            {
-                let (tool, own) = (call.step.to_string(), at.to_string());
-                let by = Caller {
-                    agent: &call.agent,
-                    path: &call.path,
-                    branch: &call.branch,
-                };
-                let text = Name::from(format!("{tool}/{own}"));
-                let around = UpdateSlot {
-                    path: call.path.clone(),
-                    text,
-                    is_in_call: true,
-                };
-                let (mut draft, update) = update.replace_draft(call_draft(outer, by, &tool, &own));
-                let stored = outer
-                    .commit_update(
-                        around,
-                        NamedUpdate {
-                            name,
-                            scope,
-                            update,
-                        },
-                    )
-                    .await?;
-                // The nested run and its tool call see the new value as well.
-                let value = updated_value(&stored, &key)?;
-                Arc::make_mut(&mut draft.event)
-                    .actions
-                    .state_delta
-                    .insert(key.clone(), value);
-                let stored = commit(self, at, Body::Ready(draft)).await?;
-                return Ok(self.apply_update(scope, stored));
-            }
-            if let Some(stored) = self.replay_update(&at).await? {
-                return Ok(self.apply_update(scope, stored));
-            }
-            self.make_update(
-                at,
-                NamedUpdate {
-                    name,
-                    scope,
-                    update,
-                },
-            )
-            .await
-        })
-    }
-
-    /// Returns the recorded event of an update.
-    async fn replay_update(&self, at: &UpdateSlot) -> Result<Option<Stored>> {
-        let Some(replay) = &self.replay else {
-            return Ok(None);
-        };
-        if at.is_in_call {
-            return Ok(replay.replay_update(self, &at.to_string()));
-        }
-        if replay.is_over() {
-            return Ok(None);
-        }
-        let slot = at.to_string();
-        let stored = replay.replay_event(self, &slot, |_| Ok(())).await;
-        stored.map_err(|error| error.at(&at.path))
-    }
-
-    /// Makes an update that is not in the journal.
-    async fn make_update(
-        self: &Arc<Self>,
-        at: UpdateSlot,
-        named: NamedUpdate<'_>,
-    ) -> Result<Stored> {
-        let NamedUpdate {
-            name,
-            scope,
-            mut update,
-        } = named;
-        let key = update.key().clone();
-        let is_temp = Scope::of(&key) == Scope::Temp;
-        let is_read_elsewhere =
-            || scope.is_some_and(|scope| scope.read_key(name).as_deref() != Some(&*key));
-        // No store isolates updates of `temp:` keys, of keys that hold only the writes of this run,
-        // and of names that are read from another key. All branches that share such a key are in
-        // this process, so a lock here isolates them.
-        let own = self.live_own_keys().filter(|own| own.has(&key));
-        let is_here = is_temp || own.is_some() || is_read_elsewhere();
-        let _alone = if is_here {
-            Some(self.updating.lock().await)
-        } else {
-            None
-        };
-        if !update.has_base() && is_here {
-            // An instance may read a name from another stored key until it has written the name.
-            // The update then starts from the value of this other key.
-            let own = own.filter(|_| !is_read_elsewhere());
-            update.set_base(own.map_or_else(|| self.value(scope, name), |own| own.get(&key)));
-        }
-        let body = if is_temp {
-            Body::Ready(update.apply(None)?)
-        } else {
-            Body::Update(Box::new(update))
-        };
-        let stored = commit(self, at, body).await?;
-        Ok(self.apply_update(scope, stored))
-    }
-
-    /// Applies the recorded updates of a tool call that was answered from its record. In a replay
-    /// this is not necessary, because the journal contains the updates as events. If an engine
-    /// executes the run again, neither the run nor the session of an agent in a tool call has seen
-    /// these events.
-    pub(crate) async fn repeat_updates(
-        self: &Arc<Self>,
-        path: &Path,
-        call: &str,
-        updated: &[(Name, Value)],
-    ) -> Result<()> {
-        if self.replay.is_some() {
-            return Ok(());
-        }
-        for (at, (key, value)) in updated.iter().enumerate() {
-            let nth = updated[..at]
-                .iter()
-                .filter(|(other, _)| other == key)
-                .count();
-            let (value, update) = (Arc::new(value.clone()), format!("{key}@{nth}"));
-            let by = Caller {
-                agent: path.name(),
-                path,
-                branch: &None,
-            };
-            let draft = call_draft(self, by, call, &update);
-            let text = Name::from(format!("{call}/{update}"));
-            let update = Update::new(key.clone(), draft, Box::new(move |_| Ok(value.clone())));
-            let at = UpdateSlot {
-                path: path.clone(),
-                text,
-                is_in_call: true,
-            };
-            self.commit_update(
-                at,
-                NamedUpdate {
-                    name: key,
-                    scope: None,
-                    update,
-                },
-            )
-            .await?;
-        }
-        Ok(())
-    }
-
-    /// Applies a stored update to the run and its scope.
-    fn apply_update(&self, scope: Option<&KeyScope>, stored: Stored) -> Stored {
-        self.note_place(stored.place);
-        for (key, _) in stored
-            .event
-            .actions
-            .state_delta
-            .iter()
-            .chain(stored.temp.iter())
-        {
-            if let Some(scope) = scope {
-                scope.mark_written(key);
-            }
-        }
-        for (key, value) in stored.temp.iter() {
-            self.set_temp(key.clone(), value.clone());
-        }
-        stored
-    }
-}
-
-async fn commit(run: &Run, at: UpdateSlot, body: Body) -> Result<Stored> {
-    let slot = run.slot(at.path, 0).with_update(at.text);
-    match run.engine.commit(slot, body) {
-        Reply::Ready(stored) => stored,
-        Reply::Later(stored) => stored.await,
-    }
-}
-
-fn origin(run: &Run, by: Caller<'_>) -> EventOrigin {
-    EventOrigin {
-        author: by.agent.clone(),
-        branch: by.branch.clone(),
-        path: by.path.clone(),
-        run_id: run.id,
-        scope: None,
-    }
-}
-
-/// Creates the event of an update in a tool call.
-fn call_draft(run: &Run, by: Caller<'_>, call: &str, update: &str) -> Draft {
-    let mut event = update_event(json!({"call": call, "update": update}));
-    origin(run, by).place(&mut event);
-    Draft::new(event)
-}
-
-fn update_event(update: Value) -> Event {
-    Event::new().with_metadata(STATE_UPDATE_KEY, update)
-}
-
-/// Returns whether an event is an update of state.
-pub(crate) fn is_update(event: &Event) -> bool {
-    event
-        .details
-        .as_ref()
-        .is_some_and(|details| details.custom_metadata.contains_key(STATE_UPDATE_KEY))
-}
-
-/// Returns the new value of an updated key.
-fn updated_value(stored: &Stored, key: &str) -> Result<Arc<Value>> {
-    let delta = &stored.event.actions.state_delta;
-    let value = delta.get(key).or_else(|| stored.temp.get(key)).cloned();
-    value.ok_or_else(|| diverged_error(key))
-}
-
-fn diverged_error(key: &str) -> Error {
-    let message = format!("it updates state key `{key}`, where its journal holds another event");
-    Error::new(ErrorKind::Diverged, message).with_help(format!(
-        "the code that updates `{key}` has changed, or its order: resume the run with the program \
-         that recorded it, or undo the change"
-    ))
-}
-
 fn secret_error(name: &str) -> Error {
     let message =
         format!("state key `{name}` is updated to a secret, which its store does not keep");
@@ -709,10 +357,4 @@ fn set_before_error(name: &str) -> Error {
         format!("state key `{name}` was set in this tool call, and is written with its response");
     Error::new(ErrorKind::Config, message)
         .with_help("write the key only with `update` in this call, or only with `set`")
-}
-
-impl fmt::Display for UpdateSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}!{}", self.path, self.text)
-    }
 }

@@ -32,7 +32,11 @@ pub(super) struct DriveGuard {
 
 impl DriveGuard {
     pub(super) fn new(shared: &Arc<RunnerShared>, run: &Arc<Run>) -> Self {
-        Self::insert(shared, run.claim, CancelTarget::Run(Arc::downgrade(run)))
+        Self::insert(
+            shared,
+            run.identity.claim,
+            CancelTarget::Run(Arc::downgrade(run)),
+        )
     }
 
     /// Lists a run that waits for its turn and is cancelled by `cancelled`. The run has no claim
@@ -138,21 +142,25 @@ pub(super) fn is_fenced(error: &Error) -> bool {
 /// another run has its id. Stores the usage of a cancelled run.
 pub(super) async fn explain_fenced(run: &Run, error: Error) -> Error {
     if run.is_unknown() {
-        return refuse::run_exists(run.id);
+        return refuse::run_exists(run.id());
     }
     let Some(registry) = run.engine.registry() else {
         return error;
     };
     match registry
-        .runs(&run.session().key().app, &RunFilter::of_run(run.id))
+        .runs(&run.session().key().app, &RunFilter::of_run(run.id()))
         .await
     {
         Ok(runs) if runs.iter().any(|run| run.status == RunStatus::Cancelled) => {
             // The store refuses this end because the claim is gone, but adds the usage.
             let _ = registry
-                .close(run.claim, RunStatus::Cancelled, run.usage())
+                .close(
+                    run.identity.claim,
+                    RunStatus::Cancelled,
+                    run.progress.usage(),
+                )
                 .await;
-            refuse::cancelled(run.id)
+            refuse::cancelled(run.id())
         }
         _ => error,
     }

@@ -2,10 +2,10 @@
 //! events from the store.
 
 use super::RunnerShared;
-use super::open::find_session;
-use crate::runtime::run::Run;
+use super::place::find_session;
+use crate::runtime::run::{Run, RunIdentity, RunKind, RunLimits};
 use crate::store::engine::{
-    DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse,
+    ClaimId, DrivenRun, RunDriver, RunFilter, RunReport, RunStatus, RunTask, Waiting, refuse,
 };
 use crate::store::outbox::CountGuard;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
@@ -58,7 +58,7 @@ pub(super) async fn from_first(
     shared: &RunnerShared,
     mut run: DrivenRun,
     mut followed: FollowedRun,
-) -> Result<(Run, FollowedRun)> {
+) -> Result<(Arc<Run>, FollowedRun)> {
     let (id, mut pause) = (run.record.run_id, PAUSE.0);
     while run.status == RunStatus::Queued {
         followed.wait_for_begin(id, &mut pause).await?;
@@ -67,7 +67,7 @@ pub(super) async fn from_first(
             .ok_or_else(|| refuse::unknown_run(id))?;
     }
     let run = run_at_start(shared, run).await?;
-    followed.next = run.began;
+    followed.next = run.identity.began;
     Ok((run, followed))
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn resume(
     shared: &RunnerShared,
     id: RunId,
     check: impl Fn(&DrivenRun) -> Result<()>,
-) -> Result<(Run, FollowedRun)> {
+) -> Result<(Arc<Run>, FollowedRun)> {
     let mut pause = PAUSE.0;
     let driven = loop {
         let Some(driven) = driven_run(shared, id, 0).await? else {
@@ -91,7 +91,7 @@ pub(super) async fn resume(
     };
     let events = driven.events.clone();
     let run = run_at_start(shared, driven).await?;
-    let mut next = run.began;
+    let mut next = run.identity.began;
     for (_, stored) in events {
         next = stored.place + 1;
         run.apply_committed(stored);
@@ -114,21 +114,20 @@ async fn driven_run(shared: &RunnerShared, id: RunId, from: u64) -> Result<Optio
 }
 
 /// Returns the run with the session as it was when the run began.
-async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Run> {
+async fn run_at_start(shared: &RunnerShared, driven: DrivenRun) -> Result<Arc<Run>> {
     let record = driven.record;
     let config =
         serde_json::from_value(record.config.clone()).unwrap_or_else(|_| shared.config.clone());
     let session = find_session(shared, &record.session, record.run_id).await?;
     let begins = usize::try_from(record.begins).unwrap_or(usize::MAX);
     let session = Arc::new(session.restored_at(&record.state, begins));
-    let mut run = Run::new(
+    let claim = ClaimId::driven_above(record.run_id);
+    Ok(shared.create_run(
+        RunKind::Followed,
+        RunIdentity::of_record(claim, &record),
         session,
-        shared.engine.clone(),
-        config,
-        shared.services.clone(),
-    );
-    run.follow(&record);
-    Ok(run)
+        RunLimits::new(config),
+    ))
 }
 
 fn lost_run(run: RunId) -> Error {
@@ -184,11 +183,11 @@ pub(super) fn to_end(run: &Run, followed: FollowedRun) -> BoxFuture<'_, Result<(
 async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     let registry = run
         .engine
-        .registry_for(|| format!("follow run `{}`", run.id))?;
+        .registry_for(|| format!("follow run `{}`", run.id()))?;
     let mut pause = PAUSE.0;
     let (status, usage) = loop {
-        let driven = registry.driven(run.id, followed.next).await?;
-        let driven = driven.ok_or_else(|| refuse::unknown_run(run.id))?;
+        let driven = registry.driven(run.id(), followed.next).await?;
+        let driven = driven.ok_or_else(|| refuse::unknown_run(run.id()))?;
         for (_, stored) in driven.events {
             (followed.next, pause) = (stored.place + 1, PAUSE.0);
             let ticket = run.join_event(stored, None);
@@ -205,7 +204,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
         followed.wait_for_news(&mut pause).await?;
     };
     if status == RunStatus::Cancelled {
-        return Err(refuse::cancelled(run.id));
+        return Err(refuse::cancelled(run.id()));
     }
     if followed.driver_report.is_none() && followed.report.is_none() {
         followed.driver_report = ask_driver(run).await?;
@@ -217,7 +216,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
              end, loops, usage, ..
          }| (Some(end), loops, Some(usage)),
     );
-    loops.into_iter().for_each(|end| run.end_loop(end));
+    loops.into_iter().for_each(|end| run.progress.end_loop(end));
     run.add_usage(used.or(usage).unwrap_or_default());
     match (end, status) {
         (Some(end), _) => end,
@@ -231,14 +230,14 @@ async fn ask_driver(run: &Run) -> Result<Option<DriverReport>> {
     let Some(driver) = run.engine.driver() else {
         return Ok(None);
     };
-    let filter = RunFilter::of_run(run.id);
+    let filter = RunFilter::of_run(run.id());
     let found = run.engine.runs(&run.session().key().app, &filter).await?;
     Ok(found.into_iter().next().map(|info| driver.follow(info)))
 }
 
 /// Ends the stream as paused, unless the run has continued in the meantime.
 async fn park(run: &Run) -> Result<()> {
-    let filter = RunFilter::of_run(run.id);
+    let filter = RunFilter::of_run(run.id());
     let open: Vec<Waiting> = run
         .engine
         .waiting(&run.session().key().app, &filter)
@@ -248,7 +247,7 @@ async fn park(run: &Run) -> Result<()> {
     }
     let _waits: Vec<_> = open
         .into_iter()
-        .map(|waiting| run.add_waiting(waiting))
+        .map(|waiting| run.progress.add_waiting(waiting))
         .collect();
     let _parked = CountGuard::new(&run.outbox().parked);
     pending().await

@@ -2,13 +2,12 @@
 
 use super::RunnerShared;
 use super::cancel::DriveGuard;
-use super::open::{find_session, missing_session};
-use super::request::Execution;
+use super::opened::{Execution, OpenedRun};
+use super::place::{find_session, missing_session};
 use super::root::Start;
-use super::stream::OpenedRun;
 use crate::model::Usage;
 use crate::runtime::live::LiveInput;
-use crate::runtime::run::{Run, RunConfig};
+use crate::runtime::run::{NewRun, Run, RunConfig, RunIdentity, RunKind, RunLimits};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
 use crate::store::session::{Session, SessionKey, SessionTurn};
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
@@ -49,25 +48,24 @@ impl QueuedRun {
             live,
             trace,
         } = self;
-        let mut run = Run::new(
-            session,
-            shared.engine.clone(),
-            config,
-            shared.services.clone(),
-        );
-        (run.id, run.claim, run.is_registered) = (record.run_id, claim.id(), true);
-        (run.live, run.trace_parent) = (live, trace);
+        let mut identity = RunIdentity::new(claim.id(), trace);
         if let Some(turn) = &turn {
-            turn.set_holder(run.id);
+            turn.set_holder(identity.claim.run_id);
         }
-        run.set_deadline(Duration::ZERO);
         let start = Start {
             message: record.message.clone(),
             delta: record.delta.clone(),
         };
         record.time = now_micros();
-        run.attach_record(record);
-        let run = Arc::new(run);
+        identity.begin(&mut record, &session);
+        let mut new = NewRun {
+            live,
+            is_registered: true,
+            ..NewRun::default()
+        };
+        new.attach(record);
+        let limits = RunLimits::after(Duration::ZERO, config);
+        let run = shared.create_run(RunKind::New(new), identity, session, limits);
         let guard = Some(DriveGuard::new(&shared, &run));
         wait.pass_on(&run);
         Ok(OpenedRun {

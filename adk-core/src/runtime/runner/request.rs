@@ -1,26 +1,19 @@
 //! [`RunRequest`]: a run that has not begun yet.
 
 use super::RunnerShared;
-use super::cancel::DriveGuard;
-use super::follow::{self, FollowedRun};
-use super::open::{
-    SessionPlace, branch_run, check_run, check_run_new, check_session_free, check_shape, claim_run,
-    open_in_turn,
-};
-use super::queue::{QueuedRun, TurnWait};
-use super::root::{Start, run_branch_task, run_workflow};
-use super::stream::{OpenOutcome, OpenedRun, Opening, RunStream};
-use crate::encode::to_json;
-use crate::runtime::live::{LiveInput, LiveQueue};
-use crate::runtime::run::{Outcome, Run, RunConfig, SessionTurns, TraceSpan};
+use super::claim::check_shape;
+use super::follow;
+use super::opened::{Body, Execution};
+use super::pending::{PendingKind, PendingRun, already_awaited};
+use super::root::{run_branch_task, run_workflow};
+use super::stream::RunStream;
+use crate::runtime::live::LiveQueue;
+use crate::runtime::run::{Outcome, RunConfig};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
-use crate::store::engine::{
-    BranchEnd, BranchTask, Claim, ClaimId, DrivenRun, RunRecord, RunStatus, RunTask,
-};
-use crate::store::event::StateDelta;
-use crate::store::session::{Session, SessionKey, SessionTurn, TurnPlace};
-use crate::{BoxFuture, Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
+use crate::store::engine::{BranchEnd, BranchTask, ClaimId, RunTask};
+use crate::store::session::SessionKey;
+use crate::{Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
 use std::fmt;
@@ -29,7 +22,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
-use std::time::Duration;
 
 /// Request of a run. Awaiting or spawning it returns the [`Outcome`]; [`stream`](Self::stream)
 /// returns the events as they are committed.
@@ -40,44 +32,6 @@ enum RequestState<'a, T> {
     Pending(Box<PendingRun>, Body<'a, T>),
     Running(Box<RunStream<'a, T>>),
     Ended,
-}
-
-/// Data of a run before it begins. The type does not depend on the workflow, so that its code is
-/// compiled only once, not in each crate that runs workflows.
-struct PendingRun {
-    shared: Arc<RunnerShared>,
-    key: SessionKey,
-    /// Whether the session belongs only to this run.
-    private: bool,
-    state: StateDelta,
-    config: RunConfig,
-    message: Option<Content>,
-    live: Option<LiveInput>,
-    error: Option<Error>,
-    /// Claim of the run, if the caller has chosen its id.
-    claim: Option<ClaimId>,
-    begin: Result<Keys>,
-    /// Run that is resumed.
-    resume: Option<RunId>,
-    /// Trace that the run continues.
-    trace: Option<Box<str>>,
-    /// Branch that is executed instead of the whole workflow.
-    task: Option<Arc<BranchTask>>,
-    /// Name and shape of the workflow, if runs are kept.
-    shape: Option<(String, Topology)>,
-}
-
-/// Function that runs the workflow in its root context, or follows its driver, and reads the
-/// output.
-pub(super) type Body<'a, T> =
-    Box<dyn FnOnce(Arc<Run>, Execution) -> BoxFuture<'a, Result<T>> + Send + 'a>;
-
-/// Process that executes a run.
-pub(super) enum Execution {
-    /// This process, with the first event of the run.
-    Local(Start),
-    /// Another process, whose run is followed.
-    Followed(FollowedRun),
 }
 
 impl<'a, T: Send + 'static> RunRequest<'a, T> {
@@ -140,7 +94,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     {
         let key = SessionKey::new(&shared.app, "", run.to_string());
         let (mut pending, body) = Self::pending(shared, key, false, workflow, Ok(Keys::default()));
-        pending.resume = Some(run);
+        pending.kind = PendingKind::Resumed(run);
         Self(RequestState::Pending(pending, body))
     }
 
@@ -192,7 +146,7 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
             let key = key.into();
             match crate::runtime::run::encode(&key, value) {
                 Ok(value) => pending.state.insert(key, value),
-                Err(error) => pending.error = Some(error),
+                Err(error) => pending.begin = Err(error),
             }
         }
         self
@@ -224,9 +178,9 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let RequestState::Pending(pending, _) = &mut self.0 else {
             return None;
         };
-        if let Some(run) = pending.resume {
+        if let PendingKind::Resumed(run) = pending.kind {
             let message = format!("run `{run}` keeps its `{what}` when it is resumed");
-            pending.error = Some(Error::new(ErrorKind::Config, message).with_help(
+            pending.begin = Err(Error::new(ErrorKind::Config, message).with_help(
                 "answer its waits with `runner.answer(...)`, or begin another run of the session",
             ));
         }
@@ -253,7 +207,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         });
         let mut request = Self::new(shared, key, private, workflow, input);
         if let RequestState::Pending(pending, _) = &mut request.0 {
-            (pending.live, pending.error) = (Some(queue.input()), refused);
+            pending.live = Some(queue.input());
+            if let Some(error) = refused {
+                pending.begin = Err(error);
+            }
         }
         request
     }
@@ -272,298 +229,6 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
     }
 }
 
-/// Returns the error of a request that was already awaited or streamed.
-#[cold]
-fn already_awaited() -> Error {
-    Error::new(ErrorKind::Config, "this run was awaited before")
-        .with_help("request another run from the runner")
-}
-
-impl PendingRun {
-    fn new(
-        shared: Arc<RunnerShared>,
-        key: SessionKey,
-        private: bool,
-        shape: Option<(String, Topology)>,
-        begin: Result<Keys>,
-    ) -> Box<Self> {
-        let config = shared.config.clone();
-        Box::new(Self {
-            shared,
-            key,
-            private,
-            state: StateDelta::default(),
-            config,
-            message: None,
-            live: None,
-            error: None,
-            claim: None,
-            begin,
-            resume: None,
-            trace: None,
-            task: None,
-            shape,
-        })
-    }
-
-    /// Opens or creates the session.
-    // No `async fn`: each crate that awaits one would compile its body again.
-    fn into_opening(self: Box<Self>) -> Opening {
-        Box::pin(self.open())
-    }
-
-    // Rarely used futures are boxed: each run begins here, and most runs only need a private
-    // session.
-    async fn open(mut self: Box<Self>) -> Result<OpenOutcome> {
-        if self.task.is_none() && self.shared.engine.driver().is_some() {
-            return Box::pin(self.follow()).await;
-        }
-        if let Some(error) = self.error.take() {
-            return Err(error);
-        }
-        let keys = std::mem::replace(&mut self.begin, Ok(Keys::default()))?;
-        if let Some(task) = &self.task {
-            let run = Arc::new(Box::pin(branch_run(&self.shared, task)).await?);
-            let execution = Execution::Local(Start::default());
-            return Ok(OpenOutcome::Opened(OpenedRun {
-                run,
-                claim: None,
-                turn: None,
-                guard: None,
-                execution,
-            }));
-        }
-        if let Some(run) = self.resume {
-            return Box::pin(claim_run(&self.shared, run, self.shape.take()))
-                .await
-                .map(OpenOutcome::Opened);
-        }
-        let (is_alone, is_kept) = (self.private && self.shape.is_none(), self.shape.is_some());
-        if is_alone {
-            let key = std::mem::replace(&mut self.key, SessionKey::new("", "", ""));
-            let session = self.shared.sessions.create_private(key).await?;
-            return Ok(OpenOutcome::Opened(
-                self.into_opened(session, None, is_alone, keys),
-            ));
-        }
-        let SessionPlace { session, place } = Box::pin(open_in_turn(
-            &self.shared,
-            &self.key,
-            self.config.turns,
-            is_kept,
-        ))
-        .await?;
-        let turn = match place {
-            Some(TurnPlace::Later(turn)) => {
-                return Box::pin(self.enqueue(session, turn, keys)).await;
-            }
-            Some(TurnPlace::Now(turn)) => Some(turn),
-            None => None,
-        };
-        Ok(OpenOutcome::Opened(
-            self.into_opened(session, turn, is_alone, keys),
-        ))
-    }
-
-    /// Adds the run to the registry as queued. The run begins when it has the turn of its session.
-    async fn enqueue(
-        self: Box<Self>,
-        session: Arc<Session>,
-        turn: BoxFuture<'static, SessionTurn>,
-        keys: Keys,
-    ) -> Result<OpenOutcome> {
-        let Self {
-            shared,
-            state,
-            config,
-            message,
-            live,
-            claim,
-            trace,
-            shape,
-            ..
-        } = *self;
-        let claim = claim.unwrap_or_else(|| ClaimId::first(RunId::new()));
-        let registry = shared
-            .engine
-            .registry_for(|| format!("queue run `{}`", claim.run_id))?;
-        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
-        let (workflow, topology) = shape.ok_or_else(already_awaited)?;
-        let key = session.key().clone();
-        let mut record = RunRecord::new(claim.run_id, key, workflow, topology);
-        record.message = message;
-        record.delta = delta;
-        record.config = to_json(&config).unwrap_or_default();
-        record.trace = trace
-            .as_deref()
-            .map(str::to_owned)
-            .or_else(TraceSpan::current);
-        record.is_queued = true;
-        record.tenant_of = shared.tenant_of.clone();
-        let wait = TurnWait::new(&shared, claim.run_id);
-        let claim = registry.enqueue(claim, record.clone()).await?;
-        let id = record.run_id;
-        let queued = QueuedRun {
-            shared,
-            session,
-            claim,
-            record,
-            config,
-            live,
-            trace,
-        };
-        let begin = async move {
-            let turn = wait.until(turn).await?;
-            queued
-                .begin(Some(turn), wait)
-                .await
-                .map(OpenOutcome::Opened)
-        };
-        Ok(OpenOutcome::Queued(id, Box::pin(begin)))
-    }
-
-    /// Returns the run in an open session.
-    fn into_opened(
-        self,
-        session: Arc<Session>,
-        turn: Option<SessionTurn>,
-        is_alone: bool,
-        keys: Keys,
-    ) -> OpenedRun {
-        let Self {
-            shared,
-            state,
-            config,
-            message,
-            live,
-            claim: id,
-            trace,
-            shape,
-            ..
-        } = self;
-        let mut run = Run::new(
-            session,
-            shared.engine.clone(),
-            config,
-            shared.services.clone(),
-        );
-        (run.is_alone, run.trace_parent) = (is_alone, trace);
-        if let Some(claim) = id {
-            (run.id, run.claim) = (claim.run_id, claim);
-        }
-        if let Some(turn) = &turn {
-            turn.set_holder(run.id);
-        }
-        run.set_deadline(Duration::ZERO);
-        let Start { message, delta } = run_start(message, live.is_some(), keys, state);
-        run.live = live;
-        let mut claim = None;
-        if let Some((workflow, topology)) = shape {
-            let mut record = RunRecord::new(
-                run.id,
-                run.delivery.session.key().clone(),
-                workflow,
-                topology,
-            );
-            record.tenant_of = shared.tenant_of.clone();
-            (record.message, record.delta) = (message.clone(), delta.clone());
-            record.config = to_json(&run.config).unwrap_or_default();
-            run.attach_record(record);
-            let engine = shared.engine.clone();
-            claim = Some(Claim::new(run.claim, move |claim| {
-                if let Some(registry) = engine.registry() {
-                    registry.release(claim);
-                }
-            }));
-        }
-        let run = Arc::new(run);
-        let guard = claim.as_ref().map(|_| DriveGuard::new(&shared, &run));
-        OpenedRun {
-            run,
-            claim,
-            turn,
-            guard,
-            execution: Execution::Local(Start { message, delta }),
-        }
-    }
-
-    /// Hands the run over to the driver of the engine, or finds the run that was handed over
-    /// earlier.
-    async fn follow(self: Box<Self>) -> Result<OpenOutcome> {
-        let Self {
-            shared,
-            key,
-            private,
-            state,
-            config,
-            message,
-            live,
-            error,
-            claim,
-            begin,
-            ..
-        } = *self;
-        if let Some(error) = error {
-            return Err(error);
-        }
-        let (keys, driver) = (begin?, shared.engine.driver().ok_or_else(already_awaited)?);
-        let (run, followed) = match (self.resume, self.shape) {
-            (Some(run), shape) => {
-                let check =
-                    |driven: &DrivenRun| check_run(&shared.app, shape.as_ref(), &driven.record);
-                follow::resume(&shared, run, check).await?
-            }
-            (None, Some((workflow, topology))) if live.is_none() => {
-                key.check()?;
-                if config.turns == SessionTurns::Refuse && !private {
-                    check_session_free(&shared, &key).await?;
-                }
-                if let Some(claim) = claim {
-                    check_run_new(&shared, claim.run_id).await?;
-                }
-                let Start { message, delta } = run_start(message, false, keys, state);
-                let run_id = claim.map_or_else(RunId::new, |claim| claim.run_id);
-                let mut task = RunTask::new(run_id, key, workflow, topology);
-                task.takes_turn = !private && config.turns != SessionTurns::Share;
-                (task.message, task.delta) = (message, delta);
-                task.config = to_json(&config).unwrap_or_default();
-                task.trace = TraceSpan::current();
-                let (driven, followed) = follow::hand_over(&shared, driver, task).await?;
-                let (id, is_queued) = (driven.record.run_id, driven.status == RunStatus::Queued);
-                let shared = shared.clone();
-                let begin = async move {
-                    let (run, followed) = follow::from_first(&shared, driven, followed).await?;
-                    Ok(followed_run(&shared, run, followed))
-                };
-                return if is_queued {
-                    Ok(OpenOutcome::Queued(id, Box::pin(begin)))
-                } else {
-                    begin.await
-                };
-            }
-            (None, _) => {
-                let message = "a live run cannot be handed over to another process";
-                return Err(Error::new(ErrorKind::Config, message)
-                    .with_help("run it on a runner whose engine executes runs in this process"));
-            }
-        };
-        Ok(followed_run(&shared, run, followed))
-    }
-}
-
-/// Returns the outcome of opening a run that another process drives.
-fn followed_run(shared: &Arc<RunnerShared>, run: Run, followed: FollowedRun) -> OpenOutcome {
-    let run = Arc::new(run);
-    let guard = Some(DriveGuard::new(shared, &run));
-    OpenOutcome::Opened(OpenedRun {
-        run,
-        claim: None,
-        turn: None,
-        guard,
-        execution: Execution::Followed(followed),
-    })
-}
-
 impl<'a> RunRequest<'a, BranchEnd> {
     /// Returns the request for a branch of a run that another process drives.
     pub(super) fn branch<H, W>(shared: Arc<RunnerShared>, workflow: H, task: BranchTask) -> Self
@@ -579,24 +244,9 @@ impl<'a> RunRequest<'a, BranchEnd> {
             })
         });
         let mut pending = PendingRun::new(shared, key, false, None, Ok(Keys::default()));
-        pending.task = Some(task);
+        pending.kind = PendingKind::Branch(task);
         Self(RequestState::Pending(pending, body))
     }
-}
-
-/// Returns the content of the first event. In a live run, messages come from the queue and inputs
-/// are only keys.
-fn run_start(message: Option<Content>, is_live: bool, keys: Keys, state: StateDelta) -> Start {
-    let message = message.unwrap_or_else(|| {
-        if is_live {
-            keys.user_message()
-        } else {
-            keys.to_message()
-        }
-    });
-    let mut delta = keys.into_delta();
-    delta.extend(state);
-    Start { message, delta }
 }
 
 /// Returns the name and shape of a workflow, if runs are kept.

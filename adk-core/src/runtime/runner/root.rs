@@ -53,7 +53,7 @@ pub(super) fn run_workflow(
 
 async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: Start) -> RootEnd {
     let path = Path::root(Name::shared(agent.meta().name));
-    if is_closed && !run.is_alone {
+    if is_closed && !run.kind.is_alone() {
         run.set_own_keys(OwnKeys::new(state_keys(agent.meta())));
     }
     let mut cx = Context::root(run.clone(), path.clone()).with_budget();
@@ -75,7 +75,7 @@ async fn run_agent(agent: &dyn DynAgent, is_closed: bool, run: Arc<Run>, start: 
     };
     let ran = match answered {
         Ok(true) => Ok(()),
-        Ok(false) => match run.deadline {
+        Ok(false) => match run.limits.deadline {
             None => run_root(agent, &mut cx).await,
             Some(deadline) => {
                 Box::pin(run_until(&run, deadline, &path, run_root(agent, &mut cx))).await
@@ -126,7 +126,7 @@ async fn run_until(
     path: &Path,
     ran: impl Future<Output = Result<()>>,
 ) -> Result<()> {
-    let key = StepKey::new(run.id, path.clone(), CallKind::Timer, "deadline", 0);
+    let key = StepKey::new(run.id(), path.clone(), CallKind::Timer, "deadline", 0);
     run.run_until(key, deadline, ran).await.unwrap_or_else(|| {
         let message = format!("the run took longer than {longest:?}, its `deadline`");
         Err(Error::new(ErrorKind::DeadlineExceeded, message).with_help(
@@ -141,17 +141,17 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     if is_blank(&start.message) {
         let message = "the message of the user is empty";
         let error = Error::new(ErrorKind::EmptyInput, message).at(path);
-        return Err(error.with_help(if cx.run.live.is_none() {
+        return Err(error.with_help(if cx.run.kind.live().is_none() {
             "give the workflow an input with some text, or set it with `.message(...)`"
         } else {
             "say nothing, `Content::default()`, to begin with the first message of the queue"
         }));
     }
     if let Some(span) = &cx.trace {
-        cx.run.keep_trace(span);
+        cx.run.kind.keep_trace(span);
         span.record_message(&start.message);
     }
-    let is_live = cx.run.live.is_some();
+    let is_live = cx.run.kind.live().is_some();
     let Start { mut message, delta } = start;
     let has_message = !is_live || !message.parts.is_empty();
     if has_message && !cx.run.services.plugins.is_empty() {

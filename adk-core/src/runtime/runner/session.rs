@@ -1,6 +1,6 @@
 //! [`SessionHandle`]: a session by its key.
 
-use super::open::open_session;
+use super::place::open_session;
 use super::request::RunRequest;
 use super::{IntoInput, RunnerShared};
 use crate::id::IdSeed;
@@ -155,7 +155,7 @@ impl<R> SessionHandle<R> {
     /// # Errors
     /// Fails as [`SessionStore::append`](crate::session::SessionStore::append) does.
     pub async fn append(&self, mut events: Vec<Event>) -> Result<()> {
-        let (seed, now) = (IdSeed::new(), now_micros());
+        let (seed, now) = (IdSeed::random(), now_micros());
         for (nth, event) in (0..).zip(events.iter_mut().filter(|event| event.id.is_nil())) {
             (event.id, event.timestamp) = (seed.event(now, nth), now);
         }

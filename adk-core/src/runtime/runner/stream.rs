@@ -1,7 +1,7 @@
 //! [`RunStream`]: the committed events of a run.
 
 use super::cancel::{DriveGuard, explain_fenced, is_fenced};
-use super::request::{Body, Execution};
+use super::opened::{Body, OpenOutcome, OpenedRun, Opening};
 use crate::model::Usage;
 use crate::runtime::run::{Outcome, Run, Waiting};
 use crate::store::engine::{Claim, RunFilter, RunStatus, refuse};
@@ -53,17 +53,6 @@ pub struct RunStream<'a, T> {
 /// Write of an end, and the value for the consumer after the write.
 type Closing<T> = (BoxFuture<'static, Result<Vec<Waiting>>>, Result<RunEnd<T>>);
 
-/// Future that opens the session of a run.
-pub(super) type Opening = BoxFuture<'static, Result<OpenOutcome>>;
-
-/// Result of opening the session of a run.
-pub(super) enum OpenOutcome {
-    /// The run waits for its turn under this id.
-    Queued(RunId, Opening),
-    /// The run begins or is resumed.
-    Opened(OpenedRun),
-}
-
 /// Stage of a stream before its events.
 enum Stage {
     Opening(Opening),
@@ -72,15 +61,6 @@ enum Stage {
     /// The run is open, and [`RunStream::entered`] has read its first event.
     Read(Arc<Event>),
     Open,
-}
-
-/// Run that has not been polled yet.
-pub(super) struct OpenedRun {
-    pub(super) run: Arc<Run>,
-    pub(super) claim: Option<Claim>,
-    pub(super) turn: Option<SessionTurn>,
-    pub(super) guard: Option<DriveGuard>,
-    pub(super) execution: Execution,
 }
 
 /// End of a run.
@@ -164,7 +144,10 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
     /// Returns the usage of the run up to now, also after a failure. If another process drives the
     /// run, the usage is known at its end.
     pub fn usage(&self) -> Usage {
-        self.run.as_ref().map(|run| run.usage()).unwrap_or_default()
+        self.run
+            .as_ref()
+            .map(|run| run.progress.usage())
+            .unwrap_or_default()
     }
 
     /// Returns the end of the run, after the last item. Later calls return [`RunEnd::Failed`].
@@ -260,14 +243,14 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         ready!(pin!(tokio::task::coop::consume_budget()).poll(task));
         let polls = self.turn.as_ref().map(SessionTurn::poll_guard);
         let polled = loop {
-            if self.future.is_some() && run.is_cancelled() {
+            if self.future.is_some() && run.limits.is_cancelled() {
                 self.future = None;
-                self.ended = Some(Err(refuse::cancelled(run.id)));
+                self.ended = Some(Err(refuse::cancelled(run.id())));
             }
             match run.outbox().poll(&mut self.future, &mut self.ended, task) {
                 Poll::Ready(polled) => break polled,
                 // The run was cancelled during the poll.
-                Poll::Pending if self.future.is_some() && run.is_cancelled() => {}
+                Poll::Pending if self.future.is_some() && run.limits.is_cancelled() => {}
                 Poll::Pending => return Poll::Pending,
             }
         };
@@ -283,7 +266,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
             Polled::Ended(Err(error)) => self.close(Err(error), task),
             Polled::Parked => {
                 // Read before the future is dropped, because the waits disappear with it.
-                let end = RunEnd::Paused(run.open_waits());
+                let end = RunEnd::Paused(run.progress.open_waits());
                 self.future = None;
                 self.close(Ok(end), task)
             }
@@ -392,12 +375,14 @@ async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<V
         return Ok(open);
     };
     if status != RunStatus::Finished {
-        let done = run.take_finished();
+        let done = run.progress.take_finished();
         if !done.is_empty() {
-            registry.finished(run.claim, done).await?;
+            registry.finished(run.identity.claim, done).await?;
         }
     }
-    registry.close(run.claim, status, run.usage()).await?;
+    registry
+        .close(run.identity.claim, status, run.progress.usage())
+        .await?;
     Ok(open)
 }
 
@@ -409,7 +394,7 @@ async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>>
         return Ok(open);
     };
     let stored = waits
-        .waiting(&run.session().key().app, &RunFilter::of_run(run.id))
+        .waiting(&run.session().key().app, &RunFilter::of_run(run.id()))
         .await?;
     let (kept, gone): (Vec<_>, Vec<_>) = stored
         .into_iter()
@@ -417,7 +402,7 @@ async fn stored_waits(run: &Run, mut open: Vec<Waiting>) -> Result<Vec<Waiting>>
     if !gone.is_empty() {
         waits
             .withdraw(
-                run.claim,
+                run.identity.claim,
                 gone.into_iter().map(|waiting| waiting.id).collect(),
             )
             .await?;
@@ -435,15 +420,11 @@ impl Run {
     /// Returns the error of a resumed run that has ended, or cannot continue, before its whole
     /// journal was replayed.
     fn unread_journal(&self) -> Option<Error> {
-        let next = self
-            .replay
-            .as_ref()
-            .filter(|replay| !replay.is_over())?
-            .next_unemitted()?;
+        let next = self.kind.active_replay()?.next_unemitted()?;
         let (path, _) = next.split_once('!').unwrap_or((&*next, ""));
         let message = format!(
             "the journal of run `{}` continues with event `{next}`, which no agent emits",
-            self.id
+            self.id()
         );
         Some(Error::new(ErrorKind::Diverged, message).with_help(format!(
             "resume the run with the program that recorded it, or undo the change: `{path}` or a \
@@ -456,7 +437,7 @@ impl Run {
         let message = format!(
             "run `{}` waits for questions that were withdrawn, since the block around them had \
              ended before the run was resumed",
-            self.id
+            self.id()
         );
         Error::new(ErrorKind::Diverged, message).with_help(
             "resume the run with the program that recorded it, or undo what has changed since",
@@ -464,12 +445,16 @@ impl Run {
     }
 
     fn outcome<T>(&self, output: T) -> Outcome<T> {
-        let (loops, usage, session) = (self.take_loops(), self.usage(), self.session().clone());
+        let (loops, usage, session) = (
+            self.progress.take_loops(),
+            self.progress.usage(),
+            self.session().clone(),
+        );
         Outcome {
             output,
             loops,
             usage,
-            run_id: self.id,
+            run_id: self.id(),
             session,
         }
     }

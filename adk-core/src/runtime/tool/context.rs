@@ -5,7 +5,7 @@ use crate::memory::MemoryEntry;
 use crate::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Caller, Context,
+    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Context,
     KeyScope, Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,
     WriterKind, accessors, is_update,
 };
@@ -23,15 +23,8 @@ pub struct ToolContext {
     pub actions: ToolActions,
     run: Arc<Run>,
     scope: Option<Arc<KeyScope>>,
-    agent: Name,
-    path: Path,
-    branch: Option<Arc<str>>,
-    call: Arc<FunctionCall>,
-    step: Arc<CallStep>,
-    /// Called tool, which announces the keys that it writes.
-    tool: Option<Arc<dyn DynTool>>,
-    rules: WriteRules,
-    unchecked: bool,
+    place: CallPlace,
+    called: CalledTool,
     /// Error that ends the run: a write that the tool must not make, or an error that a model
     /// cannot correct.
     refused: Option<Error>,
@@ -47,6 +40,16 @@ pub struct ToolContext {
     records_under: Option<Name>,
     /// Span of the call while it is executed, otherwise the span of the calling agent.
     pub(crate) trace: Option<Arc<TraceSpan>>,
+}
+
+/// Request of a call, and the writes that it may make.
+#[derive(Clone)]
+struct CalledTool {
+    call: Arc<FunctionCall>,
+    /// Called tool, which announces the keys that it writes.
+    tool: Option<Arc<dyn DynTool>>,
+    rules: WriteRules,
+    unchecked: bool,
 }
 
 /// Effects of a finished call, recorded with its result.
@@ -81,15 +84,19 @@ impl ToolContext {
         Self {
             actions: ToolActions::default(),
             run: cx.run.clone(),
-            scope: cx.scope.clone(),
-            agent: cx.author().clone(),
-            path: cx.path().clone(),
-            branch: cx.branch_shared().clone(),
-            call,
-            step,
-            tool: tool.cloned(),
-            rules: cx.write_rules(),
-            unchecked: cx.unchecked,
+            scope: cx.around.scope.clone(),
+            place: CallPlace {
+                agent: cx.author().clone(),
+                path: cx.path().clone(),
+                branch: cx.branch_shared().clone(),
+                step,
+            },
+            called: CalledTool {
+                call,
+                tool: tool.cloned(),
+                rules: cx.write_rules(),
+                unchecked: cx.around.unchecked,
+            },
             refused: None,
             overlay: Overlay::default(),
             updated: Vec::new(),
@@ -183,24 +190,19 @@ impl ToolContext {
     /// Creates the context of an agent that is used as a tool. The agent has its own run, below the
     /// caller, which begins with the state that this call sees, including writes of earlier calls.
     pub(crate) fn inner_context(&self, name: Name) -> Context {
-        let mut delta = self.step.seen.clone();
+        let mut delta = self.place.step.seen.clone();
         delta.extend(self.overlay.state_delta.clone());
-        let call = CallPlace {
-            agent: self.agent.clone(),
-            path: self.path.clone(),
-            branch: self.branch.clone(),
-            step: self.step.clone(),
-            set: delta.iter().map(|(key, _)| key.clone()).collect(),
-        };
-        let run = Run::for_agent_tool(&self.run, &delta, self.records_under.clone(), call);
+        let call_name = self.records_under.clone();
+        let run = Run::nested(&self.run, &delta, call_name, self.place.clone());
         let scope = self.scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
             delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
-        let mut inner = Context::nested_root(Arc::new(run), self.path.child(name, At::Once), scope);
-        inner.unchecked = self.unchecked;
+        let mut inner =
+            Context::nested_root(Arc::new(run), self.place.path.child(name, At::Once), scope);
+        inner.around.unchecked = self.called.unchecked;
         inner.trace = self.trace.clone();
-        inner.meter = self.step.meter.as_ref().map(Meter::for_tool);
+        inner.around.meter = self.place.step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 
@@ -257,14 +259,14 @@ impl ToolContext {
         let mut cx = CallbackContext::new(CallbackPlace {
             run: &self.run,
             scope: &self.scope,
-            agent: &self.agent,
-            path: &self.path,
-            branch: &self.branch,
-            call_id: Some(&self.call.id),
+            agent: &self.place.agent,
+            path: &self.place.path,
+            branch: &self.place.branch,
+            call_id: Some(&self.called.call.id),
             overlay: std::mem::take(&mut self.overlay),
             actions: std::mem::take(&mut self.actions),
-            steps: CallbackSteps::Within(self.step.clone()),
-            rules: self.rules.clone(),
+            steps: CallbackSteps::Within(self.place.step.clone()),
+            rules: self.called.rules.clone(),
         });
         cx.updated = std::mem::take(&mut self.updated);
         cx
@@ -292,14 +294,8 @@ impl ToolContext {
             actions: self.actions.clone(),
             run: self.run.clone(),
             scope: self.scope.clone(),
-            agent: self.agent.clone(),
-            path: self.path.clone(),
-            branch: self.branch.clone(),
-            call: self.call.clone(),
-            step: self.step.clone(),
-            tool: self.tool.clone(),
-            rules: self.rules.clone(),
-            unchecked: self.unchecked,
+            place: self.place.clone(),
+            called: self.called.clone(),
             refused: None,
             overlay: self.overlay.clone(),
             updated: self.updated.clone(),
@@ -312,12 +308,12 @@ impl ToolContext {
 
     /// Returns the name of the calling agent.
     pub fn agent_name(&self) -> &str {
-        &self.agent
+        &self.place.agent
     }
 
     /// Returns the path of the calling agent, with rounds.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     pub(crate) fn resources(&self) -> &SharedResources {
@@ -326,7 +322,7 @@ impl ToolContext {
 
     /// Returns the id of this call. A resumed run has the same id.
     pub fn call_id(&self) -> &str {
-        &self.call.id
+        &self.called.call.id
     }
 
     /// Returns whether the run can wait for an answer to
@@ -344,17 +340,13 @@ impl ToolContext {
 
     /// Returns the state. Values that are set here are committed with the response event.
     pub fn state(&mut self) -> State<'_> {
-        let by = Caller {
-            agent: &self.agent,
-            path: &self.path,
-            branch: &self.branch,
-        };
         let updates = Updates::Call {
-            by,
-            step: &self.step,
+            by: self.place.caller(),
+            step: &self.place.step,
             updated: &mut self.updated,
         };
-        let tool = self.tool.as_ref().filter(|_| self.rules.is_checked);
+        let CalledTool { tool, rules, .. } = &self.called;
+        let tool = tool.as_ref().filter(|_| rules.is_checked);
         State {
             run: &self.run,
             scope: self.scope.as_deref(),
@@ -362,7 +354,7 @@ impl ToolContext {
             updates,
             writer: Writer {
                 by: tool.map_or(WriterKind::Anyone, |tool| WriterKind::Tool(tool.meta())),
-                path: &self.path,
+                path: &self.place.path,
             },
             refused: Some(&mut self.refused),
         }
@@ -390,6 +382,10 @@ impl ToolContext {
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ToolContext({}, call {})", self.path, self.call.id)
+        write!(
+            f,
+            "ToolContext({}, call {})",
+            self.place.path, self.called.call.id
+        )
     }
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// their schema. For a function that is known at compile time, use `#[tool]`, which checks more.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::tool::{FunctionTool, Json};
 /// use adk::{DynTool, ToolContext, llm::LlmAgent};
 ///
@@ -47,7 +47,7 @@ use std::time::Duration;
 /// it:
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// # use adk::{DynTool, tool::FunctionTool};
 /// let done = FunctionTool::new("done", "Call it when nothing is left to do.", |(), cx| {
 ///     cx.actions.escalate = true;
@@ -163,7 +163,7 @@ impl FunctionTool {
     /// Creates a tool from an async closure: `|args: T, cx| Box::pin(async move { ... })`.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::tool::FunctionTool;
     /// # async fn ask(question: &str) -> Result<String, std::io::Error> { Ok(question.to_owned()) }
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -258,7 +258,7 @@ impl FunctionTool {
     /// error, and no user is asked.
     ///
     /// ```
-    /// # use adk_core as adk;
+    /// # use adk_build as adk;
     /// use adk::{DynTool as _, tool::FunctionTool};
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Sum { amount: f64 }

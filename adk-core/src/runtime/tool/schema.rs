@@ -252,7 +252,7 @@ pub(crate) fn kind(schema: &Value) -> &str {
 }
 
 /// Describes a value for a message.
-pub(crate) fn describe_value(value: &Value) -> String {
+pub fn describe_value(value: &Value) -> String {
     const MOST: usize = 60;
     match value {
         Value::Null => "null".to_owned(),

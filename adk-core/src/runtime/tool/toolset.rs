@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// of the runtime, may end a loop, is an agent, or writes a key of the session.
 ///
 /// ```
-/// # use adk_core as adk;
+/// # use adk_build as adk;
 /// use adk::{BoxFuture, DynTool, ReadonlyContext, Result, Toolset, llm::LlmAgent};
 /// use adk::tool::FunctionTool;
 /// use std::sync::Arc;

@@ -1,11 +1,16 @@
 //! [`Block`] and [`LoopBlock`]: the fields of a workflow for its named blocks.
 
-use super::Described;
 use crate::runtime::callback::{AfterAgent, AgentCallbacks, BeforeAgent, setters};
-use crate::spec::StepKind;
+use crate::spec::{Spec, StepKind};
 use crate::{Error, ErrorKind, Result};
 use std::fmt;
 use std::marker::PhantomData;
+
+/// A type that has its whole tree as a const, as `workflow!` generates it.
+pub trait Described {
+    /// The whole tree.
+    const SPEC: Spec<'static>;
+}
 
 /// A named block of the workflow `W`, at step `STEP` of its spec.
 ///

@@ -1,7 +1,7 @@
 //! [`Form`]: the input and output of a workflow as JSON, for programs that know the workflow by
 //! name.
 
-use super::Keys;
+use super::keys::Keys;
 use crate::runtime::tool::function::schema_of;
 use crate::runtime::tool::schema::{describe_schema, describe_value};
 use crate::runtime::tool::{decode, schema};

@@ -74,6 +74,9 @@ impl Keys {
     }
 
     pub(crate) fn into_delta(self) -> StateDelta {
+        if self.inputs.is_empty() && self.lets.is_empty() {
+            return StateDelta::default();
+        }
         self.inputs.into_iter().chain(self.lets).collect()
     }
 }

@@ -1,11 +1,12 @@
 //! Workflows that are a step of another workflow. The keys of a nested workflow are its own; its
 //! inputs and outputs are keys of the outer workflow.
 
-use super::scopes::{has_defaults, workflow_scope, written_keys};
-use super::step_table::StepTable;
-use super::{Form, Keys};
-use crate::runtime::run::{Context, stored_key};
-use crate::spec::{InputSpec, Key, Spec};
+use super::form::Form;
+use super::keys::Keys;
+use super::steps::StepTable;
+use super::steps::scopes::{has_defaults, workflow_scope, written_keys};
+use crate::runtime::run::{Context, Inherited, Surroundings, stored_key};
+use crate::spec::{InputSpec, Key, Spec, StepKind};
 use crate::store::event::StateDelta;
 use crate::store::session::Scope;
 use crate::{BoxFuture, Error, ErrorKind, Event, EventId, Name, Result};
@@ -14,6 +15,28 @@ use std::sync::Arc;
 /// A future that commits an event.
 type EmitFuture<'c> = BoxFuture<'c, Result<EventId>>;
 
+/// Returns the surroundings of the steps of a workflow, with the keys of the enclosing workflow.
+pub(super) fn surroundings(workflow: &dyn StepTable, cx: &Context) -> Surroundings {
+    let (spec, is_closed) = (workflow.spec(), workflow.is_closed());
+    let is_block = spec
+        .steps
+        .first()
+        .is_some_and(|step| !matches!(step.kind, StepKind::Agent { .. }));
+    let settled = match workflow.root() {
+        Some(_) => is_block.then_some(true),
+        None => is_closed.then_some(false),
+    };
+    let around = &cx.around;
+    Surroundings {
+        scope: around.scope.clone(),
+        known: around.known.clone(),
+        states: around.states.clone(),
+        inherited: Inherited::settle(&around.inherited, settled),
+        meter: cx.meter_of_workflow(spec),
+        unchecked: workflow.is_unchecked() || (around.unchecked && !is_closed),
+    }
+}
+
 /// Enters the key scope of a nested workflow. Returns a future that commits its inputs and `let`
 /// values, if it has any.
 pub(super) fn enter<'c>(
@@ -21,7 +44,8 @@ pub(super) fn enter<'c>(
     cx: &'c mut Context,
 ) -> Result<Option<EmitFuture<'c>>> {
     let spec = workflow.spec();
-    let (mut keys, mut delta, mut wanted) = (Keys::default(), Vec::new(), Vec::new());
+    let (mut keys, mut wanted) = (Keys::default(), Vec::new());
+    let mut delta = StateDelta::default();
     for input in spec.inputs {
         let value = if may_be_known(input, cx) {
             cx.committed_value(input.name)
@@ -30,7 +54,7 @@ pub(super) fn enter<'c>(
         };
         match value {
             Some(_) if is_readable_inside(spec, input, cx) => {}
-            Some(value) => delta.push((Name::shared(input.name), value)),
+            Some(value) => delta.insert(Name::shared(input.name), value),
             None => wanted.push(Name::shared(input.name)),
         }
     }
@@ -44,8 +68,8 @@ pub(super) fn enter<'c>(
         keys = defaults;
     }
     workflow.lets(&mut keys)?;
-    let outer = cx.scope.take();
-    cx.scope = Some(Arc::new(workflow_scope(
+    let outer = cx.around.scope.take();
+    cx.around.scope = Some(Arc::new(workflow_scope(
         spec,
         cx.path().name().clone(),
         outer,
@@ -56,7 +80,7 @@ pub(super) fn enter<'c>(
     }
     let is_given = own.is_empty();
     let mut event = Event::new();
-    event.actions.state_delta = delta.into_iter().collect();
+    event.actions.state_delta = delta;
     event.actions.state_delta.extend(own);
     Ok(Some(if is_given {
         cx.emit_boxed(event)
@@ -75,7 +99,7 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
         .iter()
         .filter(|output| spec.states.iter().any(|key| key.name == output.name))
     {
-        let is_other = *stored_key(cx.scope.as_deref(), output.name) != *output.name;
+        let is_other = *stored_key(cx.around.scope.as_deref(), output.name) != *output.name;
         if is_other && let Some(value) = cx.run.get(output.name) {
             written.insert(Name::shared(output.name), value);
         }
@@ -92,7 +116,7 @@ pub(super) fn leave<'c>(spec: &Spec<'_>, cx: &'c mut Context) -> Option<EmitFutu
 /// if the enclosing workflow may have written its key.
 fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
     let key = cx.name_around(input.name);
-    let Some(known) = cx.known.as_ref().filter(|_| input.has_default) else {
+    let Some(known) = cx.around.known.as_ref().filter(|_| input.has_default) else {
         return true;
     };
     // A key with a prefix is always looked up, because other runs may have written it to the
@@ -105,7 +129,7 @@ fn may_be_known(input: &InputSpec<'_>, cx: &Context) -> bool {
 /// one key of the outer workflow; or the key has a prefix, and so belongs to the session. If the
 /// instance reads one key of the outer workflow and writes another, a copy is necessary.
 fn is_readable_inside(spec: &Spec<'_>, input: &InputSpec<'_>, cx: &Context) -> bool {
-    let scope = cx.scope.as_deref();
+    let scope = cx.around.scope.as_deref();
     let is_output = spec.outputs.iter().any(|output| output.name == input.name);
     let inside = if is_output {
         stored_key(scope, input.name)
@@ -133,7 +157,7 @@ fn missing_input(name: &str, cx: &Context) -> Error {
 /// the `state` keys of the enclosing workflow.
 pub(super) fn state_keys(workflow: &dyn StepTable, cx: &Context) -> Option<Arc<[Key]>> {
     let own = workflow.spec().states.iter().map(Key::from_spec);
-    let around = cx.states.iter().filter(|_| !workflow.is_closed());
+    let around = cx.around.states.iter().filter(|_| !workflow.is_closed());
     let mut all = own
         .chain(around.flat_map(|keys| keys.iter().cloned()))
         .peekable();

@@ -1,92 +1,52 @@
-//! [`Walk`]: the walk over the flat list of steps. An exit is a jump; only branches, elements and
-//! nested agents recurse.
+//! The walk over the flat list of steps. An exit is a jump; only branches, elements and nested
+//! agents recurse.
 
+mod context;
 mod end;
-mod exit;
+mod jump;
+mod part;
 
+use self::context::WalkContext;
 use self::end::BlockTransition;
-pub(super) use self::exit::{Exit, Walked};
-use super::lifecycle::{self, BeginOutcome, LifecycleNode};
-use super::reads;
-use super::step_table::StepTable;
+pub(super) use self::part::begin_element;
+use super::steps::{Exit, Steps, Walked, boxed, reads};
+use super::turn::lifecycle::{self, BeginOutcome, LifecycleNode};
 use super::turn::{is_plain, run_plain, run_turn};
 use crate::LifecycleOutcome;
-use crate::runtime::run::{Context, Frame, LifecycleReporter, Meter};
-use crate::spec::{NodeKind, Step, StepKind};
-use crate::{At, BoxFuture, Error, ErrorKind, Result};
-use adk_spec::__private::Cost;
+use crate::runtime::run::{Context, Frame, LifecycleReporter};
+use crate::spec::{NodeKind, StepKind};
+use crate::{BoxFuture, Error, Result};
 use std::future::ready;
 use std::ops::Range;
-use std::sync::Arc;
 
-/// A block that the walk has entered and not left.
-pub(super) struct EnteredBlock {
-    pub(super) at: usize,
-    /// The frame of the context from before the block was entered.
-    outer: Frame,
-    /// The round of a loop; 0 for other blocks.
-    pub(super) round: u32,
-    /// Number of rounds in the journal, once it was looked up.
-    begun: Option<u32>,
-    /// An exit that waits until the block has run to its end
-    /// (`RunConfig::escalate_ends_all_loops`).
-    escalated: Option<Box<Exit>>,
-    /// The outer meter, if the block has a budget.
-    meter: Option<Option<Arc<Meter>>>,
-    /// The reporter of lifecycle events for the end of the block, and the outcome to report. Set
-    /// only if the block is observed.
-    watch: Option<Box<(Box<LifecycleReporter>, LifecycleOutcome)>>,
-}
-
-impl EnteredBlock {
-    /// Sets the outcome for the last lifecycle event.
-    fn set_outcome(&mut self, outcome: impl FnOnce() -> LifecycleOutcome) {
-        if let Some(watch) = &mut self.watch {
-            watch.1 = outcome();
-        }
-    }
-}
-
-pub(super) struct Walk<'a> {
-    pub(super) workflow: &'a (dyn StepTable + Sync),
-    pub(super) steps: &'a [Step<'a>],
-}
-
-impl<'a> Walk<'a> {
+impl Steps<'_> {
+    /// Runs some steps, and leaves all blocks that it has entered: an agent that runs a workflow
+    /// itself may continue after an error.
     pub(super) async fn run_steps(&self, range: Range<usize>, cx: &mut Context) -> Result<Walked> {
-        let mut open: Vec<EnteredBlock> = Vec::new();
-        let walked = boxed(|| self.walk(range, &mut open, cx)).await;
-        if !open.is_empty() {
-            Box::pin(self.leave_all(open, walked.as_ref().err(), cx)).await;
+        let mut cx = WalkContext::new(cx);
+        let walked = boxed(|| self.walk(range, &mut cx)).await;
+        if let Err(error) = &walked
+            && !cx.open.is_empty()
+        {
+            Box::pin(self.fail_blocks(error, &mut cx)).await;
         }
         walked
     }
 
-    /// Leaves all entered blocks, since an agent that runs a workflow itself may continue after an
-    /// error.
-    async fn leave_all(
-        &self,
-        mut open: Vec<EnteredBlock>,
-        error: Option<&Error>,
-        cx: &mut Context,
-    ) {
-        while let Some(block) = open.pop() {
-            if let (Some(error), Some(node)) = (error, self.lifecycle_node(block.at)) {
+    /// Reports the failure of all entered blocks, and leaves them.
+    async fn fail_blocks(&self, error: &Error, cx: &mut WalkContext<'_>) {
+        while let Some((at, _)) = cx.innermost() {
+            if let Some(node) = self.lifecycle_node(at) {
                 node.fail(error, cx).await;
             }
-            if let (Some(error), Some(watch)) = (error, block.watch) {
+            if let Some(watch) = cx.take_watch() {
                 watch.0.end(lifecycle::failed_outcome(error, cx)).await;
             }
-            self.go_back(block.at, block.outer, block.meter, cx);
+            cx.leave_block();
         }
     }
 
-    async fn walk(
-        &self,
-        range: Range<usize>,
-        open: &mut Vec<EnteredBlock>,
-        cx: &mut Context,
-    ) -> Result<Walked> {
+    async fn walk(&self, range: Range<usize>, cx: &mut WalkContext<'_>) -> Result<Walked> {
         let mut at = range.start;
         let is_whole = range == (0..self.steps.len());
         let mut left = None;
@@ -97,15 +57,16 @@ impl<'a> Walk<'a> {
                     let agent = self.workflow.agent(at);
                     let agent = agent.ok_or_else(|| self.defect(at, "has no agent"))?;
                     if cx.config().resumable {
-                        Box::pin(self.announce(at, is_whole, open, cx)).await?;
+                        Box::pin(self.announce(at, is_whole, cx.innermost(), cx)).await?;
                     }
-                    let outer = self.go_to(at, cx);
+                    let is_plain = is_plain(self, at, agent, cx);
+                    let frame = self.frame(at, cx);
                     // Workflows may nest to any depth, so the future of `run_turn` is boxed. Most
                     // other agents need only the small future of `run_plain`.
-                    let ended = if is_plain(self, at, agent, cx) {
-                        run_plain(agent, outer, cx).await?
+                    let ended = if is_plain {
+                        run_plain(agent, cx.enter(frame)).await?
                     } else {
-                        boxed(|| run_turn(self, at, agent, outer, cx)).await?
+                        boxed(|| run_turn(self, at, agent, cx.enter(frame))).await?
                     };
                     (at + 1, ended.and_then(Exit::from_turn))
                 }
@@ -116,25 +77,26 @@ impl<'a> Walk<'a> {
                 | StepKind::Parallel { .. }
                 | StepKind::Each { .. }
                 | StepKind::Try(_) => {
-                    self.announce(at, is_whole, open, cx).await?;
-                    self.enter(at, open, cx);
+                    self.announce(at, is_whole, cx.innermost(), cx).await?;
+                    let frame = self.frame(at, cx);
+                    cx.enter_block(at, frame, step.budget);
                     let begun = match self.watched_node(at, cx) {
-                        Some(node) => boxed(|| self.begin_block(node, at, open, cx)).await?,
+                        Some(node) => boxed(|| self.begin_block(node, at, cx)).await?,
                         None => BeginOutcome::Runs,
                     };
                     if begun == BeginOutcome::Skipped {
-                        (step.end + 1, self.leave(open, cx).await?)
+                        (step.end + 1, self.leave(cx).await?)
                     } else if has_parts(&step.kind) {
                         self.announce_parallel(at, cx).await?;
                         (step.end, self.start_parts(at, cx)?.await?.into_exit())
                     } else {
-                        (self.first_inside(at, open, cx)?, None)
+                        (self.first_inside(at, cx)?, None)
                     }
                 }
                 StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => (at + 1, None),
-                StepKind::End => match self.end_block(at, open, cx)? {
+                StepKind::End => match self.end_block(at, cx)? {
                     BlockTransition::Step(next) => (next, None),
-                    BlockTransition::Close(reason) => (at + 1, self.close(reason, open, cx).await?),
+                    BlockTransition::Close(reason) => (at + 1, self.close(reason, cx).await?),
                     BlockTransition::Round(start) => {
                         // Yields at times, so that a loop of agents that never wait can be
                         // cancelled and lets other tasks run.
@@ -145,9 +107,9 @@ impl<'a> Walk<'a> {
             };
             at = next;
             if let Some(exit) = exit
-                && (!cx.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
+                && (!cx.around.unchecked || exit.ends_all_loops(cx) || self.is_taken(at, &exit))
             {
-                let (next, outward) = boxed(|| self.follow_exit(exit, at, open, cx)).await?;
+                let (next, outward) = boxed(|| self.follow_exit(exit, at, cx)).await?;
                 at = next;
                 left = left.or(outward);
             }
@@ -173,54 +135,29 @@ impl<'a> Walk<'a> {
             .filter(|node| cx.config().lifecycle_events || node.is_watched(cx))
     }
 
-    /// Enters a block.
-    fn enter(&self, at: usize, open: &mut Vec<EnteredBlock>, cx: &mut Context) {
-        let outer = self.go_to(at, cx);
-        let meter = self.steps[at].budget.map(|budget| cx.enter_budget(budget));
-        open.push(EnteredBlock {
-            at,
-            outer,
-            round: 0,
-            begun: None,
-            escalated: None,
-            meter,
-            watch: None,
-        });
-    }
-
     /// Reports the begin of a block, and returns whether the block runs.
     async fn begin_block(
         &self,
         node: LifecycleNode<'_>,
         at: usize,
-        open: &mut [EnteredBlock],
-        cx: &mut Context,
+        cx: &mut WalkContext<'_>,
     ) -> Result<BeginOutcome> {
         let watch = LifecycleReporter::begin(node_kind(&self.steps[at].kind), cx).await;
-        if let Some(block) = open.last_mut() {
+        if let Some(block) = cx.open.last_mut() {
             block.watch = watch.map(|watch| Box::new((watch, LifecycleOutcome::Completed)));
         }
         let begun = node.begin(cx).await.map_err(|error| error.at(cx.path()))?;
-        if let (BeginOutcome::Skipped, Some(block)) = (begun, open.last_mut()) {
-            block.set_outcome(|| LifecycleOutcome::Skipped);
+        if begun == BeginOutcome::Skipped {
+            cx.set_outcome(|| LifecycleOutcome::Skipped);
         }
         Ok(begun)
     }
 
     /// Returns the first step inside the entered block.
-    fn first_inside(
-        &self,
-        at: usize,
-        open: &mut [EnteredBlock],
-        cx: &mut Context,
-    ) -> Result<usize> {
+    fn first_inside(&self, at: usize, cx: &mut WalkContext<'_>) -> Result<usize> {
         match self.steps[at].kind {
             StepKind::Loop { .. } => {
-                if let Some(block) = open.last_mut() {
-                    block.round = 1;
-                }
-                cx.go_to(At::Round(1));
-                cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
+                cx.begin_round(1)?;
                 Ok(at + 1)
             }
             StepKind::Match { key } => self.select_arm(at, key, cx),
@@ -260,29 +197,12 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Moves the context to the path of a step. Returns the outer frame for
-    /// [`go_back`](Self::go_back).
-    fn go_to(&self, at: usize, cx: &mut Context) -> Frame {
+    /// Returns the frame of a step.
+    fn frame(&self, at: usize, cx: &mut Context) -> Frame {
         if self.workflow.root() == Some(at) {
-            cx.begin_again(At::Once)
+            cx.frame_here()
         } else {
-            cx.enter(self.workflow.name(at), At::Once)
-        }
-    }
-
-    fn go_back(
-        &self,
-        at: usize,
-        outer: Frame,
-        meter: Option<Option<Arc<Meter>>>,
-        cx: &mut Context,
-    ) {
-        let mut inner = cx.leave(outer);
-        if let Some(meter) = meter {
-            cx.meter = meter;
-        }
-        if self.workflow.root() == Some(at) {
-            cx.continue_counts(&mut inner);
+            cx.frame_below(self.workflow.name(at))
         }
     }
 
@@ -300,24 +220,6 @@ impl<'a> Walk<'a> {
             )
             .at(cx.path())
         })
-    }
-
-    /// Returns the steps of each branch of a `parallel`, or of each arm of a `match`, without the
-    /// steps that mark their begin and end.
-    pub(super) fn parts(&self, block: usize) -> impl Iterator<Item = Range<usize>> {
-        let (mut at, end) = (block + 1, self.steps[block].end);
-        std::iter::from_fn(move || {
-            let marker = (at < end).then(|| &self.steps[at])?;
-            let part = at + 1..marker.end;
-            at = marker.end + 1;
-            Some(part)
-        })
-    }
-
-    /// Makes the error for a defect in a workflow that no macro has generated.
-    fn defect(&self, at: usize, why: &str) -> Error {
-        let message = format!("step {at} of `{}` {why}", self.workflow.spec().name);
-        Error::new(ErrorKind::Config, message)
     }
 }
 
@@ -339,13 +241,4 @@ fn node_kind(kind: &StepKind<'_>) -> NodeKind {
         StepKind::Try(_) => NodeKind::Try,
         _ => NodeKind::Sequence,
     }
-}
-
-/// Boxes a future outside of the frame that awaits it. Frames that hold such futures would be
-/// large, and workflows may be nested deep.
-#[inline(never)]
-pub(super) fn boxed<'a, F: Future + Send + 'a>(
-    make: impl FnOnce() -> F,
-) -> BoxFuture<'a, F::Output> {
-    Box::pin(make())
 }

@@ -3,7 +3,7 @@
 use super::{Grower, Here, is_note, key_from};
 use crate::pairs::construct::Construct;
 use crate::tree::*;
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {

@@ -2,13 +2,13 @@
 
 use super::plan::{self, Fails, Turn};
 use crate::tree::{Agent, Patience, type_of};
-use adk_core::engine::{
+use adk_build::engine::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
     RunDriver, RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::session::Location;
-use adk_core::spec::AgentMeta;
-use adk_core::{
+use adk_build::session::Location;
+use adk_build::spec::AgentMeta;
+use adk_build::{
     AnnouncedKeys, Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare,
     Result,
 };

@@ -7,7 +7,7 @@ use super::plan;
 use crate::discards::{Discards, State, failed_parts, left_out, undone};
 use crate::reference::Scope;
 use crate::tree::*;
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 use serde_json::Value;
 use std::collections::BTreeSet;
 

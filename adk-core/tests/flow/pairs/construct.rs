@@ -1,7 +1,7 @@
 //! The constructs of the language, and their relations in a workflow.
 
 use crate::tree::*;
-use adk_core::spec::Over;
+use adk_build::spec::Over;
 use std::collections::BTreeSet;
 
 macro_rules! constructs {

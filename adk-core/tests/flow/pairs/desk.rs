@@ -5,11 +5,11 @@ use super::plan;
 use super::wired::{Builder, Tree};
 use crate::spec::tool_of;
 use crate::tree::{Agent, Key, type_of};
-use adk_core::llm::LlmAgent;
-use adk_core::model::{Model, ModelRequest, ModelStream, ToolDeclaration};
-use adk_core::spec::{KeySpec, ToolMeta};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::{
+use adk_build::llm::LlmAgent;
+use adk_build::model::{Model, ModelRequest, ModelStream, ToolDeclaration};
+use adk_build::spec::{KeySpec, ToolMeta};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{
     AgentTool, BoxFuture, DynTool, ReadonlyContext, Result, ToolArgs, ToolContext, ToolError,
     Toolset,
 };

@@ -14,7 +14,7 @@ use super::plan::{self, Fails, Turn};
 use crate::discards::State;
 use crate::reference::{SESSION, Scope, Storage};
 use crate::tree::*;
-use adk_core::Event;
+use adk_build::Event;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

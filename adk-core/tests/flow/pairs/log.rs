@@ -2,7 +2,7 @@
 
 use crate::discards::State;
 use crate::tree::has_prefix;
-use adk_core::{At, Event, Path, UNWRITTEN_KEY};
+use adk_build::{At, Event, Path, UNWRITTEN_KEY};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use super::plan;
 use crate::discards::State;
 use crate::reference::Scope;
 use crate::tree::*;
-use adk_core::{FunctionCall, FunctionResponse};
+use adk_build::{FunctionCall, FunctionResponse};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,11 +5,11 @@ use super::desk::desk;
 use super::plan;
 use crate::spec::{Store, of_agent, of_flow, spec};
 use crate::tree::{Agent, Flow, Nested, Node};
-use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
-use adk_core::Workflow;
-use adk_core::callback::{AgentCallbacks, CallbackContext};
-use adk_core::spec::{AgentMeta, Spec, StepKind};
-use adk_core::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
+use adk_build::__private::workflow::{self, Form, Keys, StepTable, Values};
+use adk_build::Workflow;
+use adk_build::callback::{AgentCallbacks, CallbackContext};
+use adk_build::spec::{AgentMeta, Spec, StepKind};
+use adk_build::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -172,7 +172,7 @@ impl DynAgent for Tree {
     }
 }
 
-impl<R: ?Sized> adk_core::Needs<R> for Tree {}
+impl<R: ?Sized> adk_build::Needs<R> for Tree {}
 
 impl Workflow for Tree {
     type Input = ();

@@ -5,8 +5,8 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::spec::key_of;
 use crate::tree::{Agent, Key, Write};
-use adk_core::spec::AgentMeta;
-use adk_core::{
+use adk_build::spec::AgentMeta;
+use adk_build::{
     AnnouncedKeys, At, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Path, Prepare,
     Result,
 };

@@ -6,7 +6,7 @@ use super::wired::Tree;
 use super::{Choices, Seen, Wrong};
 use crate::spec::Store;
 use crate::tree::{Block, Flow, Kind, Node};
-use adk_core::{Error, ErrorKind, RunEnd, Runner};
+use adk_build::{Error, ErrorKind, RunEnd, Runner};
 use std::collections::BTreeSet;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

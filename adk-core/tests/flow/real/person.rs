@@ -5,14 +5,14 @@ use super::agent::at;
 use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
-use adk_core::engine::{
+use adk_build::engine::{
     Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
     RunDriver, RunRegistry, Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry,
     Waiting,
 };
-use adk_core::session::Location;
-use adk_core::spec::AgentMeta;
-use adk_core::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
+use adk_build::session::Location;
+use adk_build::spec::AgentMeta;
+use adk_build::{Await, BoxFuture, Context, DynAgent, Error, ErrorKind, Flow, Prepare, Result};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::time::Duration;

@@ -3,7 +3,7 @@
 
 use super::{Choices, Seen, Wrong};
 use crate::tree::{SECRET, has_prefix, is_secret};
-use adk_core::{At, Event, Path, UNWRITTEN_KEY};
+use adk_build::{At, Event, Path, UNWRITTEN_KEY};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;

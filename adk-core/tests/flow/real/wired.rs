@@ -7,11 +7,11 @@ use super::stage::Stage;
 use crate::reference::{SESSION, Scope, Storage};
 use crate::spec::{Store, spec};
 use crate::tree::{Agent, Block, Flow, Kind, Nested, Node};
-use adk_core::__private::workflow::{self, Form, Keys, StepTable, Values};
-use adk_core::Workflow;
-use adk_core::callback::{AgentCallbacks, CallbackContext};
-use adk_core::spec::{AgentMeta, Spec, StepKind};
-use adk_core::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
+use adk_build::__private::workflow::{self, Form, Keys, StepTable, Values};
+use adk_build::Workflow;
+use adk_build::callback::{AgentCallbacks, CallbackContext};
+use adk_build::spec::{AgentMeta, Spec, StepKind};
+use adk_build::{BoxFuture, Content, Context, DynAgent, Flow as Ended, Prepare, Result};
 use serde_json::Value;
 
 pub struct Tree<'a> {
@@ -197,7 +197,7 @@ impl DynAgent for Tree<'_> {
     }
 }
 
-impl<R: ?Sized> adk_core::Needs<R> for Tree<'_> {}
+impl<R: ?Sized> adk_build::Needs<R> for Tree<'_> {}
 
 impl Workflow for Tree<'_> {
     type Input = ();

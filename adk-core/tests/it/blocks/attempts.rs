@@ -1,8 +1,8 @@
 //! `try` blocks and their attempts.
 
 use super::*;
-use adk_core::spec::Attempts;
-use adk_core::{Error, FailedAttempt, LoopEndReason};
+use adk_build::spec::Attempts;
+use adk_build::{Error, FailedAttempt, LoopEndReason};
 use tokio::time::Instant;
 
 const THREE: Attempts = Attempts::new(None);

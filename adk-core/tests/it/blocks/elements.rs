@@ -1,7 +1,7 @@
 //! `each`: every element has its own keys, history and path in every round.
 
 use super::*;
-use adk_core::spec::InputSpec;
+use adk_build::spec::InputSpec;
 
 #[tokio::test]
 async fn elements_see_neither_history_nor_keys_of_siblings() {

@@ -1,7 +1,7 @@
 //! `parallel(first)`: the first branch that ends wins.
 
 use super::*;
-use adk_core::{Error, LoopEndReason};
+use adk_build::{Error, LoopEndReason};
 
 /// Writes its name to `k` and to a key of its own, sleeps, and writes again; or fails.
 fn racer(name: &'static str, seconds: u64, fails: bool) -> By {
@@ -243,7 +243,7 @@ async fn a_secret_of_a_losing_branch_leaves_no_key() {
     let holds = by("holds", |cx| {
         Box::pin(async move {
             cx.state()
-                .set("token", adk_core::Secret::new("ghp_1".to_owned()))?;
+                .set("token", adk_build::Secret::new("ghp_1".to_owned()))?;
             cx.emit(Event::new()).await?;
             std::future::pending().await
         })

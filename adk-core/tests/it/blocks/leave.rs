@@ -1,7 +1,7 @@
 //! `each`: how many elements run at a time, and what ends them.
 
 use super::*;
-use adk_core::{LoopEndReason, RunEnd};
+use adk_build::{LoopEndReason, RunEnd};
 
 #[tokio::test]
 async fn max_concurrency_limits_the_elements_that_run() {
@@ -34,7 +34,7 @@ async fn max_concurrency_limits_the_elements_that_run() {
 }
 
 /// Ends as `how` says in one element. Waits forever in the other elements, after a write.
-fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
+fn one_ends(element: usize, how: fn() -> adk_build::Result<Flow>) -> By {
     let mut agent = by("ends", move |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_state("note", index(cx))).await?;
@@ -54,7 +54,7 @@ fn one_ends(element: usize, how: fn() -> adk_core::Result<Flow>) -> By {
 
 #[tokio::test]
 async fn an_exit_from_an_element_cancels_siblings_and_leaves_no_lists() {
-    let exits: [fn() -> adk_core::Result<Flow>; 2] =
+    let exits: [fn() -> adk_build::Result<Flow>; 2] =
         [|| Ok(Flow::Exit), || Ok(Flow::ExitTo("outer".into()))];
     for (how, rest) in exits
         .into_iter()
@@ -131,7 +131,7 @@ async fn the_first_error_cancels_the_siblings() {
         "c",
         "item",
         "items",
-        vec![run(one_ends(1, || Err(adk_core::Error::other("no luck"))))],
+        vec![run(one_ends(1, || Err(adk_build::Error::other("no luck"))))],
     );
     let tree = Tree::new("w", vec![block, run(say("never"))]).lets("items", json!(["a", "b", "c"]));
     let seen = trace(&tree).await;

@@ -1,7 +1,7 @@
 //! `each`: the order of events, and the resulting lists.
 
 use super::*;
-use adk_core::RunEnd;
+use adk_build::RunEnd;
 
 #[tokio::test]
 async fn each_element_has_its_own_item_keys_and_path_and_results_are_lists() {

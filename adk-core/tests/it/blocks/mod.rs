@@ -8,8 +8,8 @@ mod lists;
 mod select;
 
 use crate::support::*;
-use adk_core::spec::{KeySpec, Over, StepKind};
-use adk_core::{Context, ErrorKind, Event, Flow, LEFT_OUT_KEY, Outcome, Runner};
+use adk_build::spec::{KeySpec, Over, StepKind};
+use adk_build::{Context, ErrorKind, Event, Flow, LEFT_OUT_KEY, Outcome, Runner};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! `match` blocks.
 
 use super::*;
-use adk_core::LoopEndReason;
+use adk_build::LoopEndReason;
 
 /// Chooses the arms one after the other.
 fn choose(name: &'static str) -> By {

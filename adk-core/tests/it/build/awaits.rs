@@ -1,17 +1,17 @@
 //! `AwaitAgent` in a config: equivalent to `await` in a workflow.
 
-use adk_core::build::{Registry, Tree};
-use adk_core::engine::MemoryJournal;
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::testing::ScriptedModel;
-use adk_core::{AnsweredBy, ErrorKind, RunEnd, Runner, Waiting};
+use adk_build::build::{Registry, Tree};
+use adk_build::engine::MemoryJournal;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::testing::ScriptedModel;
+use adk_build::{AnsweredBy, ErrorKind, RunEnd, Runner, Waiting};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 enum Decision {
     Publish,
     Revise(String),

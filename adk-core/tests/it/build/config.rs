@@ -1,12 +1,12 @@
 //! Trees built from a config.
 
 use crate::build::support::{run_lines, says};
-use adk_core::build::{Registry, Tree};
-use adk_core::callback::{AgentCallbacks, CallbackContext, ModelCallbacks};
-use adk_core::model::ModelRequest;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::FunctionTool;
-use adk_core::{LoopEndReason, Runner};
+use adk_build::build::{Registry, Tree};
+use adk_build::callback::{AgentCallbacks, CallbackContext, ModelCallbacks};
+use adk_build::model::ModelRequest;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::FunctionTool;
+use adk_build::{LoopEndReason, Runner};
 use serde_json::{Value, json};
 
 fn error_of(config: Value, registry: &Registry) -> String {

@@ -1,11 +1,11 @@
 //! Faults of builders, returned as values.
 
 use crate::build::support::{run_lines, says};
-use adk_core::callback::CallbackContext;
-use adk_core::llm::LlmAgent;
-use adk_core::tool::FunctionTool;
-use adk_core::tools::exit_loop;
-use adk_core::{
+use adk_build::callback::CallbackContext;
+use adk_build::llm::LlmAgent;
+use adk_build::tool::FunctionTool;
+use adk_build::tools::exit_loop;
+use adk_build::{
     AgentMeta, AgentTool, BoxFuture, BuildError, Context, DynAgent, Error, ErrorKind, Flow,
     KeySpec, LoopAgent, ParallelAgent, Prepare, Result, SequentialAgent, Tree,
 };
@@ -547,7 +547,7 @@ fn a_key_is_a_name_that_prompts_can_read() {
             ]},
         ],
     });
-    let error = Tree::from_config(&json, &adk_core::Registry::default()).unwrap_err();
+    let error = Tree::from_config(&json, &adk_build::Registry::default()).unwrap_err();
     let places: Vec<_> = error.faults().iter().map(|fault| &*fault.place).collect();
     assert_eq!(
         places,

@@ -1,21 +1,42 @@
 //! The fluent builder, modelled on @iqai/adk.
 
 use crate::build::support::says;
-use adk_core::llm::LlmAgent;
-use adk_core::testing::ScriptedModel;
-use adk_core::{AgentBuilder, BuildError, DynAgent, ErrorKind};
+use adk_build::llm::LlmAgent;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::testing::ScriptedModel;
+use adk_build::{AgentBuilder, BuildError, DynAgent, ErrorKind, NoArtifacts, Part, RunConfig};
 use serde_json::json;
 use std::error::Error as _;
 use std::sync::Arc;
 
 type Builder = AgentBuilder;
 
-fn faults(error: &adk_core::Error) -> String {
+fn faults(error: &adk_build::Error) -> String {
     error
         .source()
         .and_then(|source| source.downcast_ref::<BuildError>())
         .unwrap()
         .to_string()
+}
+
+#[tokio::test]
+async fn stores_and_limits_are_those_of_the_builder() {
+    let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
+    let model = ScriptedModel::new().on("one").text("1").on("two").text("2");
+    let app = Builder::create("limited")
+        .with_model(model.clone())
+        .as_sequential(["one", "two"].map(LlmAgent::builder))
+        .with_session_store(sessions.clone())
+        .with_artifact_store(NoArtifacts)
+        .with_run_config(RunConfig::new().max_llm_calls(1))
+        .build()
+        .unwrap();
+    app.runner.ask("first").await.unwrap_err();
+    assert_eq!(model.requests().len(), 1);
+    let key = app.session.key().clone();
+    assert!(sessions.get(&key).await.unwrap().is_some());
+    let saved = app.session.save_artifact("a.txt", Part::text("a")).await;
+    assert!(saved.is_err(), "{saved:?}");
 }
 
 #[tokio::test(start_paused = true)]

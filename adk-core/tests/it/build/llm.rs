@@ -1,9 +1,9 @@
 //! LLM agents built at run time.
 
-use adk_core::llm::{IncludeContents, LlmAgent};
-use adk_core::testing::{Reply, ScriptedModel};
-use adk_core::tools::exit_loop;
-use adk_core::{ErrorKind, LoopAgent, Runner, SequentialAgent};
+use adk_build::llm::{IncludeContents, LlmAgent};
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::tools::exit_loop;
+use adk_build::{ErrorKind, LoopAgent, Runner, SequentialAgent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

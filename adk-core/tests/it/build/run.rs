@@ -1,7 +1,7 @@
 //! Execution of built trees.
 
 use crate::build::support::{run_lines, says};
-use adk_core::{DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
+use adk_build::{DynAgent, LoopAgent, ParallelAgent, SequentialAgent, Tree};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]

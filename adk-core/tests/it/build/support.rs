@@ -1,7 +1,7 @@
 //! A hand-written agent with a name known at run time, and the trace of a run.
 
-use adk_core::testing::ScriptedModel;
-use adk_core::{
+use adk_build::testing::ScriptedModel;
+use adk_build::{
     AgentMeta, BoxFuture, Content, Context, DynAgent, Event, Flow, Prepare, Result, Runner,
     Workflow,
 };
@@ -56,7 +56,7 @@ impl DynAgent for Says {
 }
 
 /// Runs a tree and returns path and branch of each event after the user's event.
-pub async fn run_lines<W: Workflow<Input = Content, Output = ()> + adk_core::Needs + ?Sized>(
+pub async fn run_lines<W: Workflow<Input = Content, Output = ()> + adk_build::Needs + ?Sized>(
     tree: &W,
 ) -> Result<Vec<String>> {
     let runner: Runner = Runner::builder().model(ScriptedModel::new()).build()?;

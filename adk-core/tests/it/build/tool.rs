@@ -1,9 +1,9 @@
 //! Tools made from closures.
 
-use adk_core::llm::LlmAgent;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::{FunctionTool, Json, ToolErrorKind};
-use adk_core::{DynTool, ErrorKind, LoopAgent, Runner, ToolArgs, ToolContext};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::{FunctionTool, Json, ToolErrorKind};
+use adk_build::{DynTool, ErrorKind, LoopAgent, Runner, ToolArgs, ToolContext};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ async fn closures_return_any_type() {
         Box::pin(async move {
             tokio::task::yield_now().await;
             cx.state().set("city", &place.city)?;
-            Ok::<_, adk_core::Error>(place)
+            Ok::<_, adk_build::Error>(place)
         })
     });
     assert_eq!(

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::{Flow, LoopEndReason, WithCallbacks};
+use adk_build::{Flow, LoopEndReason, WithCallbacks};
 use std::time::Duration;
 
 /// Emits one event with an escalate.

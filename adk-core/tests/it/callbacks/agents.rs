@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::{Error, ErrorKind, LoopEndReason, WithCallbacks};
+use adk_build::{Error, ErrorKind, LoopEndReason, WithCallbacks};
 
 /// Builds a tree of `a` with callbacks, then `b`.
 fn two(a: WithCallbacks<By>) -> Tree {
@@ -255,7 +255,7 @@ async fn a_block_is_skipped_as_a_whole() {
 #[tokio::test]
 async fn an_exit_ends_the_blocks_on_its_way_from_the_inside_out() {
     let trace = Trace::default();
-    let ends = |callbacks: &mut adk_core::callback::AgentCallbacks| {
+    let ends = |callbacks: &mut adk_build::callback::AgentCallbacks| {
         callbacks.after(trace.called("after"));
     };
     let inside = sequence(

@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::engine::{
+use adk_build::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
     RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::model::ModelRequest;
-use adk_core::session::Location;
-use adk_core::{FunctionCall, Result, WithCallbacks};
+use adk_build::model::ModelRequest;
+use adk_build::session::Location;
+use adk_build::testing::Reply as ScriptedReply;
+use adk_build::{FunctionCall, Plugin, Result, WithCallbacks};
 
 /// A journal that records the steps of all runs by their path, and replays them.
 #[derive(Clone, Default)]
@@ -95,7 +96,7 @@ async fn steps_of_callbacks_are_numbered_by_their_names() {
     let journal = Journal::default();
     let agent = by("a", |cx| {
         let step = cx.step("own", async { Ok(1) });
-        Box::pin(async move { step.await.map(|_: i32| adk_core::Flow::Continue) })
+        Box::pin(async move { step.await.map(|_: i32| adk_build::Flow::Continue) })
     });
     let agent = WithCallbacks::new(agent)
         .before_agent(async |cx: &mut CallbackContext| {
@@ -220,4 +221,67 @@ async fn tool_callbacks_are_part_of_the_call_record_and_model_callbacks_take_ste
             .iter()
             .all(|request| request.system_instruction.ends_with("Be kind."))
     );
+}
+
+/// A plugin that sees each event and may take a step at it.
+struct Watching {
+    steps: bool,
+}
+
+impl Plugin for Watching {
+    fn name(&self) -> &str {
+        "watching"
+    }
+
+    async fn on_event(&self, cx: &mut CallbackContext, _: &Event) -> Result<Option<Event>> {
+        if self.steps {
+            cx.step("seen", async { Ok(()) }).await?;
+        }
+        Ok(None)
+    }
+}
+
+/// Plugins see the pieces of a streamed reply. The pieces change neither what a run commits nor the
+/// numbers of its recorded calls.
+#[tokio::test]
+async fn pieces_of_a_reply_change_no_write_and_no_call_number() {
+    for steps in [None, Some(false), Some(true)] {
+        let mut runs = Vec::new();
+        for streams in [false, true] {
+            let (journal, trace) = (Journal::default(), Trace::default());
+            let mut agent = llm();
+            agent.add_tool(add(&trace)).add_before_model(
+                |cx: &mut CallbackContext, _: &mut ModelRequest| cx.state().set("asked", true),
+            );
+            let reply = ScriptedReply::new()
+                .text("let me see")
+                .call("add", json!({"a": 1, "b": 2}))
+                .pieces(["let me ", "see"]);
+            let model = ScriptedModel::new().reply(reply).text("3");
+            let mut builder = Runner::builder()
+                .model(model)
+                .config(any_key().streaming(streams))
+                .engine(journal.clone());
+            if let Some(steps) = steps {
+                builder = builder.plugin(Watching { steps });
+            }
+            let runner: Runner = builder.build().unwrap();
+            let tree = Tree::new("w", vec![run(agent)]);
+            let mut stream = runner.run(&tree, "go").stream();
+            let (mut pieces, mut complete) = (0, Vec::new());
+            while let Some(event) = stream.next().await {
+                let event = event.unwrap();
+                if event.partial {
+                    pieces += 1;
+                } else {
+                    complete.push(short(&event));
+                }
+            }
+            assert_eq!(pieces > 0, streams);
+            assert_eq!(trace.take().len(), 1, "{steps:?}, streams: {streams}");
+            runs.push((complete, journal.keys()));
+        }
+        assert!(runs[0].0.iter().any(|event| event.contains("asked=true")));
+        assert_eq!(runs[0], runs[1], "steps of the plugin: {steps:?}");
+    }
 }

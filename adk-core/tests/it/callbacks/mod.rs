@@ -8,13 +8,13 @@ mod plugins;
 mod tools;
 
 use crate::support::Tree;
-use adk_core::callback::CallbackContext;
-use adk_core::llm::{Declared, Declares, LlmDecl, OutputKey};
-use adk_core::model::ToolDeclaration;
-use adk_core::runner::RunnerBuilder;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::ToolArgs;
-use adk_core::{
+use adk_build::callback::CallbackContext;
+use adk_build::llm::{Declared, Declares, LlmDecl, OutputKey};
+use adk_build::model::ToolDeclaration;
+use adk_build::runner::RunnerBuilder;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::ToolArgs;
+use adk_build::{
     AgentKind, AgentMeta, BoxFuture, DynTool, Event, KeySpec, RunConfig, Runner, ToolContext,
     ToolError, ToolMeta,
 };
@@ -72,7 +72,7 @@ pub fn short(event: &Event) -> String {
 
 /// Returns all events but the user's in short, and the error at the end.
 pub async fn drive(
-    builder: RunnerBuilder<adk_core::model::NoProvider>,
+    builder: RunnerBuilder<adk_build::model::NoProvider>,
     tree: &Tree,
 ) -> Vec<String> {
     let runner: Runner = builder.build().unwrap();
@@ -119,7 +119,7 @@ pub fn llm() -> Declared<A> {
     Declared::default()
 }
 
-pub fn modelled(model: &ScriptedModel) -> RunnerBuilder<adk_core::model::NoProvider> {
+pub fn modelled(model: &ScriptedModel) -> RunnerBuilder<adk_build::model::NoProvider> {
     Runner::builder().model(model.clone()).config(any_key())
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::model::{ModelErrorKind, ModelRequest, ModelResponse};
-use adk_core::{Content, Error, ErrorKind};
+use adk_build::model::{ModelErrorKind, ModelRequest, ModelResponse};
+use adk_build::{Content, Error, ErrorKind};
 
 fn tree(agent: Declared<A>) -> Tree {
     Tree::new("w", vec![run(agent)])

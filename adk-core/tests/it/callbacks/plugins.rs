@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::model::{ModelErrorKind, ModelRequest, ModelResponse};
-use adk_core::{Content, Error, ErrorKind, FunctionCall, Plugin, Result, WithCallbacks};
+use adk_build::model::{ModelErrorKind, ModelRequest, ModelResponse};
+use adk_build::{Content, Error, ErrorKind, FunctionCall, Plugin, Result, WithCallbacks};
 
 /// Traces every hook, and emits content in `before_agent` of one agent.
 struct Traces {
@@ -396,7 +396,7 @@ async fn a_plugin_may_replace_the_whole_run() {
 #[tokio::test]
 async fn two_plugins_of_one_name_are_refused() {
     let trace = Trace::default();
-    let builder: RunnerBuilder<adk_core::model::NoProvider> = Runner::builder();
+    let builder: RunnerBuilder<adk_build::model::NoProvider> = Runner::builder();
     let error = builder
         .plugin(traces("p", &trace))
         .plugin(traces("p", &trace))

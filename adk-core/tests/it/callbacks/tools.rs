@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::support::*;
-use adk_core::{Error, ErrorKind, FunctionCall, Result};
+use adk_build::{Error, ErrorKind, FunctionCall, Result};
 
 fn model(tool: &'static str) -> ScriptedModel {
     ScriptedModel::new()

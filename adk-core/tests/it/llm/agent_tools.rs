@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::support::{Tree, repeat, run, say};
-use adk_core::llm::LlmAgent;
-use adk_core::testing::Reply;
-use adk_core::{AgentTool, Content, ErrorKind, Flow, Part, SequentialAgent};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::Reply;
+use adk_build::{AgentTool, Content, ErrorKind, Flow, Part, SequentialAgent};
 
-fn helper() -> adk_core::build::LlmAgentBuilder {
+fn helper() -> adk_build::build::LlmAgentBuilder {
     LlmAgent::builder("helper").description("Helps.")
 }
 
@@ -91,7 +91,7 @@ async fn the_agent_sees_the_state_and_its_writes_belong_to_the_call() {
 #[tokio::test]
 async fn an_exit_in_the_agent_ends_no_loop_of_the_caller() {
     let inner = helper()
-        .tool(adk_core::tools::exit_loop::default())
+        .tool(adk_build::tools::exit_loop::default())
         .build()
         .unwrap();
     let tree = Tree::new(
@@ -263,14 +263,14 @@ fn notes(fails: bool) -> Tree {
             )
             .await?;
             if fails {
-                Err(adk_core::Error::other("no luck"))
+                Err(adk_build::Error::other("no luck"))
             } else {
                 Ok(Flow::Continue)
             }
         })
     });
-    const NOTE: &[adk_core::KeySpec<'static>] =
-        &[adk_core::KeySpec::new("note", "String").optional(true)];
+    const NOTE: &[adk_build::KeySpec<'static>] =
+        &[adk_build::KeySpec::new("note", "String").optional(true)];
     Tree::with_keys("notes", &[], NOTE, vec![run(writes)])
 }
 
@@ -365,9 +365,9 @@ async fn in_an_element_a_failed_call_does_not_restore_values_of_earlier_rounds()
 
 #[tokio::test]
 async fn in_an_element_the_request_is_an_input_that_is_also_an_output() {
-    const TEXT: &[adk_core::spec::InputSpec<'static>] =
-        &[adk_core::spec::InputSpec::new("text", "String", false)];
-    const KEY: &[adk_core::KeySpec<'static>] = &[adk_core::KeySpec::new("text", "String")];
+    const TEXT: &[adk_build::spec::InputSpec<'static>] =
+        &[adk_build::spec::InputSpec::new("text", "String", false)];
+    const KEY: &[adk_build::KeySpec<'static>] = &[adk_build::KeySpec::new("text", "String")];
     let doubles = support::by("doubles", |cx| {
         Box::pin(async move {
             let text = cx.state().get::<String>("text")?.unwrap_or_default();
@@ -394,8 +394,11 @@ async fn in_an_element_the_request_is_an_input_that_is_also_an_output() {
 
 #[tokio::test]
 async fn the_request_may_be_a_key_of_the_run() {
-    const TEXT: &[adk_core::spec::InputSpec<'static>] =
-        &[adk_core::spec::InputSpec::new("temp:text", "String", false)];
+    const TEXT: &[adk_build::spec::InputSpec<'static>] = &[adk_build::spec::InputSpec::new(
+        "temp:text",
+        "String",
+        false,
+    )];
     let echo = support::by("echo", |cx| {
         Box::pin(async move {
             let text = cx.state().get::<String>("temp:text")?;

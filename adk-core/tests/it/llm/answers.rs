@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::support::{Tree, each, repeat, run, select};
-use adk_core::llm::OutputKey;
-use adk_core::model::FinishReason;
-use adk_core::testing::Reply;
-use adk_core::{ErrorKind, KeySpec, MemoryArtifacts, Part};
+use adk_build::llm::OutputKey;
+use adk_build::model::FinishReason;
+use adk_build::testing::Reply;
+use adk_build::{ErrorKind, KeySpec, MemoryArtifacts, Part};
 use std::sync::LazyLock;
 
 agent!(
@@ -118,7 +118,7 @@ async fn artifacts_are_read_as_text() {
                 cx.artifacts()
                     .save("cat.png", Part::inline_data("image/png", vec![1]))
                     .await?;
-                Ok(adk_core::Flow::Continue)
+                Ok(adk_build::Flow::Continue)
             })
         })
     };
@@ -200,7 +200,7 @@ async fn an_empty_answer_is_an_event_and_then_the_missing_key_fails_the_run() {
     let error = error.unwrap();
     assert_eq!(
         error.kind(),
-        ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty)
+        ErrorKind::NoAnswer(adk_build::NoAnswerKind::Empty)
     );
     assert!(
         error.to_string().contains("`draft`")

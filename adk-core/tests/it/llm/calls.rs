@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::ErrorKind;
-use adk_core::llm::{RETRY_KEY, Retry};
-use adk_core::model::{
+use adk_build::ErrorKind;
+use adk_build::llm::{RETRY_KEY, Retry};
+use adk_build::model::{
     Model, ModelChunk, ModelErrorKind, ModelRequest, ModelResponse, ModelStream,
 };
-use adk_core::testing::Reply;
-use adk_core::{Content, Part};
+use adk_build::testing::Reply;
+use adk_build::{Content, Part};
 use futures_util::{FutureExt, StreamExt, stream};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;

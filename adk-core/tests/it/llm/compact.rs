@@ -2,20 +2,20 @@
 
 use super::*;
 use crate::support::{Tree, parallel, run, say};
-use adk_core::llm::{COMPACTION_KEY, Compaction, IncludeContents, LlmAgent};
-use adk_core::model::{ModelErrorKind, ModelRequest, Usage};
-use adk_core::session::EventFilter;
-use adk_core::testing::Reply;
-use adk_core::{ErrorKind, EventCompaction};
+use adk_build::llm::{COMPACTION_KEY, Compaction, IncludeContents, LlmAgent};
+use adk_build::model::{ModelErrorKind, ModelRequest, Usage};
+use adk_build::session::EventFilter;
+use adk_build::testing::Reply;
+use adk_build::{ErrorKind, EventCompaction};
 
 /// Returns the texts of a request, each reduced to its last line.
 fn texts(request: &ModelRequest) -> Vec<String> {
     let text =
-        |content: &adk_core::Content| content.text().lines().last().unwrap_or_default().to_owned();
+        |content: &adk_build::Content| content.text().lines().last().unwrap_or_default().to_owned();
     request.contents.iter().map(text).collect()
 }
 
-fn chat(compaction: Compaction) -> adk_core::build::LlmAgentBuilder {
+fn chat(compaction: Compaction) -> adk_build::build::LlmAgentBuilder {
     LlmAgent::builder("chat").compact(compaction)
 }
 
@@ -276,7 +276,7 @@ async fn a_window_shows_the_last_turns() {
 
 #[test]
 fn contradictory_settings_are_faults() {
-    let faults = |agent: adk_core::build::LlmAgentBuilder| agent.build().unwrap_err().to_string();
+    let faults = |agent: adk_build::build::LlmAgentBuilder| agent.build().unwrap_err().to_string();
     let both = chat(Compaction::new().after(40)).include_contents(IncludeContents::None);
     for (agent, fault) in [
         (
@@ -299,7 +299,7 @@ fn contradictory_settings_are_faults() {
     }
     let agent = chat(Compaction::new().after(40)).build().unwrap();
     assert!(
-        adk_core::DynAgent::meta(&agent).compacts,
+        adk_build::DynAgent::meta(&agent).compacts,
         "bounds count the summary"
     );
 }
@@ -353,8 +353,8 @@ async fn a_long_result_becomes_an_artifact_with_a_preview_in_the_request() {
     assert!(
         events
             .iter()
-            .any(|event| event.actions.artifact_delta == [(adk_core::Name::shared(name), 0)])
+            .any(|event| event.actions.artifact_delta == [(adk_build::Name::shared(name), 0)])
     );
     let saved = session.load_artifact(name).await.unwrap();
-    assert_eq!(saved, Some(adk_core::Part::text(&*text)));
+    assert_eq!(saved, Some(adk_build::Part::text(&*text)));
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::support::{Tree, repeat, run, say};
-use adk_core::llm::IncludeContents;
-use adk_core::model::ModelRequest;
-use adk_core::testing::Reply;
-use adk_core::{Content, Part, Role};
+use adk_build::llm::IncludeContents;
+use adk_build::model::ModelRequest;
+use adk_build::testing::Reply;
+use adk_build::{Content, Part, Role};
 
 agent!(A = decl("a"));
 agent!(B = decl("b").include_contents(IncludeContents::None));
@@ -116,7 +116,7 @@ async fn a_quoted_text_cannot_end_its_own_quote() {
 
 #[tokio::test]
 async fn own_calls_stay_calls_without_generated_ids() {
-    use adk_core::testing::Reply;
+    use adk_build::testing::Reply;
     let model = ScriptedModel::new()
         .call("f", json!({}))
         .reply(Reply::new().call_with_id("m1", "f", json!({})))

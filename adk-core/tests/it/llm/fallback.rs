@@ -3,10 +3,10 @@
 use super::respond::Able;
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::llm::{FALLBACK_KEY, LlmAgent, RETRY_KEY};
-use adk_core::model::{Model, ModelErrorKind, ModelRequest, ModelStream};
-use adk_core::testing::Reply;
-use adk_core::{ErrorKind, tool::FunctionTool};
+use adk_build::llm::{FALLBACK_KEY, LlmAgent, RETRY_KEY};
+use adk_build::model::{Model, ModelErrorKind, ModelRequest, ModelStream};
+use adk_build::testing::Reply;
+use adk_build::{ErrorKind, tool::FunctionTool};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -190,7 +190,7 @@ async fn fallbacks_of_the_runner_serve_agents_without_their_own() {
     ] {
         let outcome = runner
             .run(
-                &adk_core::SequentialAgent::builder("w")
+                &adk_build::SequentialAgent::builder("w")
                     .sub_agent(agent)
                     .build()
                     .unwrap(),
@@ -218,7 +218,7 @@ async fn one_request_serves_all_models() {
     let runner: Runner = Runner::builder().build().unwrap();
     let outcome = runner
         .run(
-            &adk_core::SequentialAgent::builder("w")
+            &adk_build::SequentialAgent::builder("w")
                 .sub_agent(agent)
                 .build()
                 .unwrap(),

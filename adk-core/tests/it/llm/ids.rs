@@ -1,17 +1,17 @@
 //! Call ids that occur more than once: in one reply, in one turn, in each turn, in concurrent runs.
 
 use super::*;
-use adk_core::engine::MemoryJournal;
-use adk_core::llm::LlmAgent;
-use adk_core::model::ModelRequest;
-use adk_core::session::{MemoryStore, SessionStore};
-use adk_core::testing::Reply;
-use adk_core::tool::FunctionTool;
-use adk_core::{Content, FunctionResponse, Part, Role, RunEnd};
+use adk_build::engine::MemoryJournal;
+use adk_build::llm::LlmAgent;
+use adk_build::model::ModelRequest;
+use adk_build::session::{MemoryStore, SessionStore};
+use adk_build::testing::Reply;
+use adk_build::tool::FunctionTool;
+use adk_build::{Content, FunctionResponse, Part, Role, RunEnd};
 use std::collections::HashSet;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Subject {
     what: String,
 }

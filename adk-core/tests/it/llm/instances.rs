@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{Tree, each, renamed, repeat, run};
-use adk_core::llm::{LlmAgent, OutputKey};
-use adk_core::{ErrorKind, KeySpec};
+use adk_build::llm::{LlmAgent, OutputKey};
+use adk_build::{ErrorKind, KeySpec};
 
 agent!(
     Critic = LlmDecl::new(meta("critic").writes(&[KeySpec::new("criticism", "String")]))

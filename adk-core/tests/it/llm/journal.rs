@@ -2,14 +2,14 @@
 
 use super::*;
 use crate::support::{Tree, repeat, run};
-use adk_core::engine::{
+use adk_build::engine::{
     self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, RequestKeys, Retention, RunDriver,
     RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
 };
-use adk_core::llm::OutputKey;
-use adk_core::session::Location;
-use adk_core::testing::Reply as Answer;
-use adk_core::{KeySpec, MemoryArtifacts, Part};
+use adk_build::llm::OutputKey;
+use adk_build::session::Location;
+use adk_build::testing::Reply as Answer;
+use adk_build::{KeySpec, MemoryArtifacts, Part};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -148,7 +148,7 @@ async fn a_resumed_run_repeats_no_recorded_call() {
     let mut runs = Vec::new();
     for attempt in 0..2 {
         let config = config().streaming(true);
-        let artifacts: Arc<dyn adk_core::ArtifactStore> = Arc::new(MemoryArtifacts::new());
+        let artifacts: Arc<dyn adk_build::ArtifactStore> = Arc::new(MemoryArtifacts::new());
         let runner: Runner = Runner::builder()
             .model(model.clone())
             .engine(journal.clone())

@@ -1,10 +1,10 @@
 //! Answers to long-running calls in the user message of a later run, as in ADK without resumption.
 
 use super::*;
-use adk_core::llm::LlmAgent;
-use adk_core::testing::Reply;
-use adk_core::tool::FunctionTool;
-use adk_core::{Content, ErrorKind, FunctionResponse, Part, Role};
+use adk_build::llm::LlmAgent;
+use adk_build::testing::Reply;
+use adk_build::tool::FunctionTool;
+use adk_build::{Content, ErrorKind, FunctionResponse, Part, Role};
 use serde_json::Map;
 
 fn answer(id: &str) -> Part {

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::model::{Model, ModelErrorKind, ModelRequest, ModelStream, RateLimit};
-use adk_core::testing::Reply;
+use adk_build::model::{Model, ModelErrorKind, ModelRequest, ModelStream, RateLimit};
+use adk_build::testing::Reply;
 use futures_util::StreamExt as _;
 use std::sync::Mutex;
 use std::time::Duration;

@@ -2,27 +2,15 @@
 //! runs.
 
 use super::*;
-use crate::support::memory::{self, Remembering};
-use crate::support::store::stored;
 use crate::support::{By, Tree, by, run};
-use adk_core::engine::MemoryJournal;
-use adk_core::memory::{InMemoryMemoryService, MemoryEntry, MemoryMark, MemoryService};
-use adk_core::runner::RunnerBuilder;
-use adk_core::session::{MemoryStore, SessionKey, SessionStore};
-use adk_core::tools::{load_artifacts, load_memory, preload_memory};
-use adk_core::{ErrorKind, Flow, MemoryArtifacts, Part, RunId, StateDelta, StoreErrorKind};
+use adk_build::engine::MemoryJournal;
+use adk_build::memory::{InMemoryMemoryService, MemoryEntry, MemoryMark, MemoryService};
+use adk_build::runner::RunnerBuilder;
+use adk_build::session::{MemoryStore, SessionKey, SessionStore};
+use adk_build::tools::{load_artifacts, load_memory, preload_memory};
+use adk_build::{ErrorKind, Flow, MemoryArtifacts, Part, RunId, StateDelta, StoreErrorKind};
+use adk_store_kit::sessions::stored;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-
-#[tokio::test]
-async fn the_service_in_memory_passes_the_common_tests() {
-    let sessions: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let service = Remembering {
-        memory: InMemoryMemoryService::new().into(),
-        sessions,
-    };
-    memory::keeps(&service).await;
-    memory::together(&service, &service).await;
-}
 
 /// A memory service that counts searches.
 #[derive(Clone, Default)]
@@ -77,7 +65,7 @@ fn keeper() -> By {
     })
 }
 
-fn builder(model: &ScriptedModel, memory: &Counted) -> RunnerBuilder<adk_core::model::NoProvider> {
+fn builder(model: &ScriptedModel, memory: &Counted) -> RunnerBuilder<adk_build::model::NoProvider> {
     let memory: Arc<dyn MemoryService> = Arc::new(memory.clone());
     Runner::builder()
         .model(model.clone())
@@ -208,7 +196,7 @@ async fn a_resumed_run_repeats_no_search_and_no_save() {
             .call("load_memory", json!({"query": "cat"}))
             .text("Tom.")
             .text("Tom.");
-        let store: Arc<dyn adk_core::ArtifactStore> = artifacts.clone();
+        let store: Arc<dyn adk_build::ArtifactStore> = artifacts.clone();
         let runner = builder(&model, &memory)
             .engine(MemoryJournal::new())
             .artifact_store(store)

@@ -23,11 +23,11 @@ mod toolsets;
 mod transfer;
 
 use crate::support::{self, Tree};
-use adk_core::llm::{Declared, Declares, LlmDecl};
-use adk_core::model::ToolDeclaration;
-use adk_core::testing::ScriptedModel;
-use adk_core::tool::ToolArgs;
-use adk_core::{
+use adk_build::llm::{Declared, Declares, LlmDecl};
+use adk_build::model::ToolDeclaration;
+use adk_build::testing::ScriptedModel;
+use adk_build::tool::ToolArgs;
+use adk_build::{
     AgentKind, AgentMeta, BoxFuture, DynTool, Error, Event, KeySpec, Result, RunConfig, RunStream,
     Runner, ToolContext, ToolError, ToolMeta,
 };
@@ -38,8 +38,8 @@ use std::sync::Arc;
 macro_rules! agent {
     ($name:ident = $decl:expr) => {
         pub struct $name;
-        impl adk_core::llm::Declares<0> for $name {
-            const DECL: adk_core::llm::LlmDecl = $decl;
+        impl adk_build::llm::Declares<0> for $name {
+            const DECL: adk_build::llm::LlmDecl = $decl;
         }
     };
 }

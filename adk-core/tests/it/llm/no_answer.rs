@@ -1,11 +1,11 @@
 //! Unusable replies: cut off, withheld, refused, empty. Usable replies all have one parser.
 
 use super::*;
-use adk_core::llm::{LlmAgent, OutputKey};
-use adk_core::model::FinishReason;
-use adk_core::testing::Reply;
-use adk_core::tool::FunctionTool;
-use adk_core::{ErrorKind, FunctionCall, KeySpec, NoAnswerKind, Part};
+use adk_build::llm::{LlmAgent, OutputKey};
+use adk_build::model::FinishReason;
+use adk_build::testing::Reply;
+use adk_build::tool::FunctionTool;
+use adk_build::{ErrorKind, FunctionCall, KeySpec, NoAnswerKind, Part};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 agent!(
@@ -18,13 +18,13 @@ agent!(
 );
 
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Grade {
     score: u8,
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
-#[schemars(crate = "adk_core::__private::schemars")]
+#[schemars(crate = "adk_build::__private::schemars")]
 struct Filter {
     #[expect(dead_code, reason = "it is part of the schema")]
     filter: Option<String>,

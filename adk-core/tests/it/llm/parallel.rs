@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::support::{Tree, by, parallel, repeat, run};
-use adk_core::model::{Model, ModelRequest, ModelStream};
-use adk_core::testing::Reply;
-use adk_core::{ErrorKind, Flow, LoopEndReason};
+use adk_build::model::{Model, ModelRequest, ModelStream};
+use adk_build::testing::Reply;
+use adk_build::{ErrorKind, Flow, LoopEndReason};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 

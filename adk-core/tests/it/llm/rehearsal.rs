@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{Tree, parallel, repeat, run};
-use adk_core::llm::OutputKey;
-use adk_core::{KeySpec, Rehearsal};
+use adk_build::llm::OutputKey;
+use adk_build::{KeySpec, Rehearsal};
 
 agent!(
     Writer = LlmDecl::new(meta("writer").writes(&[KeySpec::new("draft", "String")]))

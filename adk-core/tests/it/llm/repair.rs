@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::build::LlmAgentBuilder;
-use adk_core::engine::MemoryJournal;
-use adk_core::llm::{LlmAgent, OutputKey, RETRY_KEY};
-use adk_core::testing::Reply;
-use adk_core::{DynAgent, ErrorKind, KeySpec, RunEnd, RunId};
+use adk_build::build::LlmAgentBuilder;
+use adk_build::engine::MemoryJournal;
+use adk_build::llm::{LlmAgent, OutputKey, RETRY_KEY};
+use adk_build::testing::Reply;
+use adk_build::{DynAgent, ErrorKind, KeySpec, RunEnd, RunId};
 
 #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Order {
@@ -178,7 +178,7 @@ fn a_typed_answer_has_a_bound_without_a_limit() {
 async fn a_cut_off_answer_is_not_requested_again() {
     let cut = Reply::new()
         .text(&WRONG[..20])
-        .finish(adk_core::model::FinishReason::MaxTokens);
+        .finish(adk_build::model::FinishReason::MaxTokens);
     let model = ScriptedModel::new().reply(cut).repeat_last();
     let error = failure(&model, &one::<Clerk>()).await;
     assert_eq!(

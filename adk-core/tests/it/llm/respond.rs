@@ -3,10 +3,10 @@
 
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::llm::OutputKey;
-use adk_core::model::{Model, ModelRequest, ModelStream};
-use adk_core::testing::Reply;
-use adk_core::{ErrorKind, KeySpec};
+use adk_build::llm::OutputKey;
+use adk_build::model::{Model, ModelRequest, ModelStream};
+use adk_build::testing::Reply;
+use adk_build::{ErrorKind, KeySpec};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, schemars::JsonSchema)]

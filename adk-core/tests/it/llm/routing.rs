@@ -1,21 +1,21 @@
 //! Trees at run time: which agent receives the next message, and what subagents inherit.
 
 use super::*;
-use adk_core::llm::{Instruction, LlmAgent};
-use adk_core::{Content, ErrorKind, SequentialAgent};
+use adk_build::llm::{Instruction, LlmAgent};
+use adk_build::{Content, ErrorKind, SequentialAgent};
 
 fn to(name: &str) -> Value {
     json!({"agent_name": name})
 }
 
-fn kid(name: &'static str) -> adk_core::build::LlmAgentBuilder {
+fn kid(name: &'static str) -> adk_build::build::LlmAgentBuilder {
     LlmAgent::builder(name).description(format!("Knows {name}."))
 }
 
 /// Returns the authors of the answers to each of `messages` messages in one session.
 async fn answers<W>(model: &ScriptedModel, root: &W, messages: usize) -> Vec<Vec<String>>
 where
-    W: adk_core::Workflow<Input = Content, Output = ()> + adk_core::Needs,
+    W: adk_build::Workflow<Input = Content, Output = ()> + adk_build::Needs,
 {
     let session = runner(model).session("u", "s");
     let mut all = Vec::new();
@@ -99,7 +99,7 @@ async fn a_handover_target_that_never_answered_receives_the_message() {
         .call("transfer_to_agent", to("kid"));
     let failing = failing
         .on("kid")
-        .error(adk_core::model::ModelErrorKind::Unauthorized, "no")
+        .error(adk_build::model::ModelErrorKind::Unauthorized, "no")
         .text("here");
     let session = runner(&failing).session("u", "s");
     assert!(session.run(&root, "1").await.is_err());
@@ -183,7 +183,7 @@ async fn the_global_instruction_of_an_agent_inside_a_block_is_ignored() {
             .instruction("Own.")
             .global_instruction("Not heard.")
     };
-    let instruction_sent = async |model: &ScriptedModel, tree: Arc<dyn adk_core::DynAgent>| {
+    let instruction_sent = async |model: &ScriptedModel, tree: Arc<dyn adk_build::DynAgent>| {
         let runner: Runner = Runner::builder().model(model.clone()).build().unwrap();
         runner.run(tree, "go").await.unwrap();
         model.requests_of("own")[0].system_instruction.clone()
@@ -225,9 +225,9 @@ async fn the_global_instruction_of_an_agent_inside_a_block_is_ignored() {
 
 #[tokio::test]
 async fn a_function_makes_the_instruction_of_each_call_and_braces_stay_text() {
-    let said = Instruction::function(|cx: adk_core::ReadonlyContext| async move {
+    let said = Instruction::function(|cx: adk_build::ReadonlyContext| async move {
         let name: Option<String> = cx.get("name")?;
-        Ok::<_, adk_core::Error>(format!(
+        Ok::<_, adk_build::Error>(format!(
             "{} of {} {{name}}",
             name.unwrap_or_default(),
             cx.agent_name()

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::support::{Tree, repeat, run, say};
-use adk_core::AgentTool;
-use adk_core::llm::{LlmAgent, OutputKey};
-use adk_core::tool::FunctionTool;
-use adk_core::{ErrorKind, KeySpec, LoopEndReason};
+use adk_build::AgentTool;
+use adk_build::llm::{LlmAgent, OutputKey};
+use adk_build::tool::FunctionTool;
+use adk_build::{ErrorKind, KeySpec, LoopEndReason};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
@@ -212,7 +212,7 @@ async fn exit_loop_ends_the_loop_without_a_summary_and_keeps_the_old_value() {
         vec![repeat("l", Some(5), vec![run(agent), run(say("b"))])],
     );
     let model = ScriptedModel::new().text("v1").reply(
-        adk_core::testing::Reply::new()
+        adk_build::testing::Reply::new()
             .text("bye")
             .call("exit_loop", json!({})),
     );
@@ -415,7 +415,7 @@ async fn a_tool_that_voids_a_check_is_refused_before_the_first_call() {
          there"
     );
     let mut agent = llm::<Open>();
-    agent.add_tool(adk_core::tools::exit_loop::default());
+    agent.add_tool(adk_build::tools::exit_loop::default());
     let error = refused(repeat("l", Some(2), vec![run(agent)])).await;
     assert!(
         error.contains("but the tool may end a loop, and no declared one does; help: list it"),
@@ -472,7 +472,7 @@ async fn a_tool_knows_its_call_and_place() {
         Box::pin(async move { Ok(place) })
     });
     let model = ScriptedModel::new()
-        .reply(adk_core::testing::Reply::new().call_with_id("m1", "whoami", json!({"a": 1})))
+        .reply(adk_build::testing::Reply::new().call_with_id("m1", "whoami", json!({"a": 1})))
         .text("ok");
     let tree = Tree::new(
         "w",
@@ -522,7 +522,7 @@ async fn a_retried_call_is_one_record_of_the_journal() {
     let runner: Runner = Runner::builder()
         .model(model.clone())
         .config(config())
-        .engine(adk_core::engine::MemoryJournal::new())
+        .engine(adk_build::engine::MemoryJournal::new())
         .build()
         .unwrap();
     let tree = tree(vec![slow_at_first(&calls)]);

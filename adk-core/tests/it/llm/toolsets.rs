@@ -3,8 +3,8 @@
 use super::journal::Journal;
 use super::*;
 use crate::support::{Tree, run};
-use adk_core::llm::LlmAgent;
-use adk_core::{AgentTool, DynAgent as _, ErrorKind, ReadonlyContext, Toolset, ToolsetErrorKind};
+use adk_build::llm::LlmAgent;
+use adk_build::{AgentTool, DynAgent as _, ErrorKind, ReadonlyContext, Toolset, ToolsetErrorKind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -134,7 +134,7 @@ async fn unchecked_tools_are_refused_before_the_model_call() {
                 let mut writer = gives("writer", json!(1));
                 writer.meta = writer
                     .meta
-                    .writes(const { &[adk_core::KeySpec::new("draft", "String")] });
+                    .writes(const { &[adk_build::KeySpec::new("draft", "String")] });
                 writer
             }),
             "writes a key",
@@ -240,7 +240,7 @@ async fn a_resumed_run_keeps_its_tools_and_repeats_no_call() {
             .engine(journal.clone())
             .config(config());
         builder
-            .artifact_store(adk_core::MemoryArtifacts::new())
+            .artifact_store(adk_build::MemoryArtifacts::new())
             .build()
             .unwrap()
     };

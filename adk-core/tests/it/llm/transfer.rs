@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{Tree, by, repeat, run, say};
-use adk_core::llm::OutputKey;
-use adk_core::{ErrorKind, Flow, KeySpec, LoopEndReason};
+use adk_build::llm::OutputKey;
+use adk_build::{ErrorKind, Flow, KeySpec, LoopEndReason};
 
 const BILLING: AgentMeta<'static> = meta("billing").description("Knows invoices.");
 const TECH: AgentMeta<'static> = meta("tech").description("Knows machines.");
@@ -317,13 +317,13 @@ async fn the_target_writes_the_key() {
         .on("triage")
         .call("transfer_to_agent", to("billing"));
     let error = failure(
-        &model.on("billing").reply(adk_core::testing::Reply::new()),
+        &model.on("billing").reply(adk_build::testing::Reply::new()),
         &tree(),
     )
     .await;
     assert_eq!(
         error.kind(),
-        ErrorKind::NoAnswer(adk_core::NoAnswerKind::Empty)
+        ErrorKind::NoAnswer(adk_build::NoAnswerKind::Empty)
     );
     assert_eq!(error.path().unwrap().to_string(), "desk/triage/billing");
 }
@@ -465,7 +465,7 @@ async fn targets_inherit_the_model_of_their_parent() {
 
 #[tokio::test]
 async fn a_streaming_handover_delivers_pieces_of_both_and_stores_complete_answers() {
-    let reply = adk_core::testing::Reply::new;
+    let reply = adk_build::testing::Reply::new;
     let call = reply()
         .text("One moment.")
         .call("transfer_to_agent", to("billing"));

@@ -64,7 +64,7 @@ async fn the_first_error_cancels_siblings_and_committed_events_are_delivered() {
     let fails = by("fails", |cx| {
         Box::pin(async move {
             cx.emit(Event::new().with_text("two")).await?;
-            Err(adk_core::Error::other("no luck"))
+            Err(adk_build::Error::other("no luck"))
         })
     });
     let tree = Tree::new("w", vec![parallel("p", vec![run(slow), run(fails)])]);

@@ -6,8 +6,8 @@ mod loops;
 mod runs;
 
 use crate::support::*;
-use adk_core::spec::{InputSpec, KeySpec};
-use adk_core::{
+use adk_build::spec::{InputSpec, KeySpec};
+use adk_build::{
     Content, Context, ErrorKind, Event, Flow, LoopEndReason, Part, Result, RunConfig, RunEnd,
     RunStream, Runner, Workflow,
 };

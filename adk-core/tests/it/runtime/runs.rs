@@ -260,7 +260,7 @@ async fn a_deadline_counts_from_the_first_start() {
     // The run waits before the test clock moves, and continues after real time has passed.
     let config = RunConfig::new().deadline(std::time::Duration::from_nanos(1));
     let runner: Runner = Runner::builder()
-        .engine(adk_core::engine::MemoryJournal::new())
+        .engine(adk_build::engine::MemoryJournal::new())
         .config(config)
         .build()
         .unwrap();

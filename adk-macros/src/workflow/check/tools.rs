@@ -12,7 +12,7 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
         let decl = agents.iter().find(|decl| unraw(&decl.name) == name)?;
         match &decl.kind {
             DeclKind::Llm { fields, .. } => {
-                (!fields.toolsets.is_empty()).then_some("has a toolset that is")
+                (!fields.tools.sets.is_empty()).then_some("has a toolset that is")
             }
             _ => Some("is"),
         }
@@ -21,7 +21,7 @@ pub(super) fn workflow(agents: &[Decl], report: &mut Diagnostics) {
         let DeclKind::Llm { fields, .. } = &decl.kind else {
             continue;
         };
-        for tool in fields.tools.iter().filter(|tool| tool.is_agent) {
+        for tool in fields.tools.list.iter().filter(|tool| tool.is_agent) {
             let supplied = tool
                 .path
                 .get_ident()
@@ -48,13 +48,16 @@ pub(super) fn circles(tree: &mut Workflow, report: &mut Diagnostics) {
         let Some(fields) = fields(agents, number) else {
             continue;
         };
-        let closing: Vec<bool> = fields.tools.iter().map(closing).collect();
+        let closing: Vec<bool> = fields.tools.list.iter().map(closing).collect();
         report_circles(agents, number, &closing, report);
         if let Some(DeclKind::Llm { fields, .. }) =
             agents.get_mut(number).map(|decl| &mut decl.kind)
         {
             let mut closing = closing.into_iter();
-            fields.tools.retain(|_| !closing.next().unwrap_or_default());
+            fields
+                .tools
+                .list
+                .retain(|_| !closing.next().unwrap_or_default());
         }
     }
 }
@@ -67,6 +70,7 @@ pub(super) fn single_agent_circles(agents: &[Decl], report: &mut Diagnostics) {
         };
         let closing: Vec<bool> = fields
             .tools
+            .list
             .iter()
             .map(|tool| closes(agents, None, number, tool))
             .collect();
@@ -107,6 +111,7 @@ fn closes(agents: &[Decl], workflow: Option<&Ident>, owner: usize, tool: &Tool) 
         };
         let tools = fields
             .tools
+            .list
             .iter()
             .filter(|tool| tool.is_agent)
             .map(|tool| &tool.path);
@@ -131,6 +136,7 @@ fn report_circles(agents: &[Decl], number: usize, closing: &[bool], report: &mut
     let by = unraw(&decl.name);
     for (tool, _) in fields
         .tools
+        .list
         .iter()
         .zip(closing)
         .filter(|(_, closes)| **closes)

@@ -69,6 +69,7 @@ impl Expansion<'_> {
             if let DeclKind::Llm { fields, .. } = &decl.kind {
                 let tools = fields
                     .tools
+                    .list
                     .iter()
                     .filter(|tool| tool.is_agent)
                     .map(|tool| &tool.path);

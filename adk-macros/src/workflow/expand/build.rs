@@ -101,8 +101,8 @@ impl Expansion<'_> {
             }
             _ => {
                 let value = match kind {
-                    Some(DeclKind::Llm { fields, .. }) if !fields.toolsets.is_empty() => {
-                        let names = fields.toolsets.iter().map(|(_, name)| without_span(name));
+                    Some(DeclKind::Llm { fields, .. }) if !fields.tools.sets.is_empty() => {
+                        let names = fields.tools.sets.iter().map(|(_, name)| without_span(name));
                         quote!(__wire::with_toolsets(&[#(&#names),*]))
                     }
                     _ => field_value(i, step),

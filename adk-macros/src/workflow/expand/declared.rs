@@ -1,6 +1,6 @@
 //! Declared LLM agents: one const per agent.
 
-use super::super::ast::{Decl, DeclKind, Fields, KeyDecl, Timeout};
+use super::super::ast::{Decl, DeclKind, Fields, KeyDecl, Timeout, Tools};
 use super::super::names;
 use super::super::plan::StepKind;
 use super::fields::{OwnAgent, duration, settings, tools};
@@ -284,7 +284,7 @@ impl Declaration<'_> {
 
     /// Returns the const with the maximum of turns, and its name.
     fn turns(&self) -> Option<(TokenStream, Ident)> {
-        let turns = self.fields.max_turns.as_ref()?;
+        let turns = self.fields.calls.max_turns.as_ref()?;
         let constant = numbered_ident("TURNS", self.number);
         Some((quote!(const #constant: u32 = #turns;), constant))
     }
@@ -293,13 +293,8 @@ impl Declaration<'_> {
     /// without tools and targets.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
-        let Fields {
-            tools,
-            toolsets,
-            more_tools,
-            ..
-        } = self.fields;
-        let asks_again = !tools.is_empty() || !toolsets.is_empty() || *more_tools;
+        let Tools { list, more, sets } = &self.fields.tools;
+        let asks_again = !list.is_empty() || !sets.is_empty() || *more;
         if !asks_again && self.fields.transfer.is_empty() {
             quote!(__wire::max_turns(#text, #turns))
         } else {
@@ -310,7 +305,7 @@ impl Declaration<'_> {
 
 /// Returns the methods that describe what the agent may do besides its calls of the model.
 fn more_facts(fields: &Fields, targets: &[TokenStream]) -> TokenStream {
-    let more_tools = fields.more_tools.then(|| quote!(.more_tools()));
+    let more_tools = fields.tools.more.then(|| quote!(.more_tools()));
     let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
     let limits = call_limits(fields);
     let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
@@ -328,22 +323,23 @@ fn call_limits(fields: &Fields) -> TokenStream {
             })
         )
     };
-    let tokens = fields.max_output_tokens.iter().filter(is_number);
-    let retry = match &fields.retry {
+    let tokens = fields.generation.max_output_tokens.iter().filter(is_number);
+    let retry = match &fields.calls.retry {
         None => Some(quote!(2)),
         Some(times) => Some(times).filter(is_number).map(ToTokens::to_token_stream),
     };
     let time = fields
+        .calls
         .timeout
         .iter()
         .zip(retry)
         .filter(|(timeout, _)| matches!(timeout, Timeout::Millis(_)));
     let time = time.map(|(timeout, retry)| {
         let timeout = duration(timeout);
-        let fallback = u32::try_from(fields.fallback.len()).unwrap_or(u32::MAX);
+        let fallback = u32::try_from(fields.calls.fallback.len()).unwrap_or(u32::MAX);
         quote!(.timeout(#timeout, #retry, #fallback))
     });
-    let model = fields.model.iter().filter(|model| {
+    let model = fields.calls.model.iter().filter(|model| {
         matches!(
             model,
             Expr::Lit(ExprLit {

@@ -1,7 +1,7 @@
 //! The fields of a declared LLM agent that are not constant data: its tools, and settings that may
 //! change.
 
-use super::super::ast::{Callback, Fields, Timeout, Tool};
+use super::super::ast::{Callback, Fields, Timeout, Tool, Tools};
 use super::super::names;
 use super::{closure, index, numbered_ident, raise};
 use crate::code::{duration_of_millis, read};
@@ -23,7 +23,7 @@ fn created_tools<'a>(
     fields: &'a Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> Vec<(Ident, &'a Tool, Option<TokenStream>)> {
-    let all = fields.tools.iter().filter_map(|tool| {
+    let all = fields.tools.list.iter().filter_map(|tool| {
         match declared(&tool.path).filter(|_| tool.is_agent) {
             // The checks have reported the tool.
             Some(OwnAgent::Supplied) => None,
@@ -56,7 +56,8 @@ pub(super) fn tools(
     fields: &Fields,
     declared: &dyn Fn(&Path) -> Option<OwnAgent>,
 ) -> (TokenStream, TokenStream, TokenStream) {
-    if fields.tools.is_empty() && fields.toolsets.is_empty() {
+    let Tools { list, sets, .. } = &fields.tools;
+    if list.is_empty() && sets.is_empty() {
         return Default::default();
     }
     let metas = numbered_ident("TOOLS", number);
@@ -96,25 +97,19 @@ pub(super) fn tools(
         let span = names::last_segment(path).map_or_else(proc_macro2::Span::call_site, Ident::span);
         raises.extend(raise(span, &raise_tool, index(i)));
     }
-    let paths = fields
-        .tools
-        .iter()
-        .filter(|tool| !tool.is_agent)
-        .map(|tool| &tool.path);
+    let functions = list.iter().filter(|tool| !tool.is_agent);
+    let paths = functions.map(|tool| &tool.path);
     items.extend(super::functions::raise_functions("tool", number, paths));
     let own = described.len();
-    let files: Vec<_> = fields
-        .toolsets
-        .iter()
-        .map(|(item, _)| numbered_ident("FILE", *item))
-        .collect();
+    let files = sets.iter().map(|(item, _)| numbered_ident("FILE", *item));
+    let files: Vec<_> = files.collect();
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
         let count = quote!({ #own #(+ __wire::count_tools(#files))* });
         quote!(__wire::with_file_tools::<#count>(&[#(#described),*], &[#(#files),*]))
     };
-    let spans = fields.toolsets.iter().map(|(_, name)| name.span()).take(1);
+    let spans = sets.iter().map(|(_, name)| name.span()).take(1);
     raises.extend(spans.map(|span| raise(span, &raise_tool, index(own))));
     items.extend(quote! {
         const #metas: &[__adk::ToolMeta<'static>] = &#all;
@@ -142,6 +137,7 @@ pub(super) fn settings(
         value.map(|value| quote!(__settings.#place = #some(#value);))
     };
     let model = fields
+        .calls
         .model
         .as_ref()
         .map(|model| quote!(__wire::IntoModel::model(#model)));
@@ -151,34 +147,41 @@ pub(super) fn settings(
             .map(|value| quote!(__wire::Float::float(#value)))
     };
     let whole = |value: &Option<Expr>, ty| value.as_ref().map(|value| exact_value(&ty, value));
-    let timeout = fields.timeout.as_ref().map(duration);
+    let timeout = fields.calls.timeout.as_ref().map(duration);
     let retry = fields
+        .calls
         .retry
         .as_ref()
         .map(|retry| quote!(__settings.retry = __wire::IntoRetry::retry(#retry);));
-    let stop = (!fields.stop.is_empty()).then(|| {
-        let stop = &fields.stop;
+    let stop = (!fields.generation.stop.is_empty()).then(|| {
+        let stop = &fields.generation.stop;
         quote!(__settings.generation.stop = ::std::vec![#(__wire::IntoText::text(#stop)),*];)
     });
     let budget = fields
         .budget
         .as_ref()
         .map(|text| quote!(const { __adk::spec::Budget::of(#text) }));
-    let fallback = (!fields.fallback.is_empty()).then(|| {
-        let models = &fields.fallback;
+    let fallback = (!fields.calls.fallback.is_empty()).then(|| {
+        let models = &fields.calls.fallback;
         quote!(__settings.fallback = ::std::vec![#(__wire::IntoModel::model(#models)),*];)
     });
     let callbacks = (!fields.callbacks.is_empty())
         .then(|| callbacks(quote!(&mut __settings), &fields.callbacks));
     let all: TokenStream = [
         some(quote!(model), model),
-        some(quote!(generation.temperature), float(&fields.temperature)),
-        some(quote!(generation.top_p), float(&fields.top_p)),
+        some(
+            quote!(generation.temperature),
+            float(&fields.generation.temperature),
+        ),
+        some(quote!(generation.top_p), float(&fields.generation.top_p)),
         some(
             quote!(generation.max_output_tokens),
-            whole(&fields.max_output_tokens, quote!(u32)),
+            whole(&fields.generation.max_output_tokens, quote!(u32)),
         ),
-        some(quote!(generation.seed), whole(&fields.seed, quote!(u64))),
+        some(
+            quote!(generation.seed),
+            whole(&fields.generation.seed, quote!(u64)),
+        ),
         some(quote!(timeout), timeout),
         some(quote!(budget), budget),
         some(quote!(max_turns), turns.map(ToTokens::to_token_stream)),

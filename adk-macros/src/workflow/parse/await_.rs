@@ -1,6 +1,7 @@
 //! `await(by = "staff", timeout = "72h", default = EXPR) KEY: TYPE`.
 
 use super::super::ast::{Await, KeyDecl};
+use super::answerer::answerer;
 use super::expect::{self, expected_error};
 use super::field::timeout;
 use super::words::Words;
@@ -110,7 +111,7 @@ impl AwaitArguments {
         let name = word.to_string();
         expect::token::<Token![=]>(list, &format!("`=` and the value of `{name}`"))?;
         if name == "by" {
-            self.by = Some(Answerer::parse(list)?);
+            self.by = Some(answerer(list)?);
         } else if name == "timeout" {
             let value = expect::expr(list, sink, "how long it waits, as in `timeout = \"72h\"`")?;
             self.timeout = Some(timeout(value, "leaves no time to answer")?);

@@ -1,6 +1,6 @@
 //! Blocks: the word, the arguments, and the steps in brackets.
 
-use super::super::ast::{Block, BlockKind, Callback, Key, Limit, LimitKind, Timeout, Try};
+use super::super::ast::{Block, BlockKind, Callback, Key, Limit, LimitKind, Try};
 use super::super::text::code;
 use super::expect::{self, expected_error, word};
 use super::field::{budget, callbacks, timeout};
@@ -218,10 +218,7 @@ struct BlockArguments {
     /// `over = cut`.
     cut: Option<Ident>,
     first: bool,
-    attempts: Option<Limit>,
-    timeout: Option<Timeout>,
-    delay: Option<Timeout>,
-    all: bool,
+    attempts: Box<Try>,
     /// `on_error = skip`.
     skip: bool,
     budget: Option<LitStr>,
@@ -282,13 +279,7 @@ impl BlockArguments {
                 first: self.first,
                 max_concurrency,
             },
-            "try" => BlockKind::Try(Box::new(Try {
-                attempts: self.attempts.take(),
-                timeout: self.timeout.take(),
-                delay: self.delay.take(),
-                all: self.all,
-                otherwise: None,
-            })),
+            "try" => BlockKind::Try(std::mem::take(&mut self.attempts)),
             "match" => BlockKind::Match(match_::subject(input)?),
             "each" => {
                 let (item, list) = element(input)?;
@@ -353,21 +344,21 @@ impl BlockArguments {
                 )?)
             }
             "first" => self.first = true,
-            "attempts" => self.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
+            "attempts" => self.attempts.attempts = Some(limit(list, LimitKind::Attempts, sink)?),
             "on" => {
                 let help = "remove `on` to retry only after errors that may pass, such as a model \
                     that is overloaded";
                 only_word(list, "all", "`all`, as in `on = all`")
                     .map_err(|error| error.help(help))?;
-                self.all = true;
+                self.attempts.all = true;
             }
             "timeout" | "delay" => {
                 let value = expect::expr(list, sink, "a length of time, as in `\"30s\"`")?;
                 let value = Some(timeout(value, "leaves no time to wait or to run")?);
                 if name == "delay" {
-                    self.delay = value
+                    self.attempts.delay = value
                 } else {
-                    self.timeout = value
+                    self.attempts.timeout = value
                 }
             }
             _ => self.callbacks.extend(callbacks(list, &word, sink)?),

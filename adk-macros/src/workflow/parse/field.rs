@@ -123,24 +123,30 @@ impl Fields {
             }
             "tools" => self.parse_tools(input, &name, sink)?,
             "transfer" => self.parse_targets(input, &name, sink)?,
-            "stop" => parse_texts(input, &name, "a text in quotes", sink, &mut self.stop)?,
+            "stop" => parse_texts(
+                input,
+                &name,
+                "a text in quotes",
+                sink,
+                &mut self.generation.stop,
+            )?,
             "fallback" => {
                 let what = "the name of a model in quotes";
-                parse_texts(input, &name, what, sink, &mut self.fallback)?;
+                parse_texts(input, &name, what, sink, &mut self.calls.fallback)?;
             }
             "instruction" => self.instruction = Some(instruction(input, sink, &what)?),
             "global_instruction" => {
                 self.global_instruction = Some(instruction(input, sink, &what)?)
             }
             "timeout" => {
-                self.timeout = Some(timeout(
+                self.calls.timeout = Some(timeout(
                     expect::expr(input, sink, &what)?,
                     "leaves no time for any call",
                 )?)
             }
             "max_turns" => {
                 let what = "the most model calls of one turn, 1 or more, as in `max_turns: 3`";
-                self.max_turns = Some(expect::number(
+                self.calls.max_turns = Some(expect::number(
                     input,
                     sink,
                     (&name, Check::Syntax),
@@ -155,12 +161,14 @@ impl Fields {
                 self.declared.extend(quote!(.answer_attempts(#attempts)));
             }
             "budget" => self.budget = Some(budget(input, &what)?),
-            "model" => self.model = Some(expect::expr(input, sink, &what)?),
-            "temperature" => self.temperature = Some(expect::expr(input, sink, &what)?),
-            "top_p" => self.top_p = Some(expect::expr(input, sink, &what)?),
-            "max_output_tokens" => self.max_output_tokens = Some(expect::expr(input, sink, &what)?),
-            "seed" => self.seed = Some(expect::expr(input, sink, &what)?),
-            "retry" => self.retry = Some(expect::expr(input, sink, &what)?),
+            "model" => self.calls.model = Some(expect::expr(input, sink, &what)?),
+            "temperature" => self.generation.temperature = Some(expect::expr(input, sink, &what)?),
+            "top_p" => self.generation.top_p = Some(expect::expr(input, sink, &what)?),
+            "max_output_tokens" => {
+                self.generation.max_output_tokens = Some(expect::expr(input, sink, &what)?)
+            }
+            "seed" => self.generation.seed = Some(expect::expr(input, sink, &what)?),
+            "retry" => self.calls.retry = Some(expect::expr(input, sink, &what)?),
             _ => self.callbacks.extend(callbacks(input, word, sink)?),
         }
         Ok(())
@@ -168,7 +176,7 @@ impl Fields {
 
     /// Parses the list of tools. A `..` at its end allows tools that the program adds.
     fn parse_tools(&mut self, input: ParseStream<'_>, name: &str, sink: &mut Sink) -> Result<()> {
-        let (tools, more) = (&mut self.tools, &mut self.more_tools);
+        let (tools, more) = (&mut self.tools.list, &mut self.tools.more);
         bracket_list(input, name, sink, |list, sink| {
             if *more {
                 return Err(

@@ -1,6 +1,6 @@
 //! `agent`, `let`, `state` and `toolset`, before the first step.
 
-use super::super::ast::{Decl, DeclKind, Fields, Items, KeyDecl, Let, Toolset};
+use super::super::ast::{Decl, DeclKind, Items, KeyDecl, Let, Tools, Toolset};
 use super::expect::{self, expected_error};
 use super::{Result, Sink, at_colon_after_word, skip};
 use crate::diag::Diagnostic;
@@ -78,20 +78,15 @@ impl Items {
             let DeclKind::Llm { fields, .. } = &mut decl.kind else {
                 continue;
             };
-            let Fields {
-                tools,
-                toolsets,
-                more_tools,
-                ..
-            } = &mut **fields;
-            tools.retain(|tool| {
+            let Tools { list, more, sets } = &mut fields.tools;
+            list.retain(|tool| {
                 let mut all = self.toolsets.iter().enumerate();
                 let found = all.find(|(_, one)| !tool.is_agent && tool.path.is_ident(&one.name));
                 let Some((at, toolset)) = found else {
                     return true;
                 };
-                *more_tools |= toolset.file.is_none();
-                toolsets.extend(tool.path.get_ident().map(|name| (at, name.clone())));
+                *more |= toolset.file.is_none();
+                sets.extend(tool.path.get_ident().map(|name| (at, name.clone())));
                 false
             });
         }

@@ -322,11 +322,11 @@ fn items() {
                     .as_ref()
                     .map(|typed| typed.key.text())
                     .unwrap_or_default(),
-                fields.timeout.as_ref().map(|timeout| match timeout {
+                fields.calls.timeout.as_ref().map(|timeout| match timeout {
                     Timeout::Millis(millis) => *millis,
                     Timeout::Value(_) => 0,
                 }),
-                fields.tools.len()
+                fields.tools.list.len()
             ),
             DeclKind::Supplied { ty } => type_text(ty),
             DeclKind::Described { reads, output, ty } => {

@@ -2,16 +2,16 @@
 
 use super::Counts;
 use super::journal::Open;
-use crate::trees::changes::build::Audit;
-use crate::trees::changes::play::{Deployed, Running, Shop};
-use crate::trees::changes::program::{Hooks, Node, Program};
-use crate::trees::changes::random::Random;
-use crate::trees::changes::stage::Stage;
-use crate::trees::changes::{Play, VERSIONS};
-use adk::sqlite::SqliteStore;
-use adk_core::engine::RunStatus;
-use adk_core::model::{ModelRequest, ModelResponse};
-use adk_core::{CallbackContext, Content, FunctionCall, Plugin, Result, RunId, Runner};
+use adk_build::engine::RunStatus;
+use adk_build::model::{ModelRequest, ModelResponse};
+use adk_build::{CallbackContext, Content, FunctionCall, Plugin, Result, RunId, Runner};
+use adk_store_kit::OpenStore;
+use adk_store_kit::changes::build::Audit;
+use adk_store_kit::changes::play::{Deployed, Running};
+use adk_store_kit::changes::program::{Hooks, Program, ProgramStep};
+use adk_store_kit::changes::stage::Stage;
+use adk_store_kit::changes::{Play, VERSIONS};
+use adk_store_kit::random::Random;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct Case<'a> {
     pub play: &'a Play,
     session: &'a str,
     run: RunId,
-    running: Running<'a, SqliteStore>,
+    running: Running<'a>,
     random: Random,
     /// Versions of earlier workers, each with its outcome.
     history: Vec<(usize, Came)>,
@@ -83,7 +83,7 @@ impl fmt::Debug for Case<'_> {
 }
 
 impl<'a> Case<'a> {
-    pub fn new(seed: u64, play: &'a Play, shop: &'a Shop<SqliteStore>, session: &'a str) -> Self {
+    pub fn new(seed: u64, play: &'a Play, shop: &'a OpenStore, session: &'a str) -> Self {
         Self {
             seed,
             name: name(seed),
@@ -336,11 +336,11 @@ impl<'a> Case<'a> {
     async fn judge_lists(&self) {
         let events = self.running.events().await;
         for node in &self.play.program.body {
-            let Node::Each(each, inside) = node else {
+            let ProgramStep::Each(each, inside) = node else {
                 continue;
             };
             for question in inside.iter().filter_map(|node| {
-                if let Node::Ask(number) = node {
+                if let ProgramStep::Ask(number) = node {
                     Some(number)
                 } else {
                     None
@@ -378,11 +378,11 @@ fn is_refusal(why: &str) -> bool {
 }
 
 /// Reports whether some parts of a program, such as parallel branches, are separate invocations.
-fn has_branches(nodes: &[Node]) -> bool {
+fn has_branches(nodes: &[ProgramStep]) -> bool {
     nodes.iter().any(|node| match node {
-        Node::Each(..) | Node::Parallel(..) => true,
-        Node::Loop(_, inside) | Node::Try(_, inside, _) => has_branches(inside),
-        Node::Llm(_) | Node::Work { .. } | Node::Ask(_) => false,
+        ProgramStep::Each(..) | ProgramStep::Parallel(..) => true,
+        ProgramStep::Loop(_, inside) | ProgramStep::Try(_, inside, _) => has_branches(inside),
+        ProgramStep::Llm(_) | ProgramStep::Work { .. } | ProgramStep::Ask(_) => false,
     })
 }
 

@@ -2,7 +2,7 @@
 //! calls.
 
 use crate::support::Server;
-use adk_core::engine::is_failure;
+use adk_build::engine::is_failure;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::time::SystemTime;

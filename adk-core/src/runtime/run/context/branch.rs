@@ -28,7 +28,8 @@ impl Context {
 
     /// Returns the keys that the enclosing workflow can write, together with `key`.
     pub(crate) fn known_with(&self, key: &str) -> Option<Arc<[Box<str>]>> {
-        self.known
+        self.around
+            .known
             .as_ref()
             .map(|known| known.iter().cloned().chain([key.into()]).collect())
     }
@@ -38,7 +39,7 @@ impl Context {
         let mut own = self.split(Some(&[self.frame.path.name(), &format!("[{index}]")]));
         own.frame.path = self.frame.path.with(At::Item(index));
         own.frame.author.clone_from(&self.frame.author);
-        own.scope = Some(scope);
+        own.around.scope = Some(scope);
         own
     }
 
@@ -52,17 +53,11 @@ impl Context {
         };
         Self {
             run: self.run.clone(),
-            scope: self.scope.clone(),
-            known: self.known.clone(),
-            states: self.states.clone(),
+            around: self.around.clone(),
             branch,
             instance: self.instance.clone(),
-            inherited: self.inherited.clone(),
-            meter: self.meter.clone(),
-            unchecked: self.unchecked,
-            frame: Frame::new(self.frame.path.clone(), 0),
+            frame: Frame::new(self.frame.path.clone(), self.frame.is_addressable, 0),
             overlay: Overlay::default(),
-            is_addressable: self.is_addressable,
             search: None,
             cut: None,
             trace: self.trace.clone(),

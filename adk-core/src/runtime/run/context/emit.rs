@@ -83,15 +83,18 @@ impl Context {
         for plugin in services.plugins.iter() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
-            let mut cx = self.callback_context();
-            cx.refuse_updates("in `Plugin::on_event`, which has no slot for it");
+            let mut cx = self.context_of_event(draft.event.partial);
             cx.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
             let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.rules
-                    .check_stored(event, &before, self.scope.as_deref(), &self.frame.path)?;
+                cx.rules.check_stored(
+                    event,
+                    &before,
+                    self.around.scope.as_deref(),
+                    &self.frame.path,
+                )?;
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
@@ -165,20 +168,20 @@ impl Context {
     where
         W: Future<Output = Result<Event>> + Send + 'static,
     {
-        let replay = self.run.replay.as_ref().filter(|replay| !replay.is_over());
+        let replay = self.run.kind.active_replay();
         let is_stored = replay.is_some_and(|replay| replay.next_event(&self.frame.path).is_some());
         // Plugins see an event before it is committed, and an event of a nested run is not stored.
         // In both cases the result of the work is recorded separately, under the number of the
         // event. Plugins may therefore be added and removed while a run waits.
         let key = StepKey::new(
-            self.run.id,
+            self.run.id(),
             self.frame.path.clone(),
             CallKind::Event,
             "event",
             self.frame.emits,
         );
-        let has_record = !self.run.services.plugins.is_empty() || self.run.is_inside();
-        if !is_stored && (has_record || self.run.is_answered(&key)) {
+        let has_record = !self.run.services.plugins.is_empty() || self.run.kind.is_nested();
+        if !is_stored && (has_record || self.run.kind.is_answered(&key)) {
             let mut event = perform(
                 self.run.clone(),
                 key,
@@ -222,13 +225,12 @@ impl Context {
             let outbox = self.run.outbox();
             return Emit::Handed(event.id, outbox.until_taken(outbox.push(event)));
         }
-        if self.run.is_in_memory && self.run.replay.is_none() {
-            // This commit needs no slot: an engine in memory would only append the event.
+        if self.run.only_appends {
             self.frame.emits += 1;
             let stored = self.run.delivery.append(draft);
             let Self {
                 run,
-                scope,
+                around,
                 frame,
                 written,
                 cut,
@@ -237,7 +239,7 @@ impl Context {
             return deliver(
                 stored,
                 run,
-                scope.as_deref(),
+                around.scope.as_deref(),
                 cut.as_deref(),
                 frame,
                 written,
@@ -254,20 +256,20 @@ impl Context {
         self.frame.emits = nth + 1;
         let Self {
             run,
-            scope,
+            around,
             frame,
             written,
             cut,
             ..
         } = self;
         let run: &Arc<Run> = run;
-        let (scope, cut) = (scope.as_deref(), cut.as_deref());
+        let (scope, cut) = (around.scope.as_deref(), cut.as_deref());
         let mut deliver = move |stored| deliver(stored, run, scope, cut, frame, written);
-        if run.replay.as_ref().is_some_and(|replay| !replay.is_over()) {
+        if run.kind.active_replay().is_some() {
             let stored = replay::commit(run.clone(), path, nth, body);
             return Emit::Later(Box::pin(async move { deliver(stored.await?).await }));
         }
-        match run.engine.commit(run.slot(path, nth), body) {
+        match run.engine.commit(run.slot(path, nth, None), body) {
             Reply::Ready(stored) => {
                 stored.map_or_else(|error| Emit::Ready(Some(Err(error))), deliver)
             }
@@ -288,7 +290,12 @@ impl Context {
             return Ok(Draft::new(event));
         }
         let pending = std::mem::take(&mut self.overlay);
-        draft_event(event, self.scope.as_deref(), &self.frame.path, pending)
+        draft_event(
+            event,
+            self.around.scope.as_deref(),
+            &self.frame.path,
+            pending,
+        )
     }
 
     fn origin(&self) -> EventOrigin {
@@ -296,8 +303,8 @@ impl Context {
             author: self.author().clone(),
             branch: self.branch.clone(),
             path: self.frame.path.clone(),
-            run_id: self.run.id,
-            scope: self.scope.clone(),
+            run_id: self.run.id(),
+            scope: self.around.scope.clone(),
         }
     }
 
@@ -311,7 +318,7 @@ impl Context {
     /// this program does not write again: it may summarize later than the recording program, or not
     /// at all.
     pub(crate) async fn pass_summaries(&mut self) -> Result<()> {
-        let replay = self.run.replay.as_ref();
+        let replay = self.run.kind.replay();
         if let Some(replay) = replay.filter(|replay| !replay.is_over()) {
             let passed = replay.pass_summaries(&self.run, &self.frame.path);
             self.frame.emits += Box::pin(passed).await?;
@@ -398,7 +405,7 @@ fn deliver<'a>(
     }
     let id = event.id;
     for (key, value) in temp.into_iter() {
-        run.set_temp(key, value);
+        run.delivery.set_temp(key, value);
     }
     match ticket {
         Some(ticket) => Emit::Handed(id, run.outbox().until_taken(ticket)),

@@ -1,11 +1,12 @@
 //! [`Frame`]: the turn of an agent or the round of a loop, with its path, counters, and the state
 //! of its exit.
 
-use super::Context;
+use super::{Context, ContextPart};
 use crate::model::Usage;
 use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
+use std::mem;
 use std::ops::{Deref, DerefMut};
 
 /// The data of one turn of an agent, or of one round of a loop.
@@ -23,6 +24,11 @@ pub(crate) struct Frame {
     pub(crate) escalated: bool,
     /// Whether callbacks and plugins after this turn are skipped.
     pub(crate) ends_unasked: bool,
+    /// Whether every ancestor is a step of a workflow, so that the path addresses this agent.
+    pub(crate) is_addressable: bool,
+    /// Whether the outer frame has the same path. Calls and events of one path are numbered over
+    /// all of its frames, so this frame takes the numbers from the outer one and gives them back.
+    is_at_outer_path: bool,
     /// The index in [`Context::written`] of the first key of this turn.
     pub(super) first_written: usize,
     rare: Option<Box<RareFrame>>,
@@ -52,7 +58,7 @@ pub(crate) struct NothingWritten {
 }
 
 impl Frame {
-    pub(super) fn new(path: Path, first_written: usize) -> Self {
+    pub(super) fn new(path: Path, is_addressable: bool, first_written: usize) -> Self {
         Self {
             path,
             author: None,
@@ -61,6 +67,8 @@ impl Frame {
             announced: None,
             escalated: false,
             ends_unasked: false,
+            is_addressable,
+            is_at_outer_path: false,
             first_written,
             rare: None,
         }
@@ -87,21 +95,49 @@ impl DerefMut for Frame {
     }
 }
 
-impl Context {
-    /// Enters an agent or a round below the current path. The caller passes the returned frame to
-    /// [`leave`](Self::leave).
-    pub(crate) fn enter(&mut self, name: Name, at: At) -> Frame {
-        self.enter_at(self.frame.path.child(name, at))
+/// The frame of a turn, a block or a round, for the time in which the context is there.
+impl ContextPart for Frame {
+    fn part(cx: &mut Context) -> &mut Self {
+        &mut cx.frame
     }
 
-    /// Enters an agent at any path. The caller passes the returned frame to [`leave`](Self::leave).
-    pub(crate) fn enter_at(&mut self, path: Path) -> Frame {
+    fn restore(cx: &mut Context, outer: &mut Self) {
+        cx.written.truncate(cx.frame.first_written);
+        mem::swap(&mut cx.frame, outer);
+        let inner = outer;
+        if inner.is_at_outer_path {
+            cx.frame.emits = inner.emits;
+            cx.frame.calls = mem::take(&mut inner.calls);
+        }
+    }
+}
+
+impl Context {
+    /// Returns the frame of an agent or a block below the current path.
+    pub(crate) fn frame_below(&self, name: Name) -> Frame {
+        self.frame_at(self.frame.path.child(name, At::Once))
+    }
+
+    /// Returns the frame of an agent at any path.
+    pub(crate) fn frame_at(&self, path: Path) -> Frame {
         let author = self.name_of(path.name());
-        let inner = Frame {
+        Frame {
             author,
-            ..Frame::new(path, self.written.len())
-        };
-        std::mem::replace(&mut self.frame, inner)
+            ..Frame::new(path, self.frame.is_addressable, self.written.len())
+        }
+    }
+
+    /// Returns the frame of a block or an agent that has the current path itself.
+    pub(crate) fn frame_here(&mut self) -> Frame {
+        let first_written = self.written.len();
+        let outer = &mut self.frame;
+        Frame {
+            author: outer.author.clone(),
+            emits: outer.emits,
+            calls: mem::take(&mut outer.calls),
+            is_at_outer_path: true,
+            ..Frame::new(outer.path.clone(), outer.is_addressable, first_written)
+        }
     }
 
     /// Returns the name of an agent with that of the enclosing instance; `None` outside of
@@ -117,26 +153,6 @@ impl Context {
         self.frame.path = self.frame.path.with(at);
     }
 
-    /// Begins a turn or a round at the current path. The caller passes the returned frame to
-    /// [`leave`](Self::leave).
-    pub(crate) fn begin_again(&mut self, at: At) -> Frame {
-        let path = match at {
-            At::Once => self.frame.path.clone(),
-            at => self.frame.path.with(at),
-        };
-        let (author, emits) = (self.frame.author.clone(), self.frame.emits);
-        let calls = std::mem::take(&mut self.frame.calls);
-        // The new frame continues the numbers, because calls and events of one path are numbered
-        // over all of its frames.
-        let inner = Frame {
-            author,
-            emits,
-            calls,
-            ..Frame::new(path, self.written.len())
-        };
-        std::mem::replace(&mut self.frame, inner)
-    }
-
     /// Begins another turn of the current agent. A turn that is not in the journal begins after the
     /// end of the replay.
     pub(crate) async fn take_turn(&mut self, turn: u32) {
@@ -146,9 +162,9 @@ impl Context {
         (self.frame.emits, self.frame.calls) = (0, CallCounts::default());
         let run = self.run.clone();
         if let Some(replay) = run
-            .replay
-            .as_ref()
-            .filter(|replay| replay.count_recorded(&self.frame.path) == 0)
+            .kind
+            .replay()
+            .filter(|replay| replay.journal.count_recorded(&self.frame.path) == 0)
         {
             replay.wait_for_end(&run).await;
         }
@@ -158,22 +174,10 @@ impl Context {
     pub(crate) fn has_added(&self) -> bool {
         let recorded = self
             .run
-            .replay
-            .as_ref()
-            .map_or(0, |replay| replay.count_recorded(&self.frame.path));
+            .kind
+            .replay()
+            .map_or(0, |replay| replay.journal.count_recorded(&self.frame.path));
         recorded == 0 || self.frame.emits > recorded
-    }
-
-    /// Continues the numbers of calls and events from the ended frame `inner`, which
-    /// [`begin_again`](Self::begin_again) began.
-    pub(crate) fn continue_counts(&mut self, inner: &mut Frame) {
-        (self.frame.emits, self.frame.calls) = (inner.emits, std::mem::take(&mut inner.calls));
-    }
-
-    /// Returns to the outer frame, and returns the frame of the ended turn.
-    pub(crate) fn leave(&mut self, outer: Frame) -> Frame {
-        self.written.truncate(self.frame.first_written);
-        std::mem::replace(&mut self.frame, outer)
     }
 
     /// Returns the stored keys that were written in this turn, each once.

@@ -23,6 +23,7 @@ impl Context {
             .last()
             .unwrap_or(&path);
         let written = self
+            .around
             .scope
             .iter()
             .flat_map(|scope| scope.written_keys())
@@ -119,7 +120,7 @@ impl Context {
             );
             return Err(Error::new(ErrorKind::TopologyChanged, message).at(&self.frame.path));
         }
-        if let Some(scope) = &self.scope {
+        if let Some(scope) = &self.around.scope {
             scope.mark_all_written(&task.written);
         }
         Ok(search)

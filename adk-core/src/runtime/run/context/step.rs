@@ -72,14 +72,14 @@ impl Context {
         Box::pin(async move {
             let run = self.run.clone();
             let (done, keys) = run
-                .replay
-                .as_ref()?
+                .kind
+                .replay()?
                 .replay_finished(&run, &self.frame.path)
                 .await?;
             run.count_skipped(done.usage);
             self.count_replayed(&done.usage, 0);
             for key in keys {
-                if let Some(scope) = &self.scope {
+                if let Some(scope) = &self.around.scope {
                     scope.mark_written(&key);
                 }
                 self.written.push(key);
@@ -107,6 +107,7 @@ impl Context {
         async move {
             let _busy = CountGuard::new(&run.outbox().in_flight);
             if let Some(record) = run
+                .kind
                 .recorded_result(&key)
                 .filter(|record| !is_failure(record))
             {
@@ -140,7 +141,7 @@ impl Context {
     /// Numbers a call, and returns its key.
     pub(crate) fn call_key(&mut self, kind: CallKind, name: Name) -> StepKey {
         let index = self.frame.calls.take(kind, &name);
-        StepKey::new(self.run.id, self.frame.path.clone(), kind, name, index)
+        StepKey::new(self.run.id(), self.frame.path.clone(), kind, name, index)
     }
 
     /// Returns whether the next call of that kind and name is answered from its record.
@@ -152,14 +153,14 @@ impl Context {
     pub(crate) fn is_recorded_as(&self, kind: CallKind, name: &Name, index: u32) -> bool {
         let key = || {
             StepKey::new(
-                self.run.id,
+                self.run.id(),
                 self.frame.path.clone(),
                 kind,
                 name.clone(),
                 index,
             )
         };
-        self.run.has_record() && self.run.is_answered(&key())
+        self.run.kind.has_record() && self.run.kind.is_answered(&key())
     }
 
     /// Returns the inputs of a call. They are only made if the engine records calls.
@@ -197,10 +198,11 @@ where
         attempt: Mutex::default(),
     });
     let made = call.clone();
-    let work =
-        Box::pin(
-            async move { Ok(made.record(work.await.map(|value| record::from_value(&value)))) },
-        );
+    let work = Box::pin(async move {
+        let ended = work.await;
+        let record = ended.and_then(|value| made.success(record::from_value(&value)));
+        Ok(record.unwrap_or_else(|error| made.failure(error)))
+    });
     record::read(
         call_record(&run, key, &call, work).await?,
         RecordSubject::Step(&call.name),
@@ -225,19 +227,20 @@ struct Attempt {
 }
 
 impl CallRecorder {
-    fn record(&self, given: Result<Result<Value, EncodeError>>) -> Value {
+    /// Returns the record of the result of the work.
+    fn success(&self, encoded: Result<Value, EncodeError>) -> Result<Value> {
         let what = format_args!("the result of step `{}`", self.name);
-        let record = given.and_then(|encoded| {
-            let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
-            (self.check)(&record).map_err(|deep| deep.error(what))?;
-            Ok(record::from_call(record, self.kind, &self.inputs))
-        });
-        record.unwrap_or_else(|error| {
-            let mut attempt = lock(&self.attempt);
-            let failure = record::from_failure(&error, attempt.number);
-            attempt.error = Some(error);
-            failure
-        })
+        let record = encoded.map_err(|error| error.into_error(ErrorKind::NotJson, what))?;
+        (self.check)(&record).map_err(|deep| deep.error(what))?;
+        Ok(record::from_call(record, self.kind, &self.inputs))
+    }
+
+    /// Returns the record of a failure, and keeps the error for the caller.
+    fn failure(&self, error: Error) -> Value {
+        let mut attempt = lock(&self.attempt);
+        let failure = record::from_failure(&error, attempt.number);
+        attempt.error = Some(error);
+        failure
     }
 }
 
@@ -254,14 +257,17 @@ fn call_record<'a>(
         if let Some(settled) = run.settle(&key.path) {
             settled.await?;
         }
-        match run.recorded_result(&key) {
+        match run.kind.recorded_result(&key) {
             Some(record) if !is_failure(&record) => {
                 record::check_inputs(&record, &key, &call.inputs)?;
                 return Ok(record);
             }
             failed => lock(&call.attempt).number = failed.as_ref().map_or(0, record::attempt) + 1,
         }
-        let record = run.engine.step(run.claim, key.clone(), work).await?;
+        let record = run
+            .engine
+            .step(run.identity.claim, key.clone(), work)
+            .await?;
         if is_failure(&record) {
             run.record_failure(key, record.clone());
             if let Some(error) = lock(&call.attempt).error.take() {

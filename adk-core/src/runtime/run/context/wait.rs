@@ -133,9 +133,9 @@ impl Context {
         }
         let mut open = Box::new(OpenWait::new(run, key.clone(), wait.waiting.clone()));
         // If the run has continued without an answer, the journal has an entry for the lost wait.
-        let answer = match run.recorded_result(&key) {
+        let answer = match run.kind.recorded_result(&key) {
             Some(record) => Some(record),
-            None => run.engine.answer(run.claim, wait).await?,
+            None => run.engine.answer(run.identity.claim, wait).await?,
         };
         let Some(answer) = answer else {
             return Ok(WaitAnswer::Open(open));

@@ -1,14 +1,13 @@
 //! The end of a block: another round of a loop, or the way out of the block.
 
-use super::{EnteredBlock, Exit, Walk, boxed};
+use super::context::WalkContext;
 use crate::Flow;
 use crate::runtime::run::Context;
-use crate::runtime::workflow::lifecycle::{self, LifecycleNode};
-use crate::runtime::workflow::reads;
+use crate::runtime::workflow::steps::{Exit, Steps, boxed, reads};
+use crate::runtime::workflow::turn::lifecycle::{self, LifecycleNode};
 use crate::spec::{Step, StepKind};
 use crate::{At, Result};
 use crate::{LifecycleOutcome, LoopEnd, LoopEndReason};
-use adk_spec::__private::Cost;
 
 /// The continuation of a walk after the end of a block.
 pub(super) enum BlockTransition {
@@ -19,24 +18,20 @@ pub(super) enum BlockTransition {
     Close(Option<LoopEndReason>),
 }
 
-impl Walk<'_> {
+impl Steps<'_> {
     /// Returns the continuation at the end of a block or an arm.
-    pub(super) fn end_block(
-        &self,
-        at: usize,
-        open: &mut [EnteredBlock],
-        cx: &mut Context,
-    ) -> Result<BlockTransition> {
-        let Some(block) = open
-            .last_mut()
-            .filter(|block| self.steps[block.at].end == at)
+    pub(super) fn end_block(&self, at: usize, cx: &mut WalkContext<'_>) -> Result<BlockTransition> {
+        let Some((block, round)) = cx
+            .innermost()
+            .filter(|(block, _)| self.steps[*block].end == at)
         else {
             // The end of an arm: the walk skips the other arms.
+            let around = cx.innermost();
             return Ok(BlockTransition::Step(
-                open.last().map_or(at + 1, |block| self.steps[block.at].end),
+                around.map_or(at + 1, |(block, _)| self.steps[block].end),
             ));
         };
-        let StepKind::Loop { max, until } = self.steps[block.at].kind else {
+        let StepKind::Loop { max, until } = self.steps[block].kind else {
             return Ok(BlockTransition::Close(None));
         };
         if let Some(key) = until
@@ -44,43 +39,34 @@ impl Walk<'_> {
         {
             return Ok(BlockTransition::Close(Some(LoopEndReason::Until)));
         }
-        let max = self.workflow.max(block.at).or(max);
-        let next = block.round.saturating_add(1);
-        let is_last = max.is_some_and(|max| block.round >= max);
+        let max = self.workflow.max(block).or(max);
+        let next = round.saturating_add(1);
+        let is_last = max.is_some_and(|max| round >= max);
         // The journal may have been recorded under an older `max`. A recorded round runs again
         // even if `max` is lower now, and a loop that has ended in the journal does not get further
         // rounds.
-        let is_last = match cx.run.replay.as_ref().filter(|_| max.is_some()) {
+        let begun = max.and_then(|_| cx.rounds_begun());
+        let is_last = match begun {
             None => is_last,
-            Some(replay) => {
-                let begun = *block
-                    .begun
-                    .get_or_insert_with(|| replay.rounds_begun(&cx.path().with(At::Once)));
-                next > begun && (is_last || begun > 0 && self.is_over(at, open, cx))
-            }
+            Some(begun) => next > begun && (is_last || begun > 0 && self.is_over(at, cx)),
         };
         if is_last {
             return Ok(BlockTransition::Close(Some(LoopEndReason::Max)));
         }
-        let Some(block) = open.last_mut() else {
-            return Ok(BlockTransition::Step(at + 1));
-        };
-        block.round = next;
-        cx.go_to(At::Round(next));
-        cx.count(Cost::Rounds, 1, || cx.run.has_begun(cx.path()))?;
-        Ok(BlockTransition::Round(block.at + 1))
+        cx.begin_round(next)?;
+        Ok(BlockTransition::Round(block + 1))
     }
 
     /// Returns `true` if the journal holds anything from after the innermost block, whose end is at
     /// this step.
-    fn is_over(&self, at: usize, open: &[EnteredBlock], cx: &Context) -> bool {
-        let Some(replay) = &cx.run.replay else {
+    fn is_over(&self, at: usize, cx: &WalkContext<'_>) -> bool {
+        let Some(replay) = cx.run.kind.replay() else {
             return false;
         };
         let block = cx.path().with(At::Once);
         // If the journal has no later event, it may still contain calls and waits of the step after
         // the block.
-        let (mut next, mut around) = (at + 1, open.iter().rev());
+        let (mut next, mut around) = (at + 1, cx.open.iter().rev());
         let mut outer = around.next();
         while let (Some(block), true) = (outer, self.is_plain_end(next)) {
             outer = around.next().or(Some(block));
@@ -90,9 +76,9 @@ impl Walk<'_> {
             let (step, outer) = (self.steps.get(next)?, outer?);
             let name = (!matches!(step.kind, StepKind::End)).then(|| self.workflow.name(next))?;
             let path = outer.outer.path.child(name, At::Once);
-            Some(replay.has_begun(&path) || replay.rounds_begun(&path) > 0)
+            Some(replay.journal.has_begun(&path) || replay.journal.rounds_begun(&path) > 0)
         };
-        replay.is_past(&block, cx.branch()) || begins().unwrap_or_default()
+        replay.journal.is_past(&block, cx.branch()) || begins().unwrap_or_default()
     }
 
     /// Returns `true` if a step is the end of a sequence.
@@ -108,32 +94,30 @@ impl Walk<'_> {
     pub(super) async fn close(
         &self,
         reason: Option<LoopEndReason>,
-        open: &mut Vec<EnteredBlock>,
-        cx: &mut Context,
+        cx: &mut WalkContext<'_>,
     ) -> Result<Option<Exit>> {
-        let Some(block) = open.last_mut() else {
+        let Some((at, rounds)) = cx.innermost() else {
             return Ok(None);
         };
         match reason {
-            Some(reason) if block.round > 0 => {
+            Some(reason) if rounds > 0 => {
                 cx.go_to(At::Once);
-                let rounds = block.round;
-                block.set_outcome(|| LifecycleOutcome::LoopEnded {
+                cx.set_outcome(|| LifecycleOutcome::LoopEnded {
                     rounds,
                     reason: reason.clone(),
                 });
                 cx.run
+                    .progress
                     .end_loop(LoopEnd::new(cx.path().clone(), rounds, reason));
             }
-            Some(_) => block.set_outcome(|| LifecycleOutcome::Exited),
+            Some(_) => cx.set_outcome(|| LifecycleOutcome::Exited),
             None => {}
         }
-        let at = block.at;
         let node = self.watched_node(at, cx);
         if node.is_some() || cx.config().resumable {
             boxed(|| self.finish(at, node, cx)).await?;
         }
-        self.leave(open, cx).await
+        self.leave(cx).await
     }
 
     /// Reports the end of a block.
@@ -152,11 +136,7 @@ impl Walk<'_> {
 
     /// Leaves the innermost block, which has ended. Returns the exit that the block passes to the
     /// loops around it.
-    pub(super) async fn leave(
-        &self,
-        open: &mut Vec<EnteredBlock>,
-        cx: &mut Context,
-    ) -> Result<Option<Exit>> {
+    pub(super) async fn leave(&self, cx: &mut WalkContext<'_>) -> Result<Option<Exit>> {
         let own = match lifecycle::requested_flow(cx) {
             Flow::Continue => None,
             flow => {
@@ -169,14 +149,11 @@ impl Walk<'_> {
                 )
             }
         };
-        let Some(block) = open.pop() else {
-            return Ok(own);
-        };
-        if let Some(watch) = block.watch {
+        if let Some(watch) = cx.take_watch() {
             let (watch, outcome) = *watch;
             boxed(|| watch.end(outcome)).await;
         }
-        self.go_back(block.at, block.outer, block.meter, cx);
-        Ok(own.or(block.escalated.map(|exit| *exit)))
+        let escalated = cx.leave_block().and_then(|block| block.escalated);
+        Ok(own.or(escalated.map(|exit| *exit)))
     }
 }

@@ -1,0 +1,141 @@
+//! The answer of a model to a request: the call, and the callbacks and plugins around it. Agents
+//! without callbacks have no cost.
+
+pub(super) mod call;
+mod misfit;
+pub(super) mod no_answer;
+mod pieces;
+mod repair;
+pub(super) mod reply;
+
+pub(super) use misfit::value;
+pub(super) use repair::Repair;
+
+use self::call::ModelCall;
+use super::agent::LlmAgent;
+use super::toolbox::Toolbox;
+use crate::model::{ModelRequest, ModelResponse};
+use crate::runtime::callback;
+use crate::runtime::run::{Context, ModelChain, ToolActions};
+use crate::store::engine::CallKind;
+use crate::{Error, Result};
+use std::sync::Arc;
+
+/// The result of a model call that the limits and budgets permitted.
+pub(super) enum ModelAnswer {
+    Reply(ModelResponse),
+    /// The call failed permanently.
+    Failed(Error),
+}
+
+/// Makes a model call that counts in all limits and budgets.
+///
+/// # Errors
+/// Fails if a limit or budget permits no further call.
+pub(super) async fn call_model(
+    agent: &LlmAgent,
+    kind: CallKind,
+    models: &ModelChain,
+    request: Arc<ModelRequest>,
+    cx: &mut Context,
+) -> Result<ModelAnswer> {
+    let is_recorded = cx.is_recorded(kind, &call::name(kind));
+    cx.run.outermost().limits.count_llm_call(is_recorded)?;
+    cx.count_call(is_recorded)?;
+    // Released when the usage of the reply is counted. Boxed to keep the future small, because few
+    // runs have a budget.
+    let mut _held = None;
+    if cx.has_budget() && !is_recorded {
+        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
+    }
+    let call = ModelCall::new(agent, kind, models.clone(), request, cx);
+    let response = match call::make(call, cx).await {
+        Ok(response) => response,
+        Err(error) => return Ok(ModelAnswer::Failed(error)),
+    };
+    let mut usage = response.usage;
+    usage.calls = 1;
+    *cx.frame.usage.get_or_insert_default() += usage;
+    cx.run.add_usage(usage);
+    cx.count_usage(&usage)?;
+    Ok(ModelAnswer::Reply(response))
+}
+
+/// Reports whether any callback or plugin observes model calls.
+pub(super) fn is_watched(agent: &LlmAgent, cx: &Context) -> bool {
+    !agent.settings.model_callbacks.is_empty() || !cx.run.services.plugins.is_empty()
+}
+
+/// Lets each tool that has a [`ProcessRequest`](crate::tool::ProcessRequest) hook change the
+/// request. The hooks cannot request actions.
+async fn process(tools: &Toolbox<'_>, request: &mut ModelRequest, cx: &mut Context) -> Result<()> {
+    for processor in tools.processors() {
+        let mut own = cx.callback_context();
+        own.refuse_updates("by a tool that changes a model request");
+        let processed = processor.process_request(request, &mut own).await;
+        cx.end_callback(own);
+        processed?;
+    }
+    Ok(())
+}
+
+/// Runs the callbacks before a model call. A returned reply replaces the call. The actions that
+/// callbacks request are added to `actions`, as in [`after_call`].
+///
+/// The work after the checks is boxed, here and below, because few agents have callbacks and every
+/// future would contain it.
+pub(super) async fn before_model(
+    tools: &Toolbox<'_>,
+    request: &mut ModelRequest,
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<Option<ModelResponse>> {
+    let agent = tools.agent();
+    if tools.processors().next().is_some() {
+        Box::pin(process(tools, request, cx)).await?;
+    }
+    if !is_watched(agent, cx) {
+        return Ok(None);
+    }
+    Box::pin(async move {
+        let mut own = cx.callback_context();
+        let given =
+            callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
+        add(actions, cx.end_callback(own));
+        given
+    })
+    .await
+}
+
+/// Runs the callbacks after a model call. A callback may replace an error by a reply, and a reply
+/// by another reply.
+pub(super) async fn after_call(
+    agent: &LlmAgent,
+    request: &ModelRequest,
+    answer: ModelAnswer,
+    actions: &mut ToolActions,
+    cx: &mut Context,
+) -> Result<ModelResponse> {
+    let callbacks = &agent.settings.model_callbacks;
+    let response = match answer {
+        ModelAnswer::Reply(response) => response,
+        ModelAnswer::Failed(error) => {
+            let mut own = cx.callback_context();
+            let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
+            add(actions, cx.end_callback(own));
+            given?.ok_or(error)?
+        }
+    };
+    let mut response = no_answer::with_no_content_code(response);
+    let mut own = cx.callback_context();
+    let given = callback::after_model(callbacks, &mut own, &mut response).await;
+    add(actions, cx.end_callback(own));
+    Ok(given?.unwrap_or(response))
+}
+
+fn add(all: &mut ToolActions, asked: ToolActions) {
+    all.escalate |= asked.escalate;
+    all.skip_summarization |= asked.skip_summarization;
+    all.transfer_to_agent = asked.transfer_to_agent.or(all.transfer_to_agent.take());
+    all.exit_to = asked.exit_to.or(all.exit_to.take());
+}

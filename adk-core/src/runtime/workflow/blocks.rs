@@ -1,0 +1,9 @@
+//! Blocks that run their steps in contexts of their own: `parallel`, `each` and `try`. They run
+//! these steps through [`RunPart`](super::steps::RunPart), which the walk implements.
+
+mod attempts;
+mod discard;
+mod join;
+mod parallel;
+mod race;
+mod remote;

@@ -1,0 +1,220 @@
+//! Promises about run lists: their fields and their order.
+
+use crate::place::DynPlace;
+use crate::trees::{Tree, by, run, say};
+use adk_build::engine::{RunFilter, RunInfo, RunStatus};
+use adk_build::llm::LlmAgent;
+use adk_build::model::Usage;
+use adk_build::session::now_micros;
+use adk_build::testing::{Reply, ScriptedModel};
+use adk_build::{Error, ErrorKind, Event, Flow, RunId, Runner};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+/// Makes a model with two replies that report their token counts.
+fn counting() -> ScriptedModel {
+    ScriptedModel::new()
+        .reply(Reply::new().text("one").usage(10, 2))
+        .reply(Reply::new().text("two").usage(30, 4))
+}
+
+/// Builds a tree that calls a model, waits for a person, and calls a model again.
+fn talks() -> Tree {
+    let asks = |name: &'static str| run(LlmAgent::builder(name).build().unwrap());
+    let waits = by("waits", |cx| {
+        Box::pin(async move { cx.wait::<bool>("decision").await.map(Flow::exit_if) })
+    });
+    Tree::new("talks", vec![asks("first"), run(waits), asks("second")])
+}
+
+async fn info(runner: &Runner, run: RunId) -> RunInfo {
+    runner
+        .runs(&RunFilter::of_run(run))
+        .await
+        .unwrap()
+        .remove(0)
+}
+
+fn usage_of(info: &RunInfo) -> Option<(u64, u64, u64)> {
+    info.usage.map(
+        |Usage {
+             calls,
+             input_tokens,
+             output_tokens,
+             ..
+         }| (calls, input_tokens, output_tokens),
+    )
+}
+
+/// Times and usage continue over a pause and in another program.
+pub async fn times_and_usage_continue(place: &dyn DynPlace) {
+    let begun = now_micros();
+    let model = counting();
+    let (here, there) = (place.runner(model.clone()).await, place.runner(model).await);
+    let (tree, session) = (talks(), here.session("ann", "s"));
+    let mut stream = session.run(&tree, "go").stream();
+    let id = stream.next().await.unwrap().unwrap().invocation_id;
+    let running = info(&there, id).await;
+    assert_eq!(
+        (&running.status, usage_of(&running), running.ended()),
+        (&RunStatus::Running, None, None)
+    );
+    assert!(
+        begun <= running.created && running.created <= running.updated,
+        "{running:?}"
+    );
+    while let Some(event) = stream.next().await {
+        event.unwrap();
+    }
+    drop(stream);
+    let paused = info(&there, id).await;
+    assert_eq!(
+        (&paused.status, usage_of(&paused), paused.ended()),
+        (&RunStatus::Paused, Some((1, 10, 2)), None)
+    );
+    assert!(
+        paused.created == running.created && paused.updated >= running.updated,
+        "{paused:?}"
+    );
+    let wait = there.waiting().await.unwrap().remove(0).id;
+    there.answer(&wait, false).await.unwrap();
+    there.resume(&tree, id).await.unwrap();
+    let ended = info(&here, id).await;
+    assert_eq!(
+        (&ended.status, usage_of(&ended)),
+        (&RunStatus::Finished, Some((2, 40, 6))),
+        "as a whole"
+    );
+    assert!(
+        ended.created == running.created && ended.updated > paused.updated,
+        "{ended:?}"
+    );
+    assert!(ended.ended() == Some(ended.updated) && ended.updated <= now_micros());
+    assert_eq!(
+        (ended.session, &*ended.workflow),
+        (session.key().clone(), "talks")
+    );
+}
+
+/// A run that was cancelled in the middle reports its usage, whether its own program or another one
+/// cancelled it.
+pub async fn cancelled_runs_report_their_usage(place: &dyn DynPlace) {
+    let (here, there) = (
+        place.runner(counting()).await,
+        place.runner(counting()).await,
+    );
+    for by_itself in [true, false] {
+        let gate = Arc::new(Notify::new());
+        let speaks = {
+            let gate = gate.clone();
+            by("speaks", move |cx| {
+                let gate = gate.clone();
+                Box::pin(async move {
+                    gate.notified().await;
+                    cx.emit(Event::new().with_text("more")).await?;
+                    Ok(Flow::Continue)
+                })
+            })
+        };
+        let first = LlmAgent::builder("first").build().unwrap();
+        let tree = Tree::new("w", vec![run(first), run(speaks)]);
+        let mut stream = here.run(&tree, "go").stream();
+        let id = stream.next().await.unwrap().unwrap().invocation_id;
+        stream.next().await.unwrap().unwrap();
+        let runner = if by_itself { &here } else { &there };
+        runner.cancel(id).await.unwrap();
+        gate.notify_one();
+        assert_eq!(
+            stream.next().await.unwrap().unwrap_err().kind(),
+            ErrorKind::Cancelled
+        );
+        let info = info(&there, id).await;
+        assert_eq!(
+            (&info.status, info.ended()),
+            (&RunStatus::Cancelled, Some(info.updated))
+        );
+        let tokens = if by_itself { (1, 10, 2) } else { (1, 30, 4) };
+        assert_eq!(usage_of(&info), Some(tokens));
+    }
+}
+
+/// Runs are listed by state, newest or oldest first, page by page.
+pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
+    let runner = place.runner(counting()).await;
+    let says = Tree::new("says", vec![run(say("a"))]);
+    let fails = Tree::new(
+        "fails",
+        vec![run(by("fails", |_| {
+            Box::pin(async { Err(Error::other("no")) })
+        }))],
+    );
+    let [mut finished, mut failed, mut paused, mut cancelled] = [const { Vec::<RunId>::new() }; 4];
+    for user in ["ann", "bob"] {
+        let begin = |tree| runner.new_session(user).run(tree, "go");
+        finished.push(begin(&says).await.unwrap().run_id);
+        begin(&fails).await.unwrap_err();
+        failed.push(runner.runs(&RunFilter::failed().limit(1)).await.unwrap()[0].run_id);
+        begin(&talks()).await.unwrap_err();
+        paused.push(runner.waiting().await.unwrap()[0].run_id);
+        let of_ann = RunFilter::any().user("ann");
+        cancelled.extend(runner.cancel_where(&of_ann).await.unwrap());
+    }
+    assert_eq!(cancelled, [paused.remove(0)], "the run of the first user");
+    let list = async |filter: &RunFilter| -> Vec<RunId> {
+        runner
+            .runs(filter)
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|run| run.run_id)
+            .collect()
+    };
+    for (filter, mut runs) in [
+        (RunFilter::finished(), finished.clone()),
+        (RunFilter::failed(), failed.clone()),
+        (RunFilter::unfinished(), paused.clone()),
+        (RunFilter::cancelled(), cancelled.clone()),
+        (
+            RunFilter::any(),
+            [&*finished, &failed, &paused, &cancelled].concat(),
+        ),
+        (
+            RunFilter::any().user("bob"),
+            vec![finished[1], failed[1], paused[0]],
+        ),
+        (RunFilter::any().workflows(["says"]), finished.clone()),
+    ] {
+        runs.sort();
+        assert_eq!(
+            list(&filter.clone().oldest_first()).await,
+            runs,
+            "{filter:?}"
+        );
+        runs.reverse();
+        assert_eq!(list(&filter).await, runs, "the newest first: {filter:?}");
+        for filter in [filter.clone().limit(2), filter.oldest_first().limit(2)] {
+            let (mut page, mut all) = (filter, Vec::new());
+            loop {
+                let runs = list(&page).await;
+                let Some(last) = runs.last() else { break };
+                assert!(runs.len() <= 2);
+                page = page.after(*last);
+                all.extend(runs);
+            }
+            if page.oldest_first {
+                all.reverse();
+            }
+            assert_eq!(all, runs, "by pages: {page:?}");
+        }
+    }
+    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
+    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
+        panic!("the run has not failed")
+    };
+    assert!(error.contains("no"), "{error}");
+    assert_eq!(
+        usage_of(&info(&runner, cancelled[0]).await),
+        Some((1, 10, 2))
+    );
+    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+}

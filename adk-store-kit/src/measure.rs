@@ -1,0 +1,5 @@
+//! Measurements of a store, for benchmarks and for tests of its costs.
+
+pub mod appends;
+pub mod size;
+pub mod waits;
