@@ -111,7 +111,7 @@ fn every_link_leads_somewhere() {
             .map(|(link, _)| link)
             .chain(listed.map(|(_, link)| link))
             .collect();
-        assert!(!links.is_empty(), "{file} has no links");
+        assert!(links.len() > 1, "{file}: {links:?}");
         for link in links
             .into_iter()
             .filter(|link| !link.starts_with('#') && !link.contains("://"))

@@ -1,7 +1,7 @@
 //! The promises that every store of `adk-workflow` keeps, as tests for the author of a store.
 //!
 //! The author depends on this crate in `[dev-dependencies]`, implements [`Place`] for the place
-//! where his store keeps its data, and calls [`promises!`] in a test file. Each promise is a test:
+//! where the store keeps its data, and calls [`promises!`] in a test file. Each promise is a test:
 //!
 //! ```
 //! use adk_build::InMemoryStore;
