@@ -21,7 +21,6 @@
 
 mod block;
 mod config;
-mod delegate;
 mod error;
 mod flat;
 mod item;

@@ -8,6 +8,7 @@ mod awaits;
 pub mod build;
 pub mod callback;
 mod callback_setters;
+mod delegate_agent;
 mod flowing;
 pub mod function;
 mod generated;

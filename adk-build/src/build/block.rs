@@ -1,11 +1,10 @@
 //! [`LoopAgent`], [`SequentialAgent`] and [`ParallelAgent`]: ADK's workflow agents, with their
 //! builders.
 
-use super::delegate::delegate;
 use super::error::{BuildError, place_result};
 use super::item::{AsPart, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
-use adk_core::__private::build::{Key, LiveIf, setters, to_json};
+use adk_core::__private::build::{Key, LiveIf, delegate_agent, setters, to_json};
 use adk_core::callback::{AfterAgent, AgentCallbacks, BeforeAgent};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
@@ -272,7 +271,7 @@ macro_rules! block {
                 self.0.meta()
             }
 
-            delegate!(0);
+            delegate_agent!(self => self.0);
         }
 
         impl<R: ?Sized> Needs<R> for $agent {}

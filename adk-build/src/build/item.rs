@@ -1,6 +1,6 @@
 //! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
-use super::delegate::delegate;
+use adk_core::__private::build::delegate_agent;
 use adk_core::callback::AgentCallbacks;
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::AgentMeta;
@@ -164,7 +164,7 @@ impl DynAgent for Placed {
         self.about.borrow_dependent()
     }
 
-    delegate!(agent);
+    delegate_agent!(self => self.agent);
 }
 
 /// Returns the address of an agent. An `Arc` in an `Arc` is the same agent.

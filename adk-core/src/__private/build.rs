@@ -13,7 +13,9 @@ pub use crate::runtime::tool::schema::describe_value;
 pub use crate::spec::key::Key;
 pub use crate::spec::schema::value_schema;
 pub use crate::store::engine::now_micros;
-pub use crate::{__agent_root as agent_root, __callback_setters as setters};
+pub use crate::{
+    __agent_root as agent_root, __callback_setters as setters, __delegate_agent as delegate_agent,
+};
 
 use crate::llm::{Compaction, IncludeContents, OutputKey};
 use crate::runtime::callback::AgentCallbacks;

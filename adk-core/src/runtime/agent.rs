@@ -176,33 +176,7 @@ macro_rules! pointer {
                 (**self).meta()
             }
 
-            fn run_dyn<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
-                (**self).run_dyn(cx)
-            }
-
-            fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-                (**self).prepare_dyn(prepare);
-            }
-
-            fn handover_dyn(&self) -> Handover<'_> {
-                (**self).handover_dyn()
-            }
-
-            fn callbacks_dyn(&self) -> Option<&AgentCallbacks> {
-                (**self).callbacks_dyn()
-            }
-
-            fn stand_in_dyn(&self, content: Content) -> Result<Event> {
-                (**self).stand_in_dyn(content)
-            }
-
-            fn announced_dyn(&self) -> AnnouncedKeys {
-                (**self).announced_dyn()
-            }
-
-            fn as_any(&self) -> Option<&dyn Any> {
-                (**self).as_any()
-            }
+            crate::__delegate_agent!(self => (**self));
         }
     };
 }

@@ -1,10 +1,9 @@
 //! [`LlmAgent`]: an LLM agent that was built at run time.
 
 use super::LlmAgentBuilder;
-use crate::build::delegate::delegate;
 use crate::build::error::{BuildError, place_result};
 use crate::build::item::SubAgent;
-use adk_core::__private::build::{self as core, LlmParts, agent_root};
+use adk_core::__private::build::{self as core, LlmParts, agent_root, delegate_agent};
 use adk_core::spec::AgentMeta;
 use adk_core::{DynAgent, Name};
 use std::fmt;
@@ -51,7 +50,7 @@ impl DynAgent for LlmAgent {
         self.0.meta()
     }
 
-    delegate!(0);
+    delegate_agent!(self => self.0);
 }
 
 agent_root!(LlmAgent);
