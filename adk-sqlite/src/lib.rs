@@ -20,6 +20,10 @@
 //!
 //! All writes go through one thread that owns the connection. Writes that arrive while the thread
 //! waits for the disk share the next transaction.
+//!
+//! A program can link SQLite only once. This crate accepts the versions 0.39 to 0.43 of `rusqlite`,
+//! so that Cargo finds a version of `libsqlite3-sys` beside `sqlx` 0.9, `diesel` 2, `sea-orm` 2,
+//! `deadpool-sqlite` 0.14 and `tokio-rusqlite` 0.8.
 
 mod append;
 mod artifacts;
