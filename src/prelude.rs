@@ -2,8 +2,8 @@
 
 pub use crate::{
     Agent, CallbackContext, Content, Context, Error, Event, Flow, LiveQueue, Out, Outcome, Part,
-    Plugin, Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Workflow, agent, data, json,
-    llm, tool, workflow,
+    Plugin, Rehearsal, Result, RunConfig, RunEnd, Runner, ToolContext, Value, Workflow, agent,
+    data, json, llm, tool, workflow,
 };
 
 /// The method `dev_ui` of a server.

@@ -4,6 +4,7 @@ use adk_core::{Error, ErrorKind, Result, StoreErrorKind};
 use clap::Args;
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -56,6 +57,9 @@ impl New {
         ] {
             fs::write(folder.join(file), text)?;
         }
+        if self.path.is_none() {
+            resolve(folder)?;
+        }
         println!(
             "created the project `{0}`; to run it:\n\n  cd {0}\n  cargo run",
             self.name
@@ -85,10 +89,39 @@ impl New {
     }
 }
 
+/// Lets Cargo choose the versions of all dependencies. If the released version of adk-workflow does
+/// not exist, this function removes the project and returns an error.
+fn resolve(project: &Path) -> Result<()> {
+    let output = cargo()
+        .args(["generate-lockfile", "--quiet"])
+        .current_dir(project)
+        .output()
+        .map_err(cargo_missing)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    fs::remove_dir_all(project)?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let why = errors.lines().next().unwrap_or_default();
+    let version = env!("CARGO_PKG_VERSION");
+    let why = why.trim_start_matches("error: ");
+    let message = format!("Cargo cannot find adk-workflow {version}: {why}");
+    Err(Error::new(ErrorKind::Agent, message)
+        .with_help("clone the repository of adk-workflow, and pass its folder with `--path`"))
+}
+
+/// Returns the Cargo that started this program, or the one in the search path.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")))
+}
+
+fn cargo_missing(error: io::Error) -> Error {
+    Error::other(format!("cannot start `cargo`: {error}")).with_help("install Rust, or set `CARGO`")
+}
+
 /// Creates an empty package. Cargo accepts a path as the name. This function does not, because the
 /// files of the project contain the name.
 fn create_package(name: &str) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let name_error = |why: &str| {
         let message = format!("cannot create the project `{name}`: {why}");
         Error::new(ErrorKind::Agent, message)
@@ -100,13 +133,10 @@ fn create_package(name: &str) -> Result<()> {
     if name == "adk-workflow" {
         return Err(name_error("its dependency has this name"));
     }
-    let output = Command::new(cargo)
+    let output = cargo()
         .args(["new", "--quiet", "--bin", "--vcs", "none", "--", name])
-        .output();
-    let output = output.map_err(|error| {
-        Error::other(format!("cannot start `cargo`: {error}"))
-            .with_help("install Rust, or set `CARGO`")
-    })?;
+        .output()
+        .map_err(cargo_missing)?;
     if output.status.success() {
         return Ok(());
     }

@@ -225,6 +225,11 @@ impl StateDelta {
             .map(|(_, value)| value)
     }
 
+    /// Returns true if the delta sets the key.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
     /// Returns all keys and values.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Name, &Arc<Value>)> {
         self.0.iter().map(|(name, value)| (name, value))

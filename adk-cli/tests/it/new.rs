@@ -3,10 +3,11 @@ use crate::support::{Folder, ProgramOutput, run_program};
 use std::path::Path;
 use std::process::Command;
 
-/// Runs `adk new` in a folder.
+/// Runs `adk new` in a folder, without a network.
 fn new(folder: &Folder, args: &[&str]) -> ProgramOutput {
     let mut command = Command::new(env!("CARGO_BIN_EXE_adk"));
     command.arg("new").args(args).current_dir(folder.path());
+    command.env("CARGO_NET_OFFLINE", "true");
     run_program(command, "")
 }
 
@@ -26,12 +27,20 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_project_names_itself_and_the_version() {
     let folder = Folder::new();
+    // Replaces the released version by this checkout.
+    std::fs::create_dir(folder.path().join(".cargo")).unwrap();
+    let patch = format!(
+        "[patch.crates-io]\nadk-workflow = {{ path = {:?} }}\n",
+        checkout()
+    );
+    std::fs::write(folder.path().join(".cargo/config.toml"), patch).unwrap();
     let said = new(&folder, &["news-desk"]).success_text();
     assert!(said.ends_with("  cd news-desk\n  cargo run\n"), "{said}");
     let project = folder.path().join("news-desk");
     let all = [
         ".dockerignore",
         ".gitignore",
+        "Cargo.lock",
         "Cargo.toml",
         "Dockerfile",
         "README.md",
@@ -53,6 +62,14 @@ fn a_project_names_itself_and_the_version() {
     for file in ["README.md", "Dockerfile"] {
         assert!(!read(file).contains("NAME"), "{file}");
     }
+}
+
+#[test]
+fn a_version_that_does_not_exist_creates_no_files() {
+    let folder = Folder::new();
+    let why = "Cargo cannot find adk-workflow ";
+    new(&folder, &["desk"]).assert_error(1, why);
+    assert!(names(folder.path()).is_empty());
 }
 
 #[test]

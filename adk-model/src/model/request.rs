@@ -3,6 +3,7 @@
 use super::Contents;
 use crate::{Name, Part, Path, RunId};
 use serde_json::Value;
+use std::iter;
 use std::sync::Arc;
 
 /// One call of a model.
@@ -33,6 +34,15 @@ impl ModelRequest {
     /// Estimates the tokens of the call, including a reply of the maximal length.
     pub fn tokens(&self) -> u64 {
         self.input_tokens() + u64::from(self.config.max_output_tokens.unwrap_or_default())
+    }
+
+    /// Returns everything that the model reads as text: the system instruction and the texts of all
+    /// contents, in lines. Media, tool calls and their results are not included.
+    pub fn prompt(&self) -> String {
+        let instruction = iter::once(&*self.system_instruction);
+        let parts = self.contents.iter().flat_map(|content| &content.parts);
+        let lines = instruction.chain(parts.filter_map(Part::as_text));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Estimates the tokens of the request, at 4 bytes per token.

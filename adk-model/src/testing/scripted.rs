@@ -14,8 +14,9 @@ use std::sync::{Arc, Mutex};
 ///
 /// Each agent has its own script, which begins with [`on`](Self::on). Replies before any `on` are
 /// for all agents without a script, in the order of their requests. An agent that exceeds its
-/// script gets an error with this reason. Clones share one state: keep a clone to inspect the
-/// requests later.
+/// script gets an error with this reason. A rule of [`when`](Self::when) replies by the request,
+/// independently of the order of requests, which parallel agents do not fix. Clones share one
+/// state: keep a clone to inspect the requests later.
 ///
 /// ```
 /// # use adk_build as adk;
@@ -42,6 +43,7 @@ pub struct ScriptedModel {
 #[derive(Default)]
 struct ScriptState {
     scripts: Vec<Script>,
+    rules: Vec<Rule>,
     /// Index of the script that the builder extends.
     at: usize,
     requests: Vec<Arc<ModelRequest>>,
@@ -54,6 +56,12 @@ struct Script {
     replies: Vec<Reply>,
     next: usize,
     repeats: bool,
+}
+
+/// Replies to the requests that its test accepts.
+struct Rule {
+    accepts: Box<dyn Fn(&ModelRequest) -> bool + Send + Sync>,
+    reply: Reply,
 }
 
 impl ScriptedModel {
@@ -114,6 +122,32 @@ impl ScriptedModel {
         self
     }
 
+    /// Replies to each request that the test accepts, of any agent and any number of times. The
+    /// first rule that accepts a request wins, and rules win over scripts.
+    ///
+    /// ```
+    /// # use adk_build as adk;
+    /// use adk::testing::{Reply, ScriptedModel};
+    ///
+    /// let model = ScriptedModel::new()
+    ///     // By the text of the prompt ...
+    ///     .when(|request| request.prompt().contains("Paris"), Reply::new().text("Sunny."))
+    ///     // ... and by the place, here the third element of an `each`.
+    ///     .when(|request| request.info.path.to_string().contains("each_1[2]"), Reply::new().text("Rain."))
+    ///     .on("writer")
+    ///     .text("A cat sat.");
+    /// ```
+    #[must_use]
+    pub fn when(
+        self,
+        accepts: impl Fn(&ModelRequest) -> bool + Send + Sync + 'static,
+        reply: Reply,
+    ) -> Self {
+        let accepts = Box::new(accepts);
+        lock(&self.state).rules.push(Rule { accepts, reply });
+        self
+    }
+
     /// Returns all requests so far in their order of arrival. A repeated attempt is a further
     /// request.
     pub fn requests(&self) -> Vec<Arc<ModelRequest>> {
@@ -170,7 +204,11 @@ impl ScriptState {
         Some(&mut self.scripts[found])
     }
 
-    fn answer(&mut self, agent: &str) -> Result<Reply, ModelError> {
+    fn answer(&mut self, request: &ModelRequest) -> Result<Reply, ModelError> {
+        if let Some(rule) = self.rules.iter().find(|rule| (rule.accepts)(request)) {
+            return Ok(rule.reply.clone());
+        }
+        let agent = &*request.info.agent;
         let Some(script) = self.find(agent) else {
             let message = format!("the scripted model has no reply for agent `{agent}`");
             let error = ModelError::new(ModelErrorKind::Other, message);
@@ -206,7 +244,7 @@ impl Model for ScriptedModel {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let mut state = lock(&self.state);
         state.requests.push(request.clone());
-        match state.answer(&request.info.agent) {
+        match state.answer(&request) {
             Ok(reply) => reply.into_stream(request.stream),
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }
