@@ -11,6 +11,7 @@ mod caller;
 mod config;
 mod consumption;
 mod context;
+mod effects;
 mod failures;
 mod handover;
 mod history;
@@ -59,13 +60,13 @@ pub use trace::{TraceCarrier, set_trace_carrier};
 pub(crate) use accessors::accessors;
 pub(crate) use announced_keys::{WriteRules, Writer, WriterKind};
 pub(crate) use call_counts::CallCounts;
-pub(crate) use callback::{CallbackPlace, CallbackSteps};
-pub(crate) use caller::{CallPlace, CallStep, Caller};
+pub(crate) use caller::{CallStep, Caller};
 pub(crate) use consumption::{Consumption, measure};
 pub(crate) use context::{
     ContextPart, Cut, Entered, Frame, NothingWritten, Surroundings, WaitAnswer, WaitQuestion,
-    perform,
+    perform, record_call,
 };
+pub(crate) use effects::{CallerPlace, Effects, Records};
 pub(crate) use handover::{HandoverState, HandoverTarget};
 pub(crate) use identity::RunIdentity;
 pub(crate) use inherited::{GlobalInstruction, Inherited, PromptSource};

@@ -84,12 +84,12 @@ impl Context {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
             let mut cx = self.context_of_event(draft.event.partial);
-            cx.overlay.state_delta.extend(before.clone());
+            cx.effects.overlay.state_delta.extend(before.clone());
             let given = plugin.event(&mut cx, &draft.event).await?;
-            let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
+            let (after, files) = std::mem::take(&mut cx.effects.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.rules.check_stored(
+                cx.effects.rules.check_stored(
                     event,
                     &before,
                     self.around.scope.as_deref(),
