@@ -80,12 +80,12 @@ impl Context {
             return Ok(draft);
         }
         let services = self.run.services.clone();
-        for plugin in services.plugins.iter() {
+        for plugin in services.plugins.plugins() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
             let mut cx = self.context_of_event(draft.event.partial);
             cx.effects.overlay.state_delta.extend(before.clone());
-            let given = plugin.event(&mut cx, &draft.event).await?;
+            let given = plugin.on_event(&mut cx, &draft.event).await?;
             let (after, files) = std::mem::take(&mut cx.effects.overlay).into_deltas();
             let is_last = given.is_some();
             if let Some(event) = &given {
