@@ -85,11 +85,16 @@ impl Context {
             before.extend(draft.temp.clone());
             let mut cx = self.context_of_event(draft.event.partial);
             cx.effects.overlay.state_delta.extend(before.clone());
-            let given = plugin.on_event(&mut cx, &draft.event).await?;
+            let given = plugin.on_event(&mut cx, &draft.event).await;
             let (after, files) = std::mem::take(&mut cx.effects.overlay).into_deltas();
+            // Also after an error, because the agent may continue: its calls keep their numbers.
+            if !draft.event.partial {
+                self.end_callback(cx);
+            }
+            let given = given?;
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.effects.rules.check_stored(
+                self.write_rules().check_stored(
                     event,
                     &before,
                     self.around.scope.as_deref(),
@@ -98,7 +103,6 @@ impl Context {
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
-                self.end_callback(cx);
                 let set = after
                     .iter()
                     .filter(|(key, value)| before.get(key) != Some(*value));
