@@ -184,21 +184,21 @@ macro_rules! callbacks {
 
 hooks! {
     run {
-        /// Called with the message of the user before it is stored. The returned content is stored in
-        /// its place.
+        /// Called with the message of the user before it is stored. The returned content is stored
+        /// in its place.
         on_user_message(message: [Content]) -> Option<Content> = None;
 
-        /// Called once before the first agent. Returned content is the answer of the run, by the author
-        /// `model`, and no agent runs.
+        /// Called once before the first agent. Returned content is the answer of the run, by the
+        /// author `model`, and no agent runs.
         before_run() -> Option<Content> = None;
 
         /// Called when a run has ended without an error.
         after_run() -> () = ();
 
         /// Called with each event of an agent or a block before it is committed, partial events
-        /// included. The returned event is stored and delivered in its place. A resumed run calls the
-        /// hook again, but stored events stay. It has no partial events, so writes at a partial event
-        /// are dropped, and steps there are not recorded.
+        /// included. The returned event is stored and delivered in its place. A resumed run calls
+        /// the hook again, but stored events stay. It has no partial events, so writes at a partial
+        /// event are dropped, and steps there are not recorded.
         on_event(event: [Event]) -> Option<Event> = None;
 
         /// Called when an agent or a block has failed. The error then propagates to the enclosing
@@ -206,8 +206,8 @@ hooks! {
         on_agent_error(error: [Error]) -> () = ();
     }
     agent {
-        /// Called before each agent and each block. Returned content replaces the agent or block, which
-        /// does not run.
+        /// Called before each agent and each block. Returned content replaces the agent or block,
+        /// which does not run.
         before_agent() -> Option<Content> = None, BeforeAgent Said;
 
         /// Called after each agent and each block. Returned content is one more event.
@@ -218,11 +218,13 @@ hooks! {
         before_model(request: [mut ModelRequest]) -> Option<ModelResponse>
             = None, BeforeModel ModelResponse;
 
-        /// Called with each response of a model. The hook may change the response, or return another.
+        /// Called with each response of a model. The hook may change the response, or return
+        /// another.
         after_model(response: [mut ModelResponse]) -> Option<ModelResponse>
             = None, AfterModel ModelResponse;
 
-        /// Called when a call of a model has failed for good. A returned response replaces the error.
+        /// Called when a call of a model has failed for good. A returned response replaces the
+        /// error.
         on_model_error(request: [ModelRequest], error: [Error]) -> Option<ModelResponse>
             = None, OnModelError ModelResponse;
 
