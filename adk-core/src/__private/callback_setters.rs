@@ -16,56 +16,56 @@ macro_rules! __callback_setters {
     };
     (@BeforeAgent $to:tt) => {
         $crate::__callback_setters! {
-            @one callbacks before $to
+            @one callbacks AgentCallbacks before $to
             "Adds a callback before the agent or block runs. Content that it returns replaces the \
              execution."
         }
     };
     (@AfterAgent $to:tt) => {
         $crate::__callback_setters! {
-            @one callbacks after $to
+            @one callbacks AgentCallbacks after $to
             "Adds a callback after the agent or block, also when the block was left. Content that \
              it returns is one more event."
         }
     };
     (@BeforeModel $to:tt) => {
         $crate::__callback_setters! {
-            @one model_callbacks before $to
-            "Adds a callback before each model call. See [`ModelCallbacks::before`]."
+            @one model_callbacks ModelCallbacks before $to
+            "Adds a callback before each model call."
         }
     };
     (@AfterModel $to:tt) => {
         $crate::__callback_setters! {
-            @one model_callbacks after $to
-            "Adds a callback for each response of the model. See [`ModelCallbacks::after`]."
+            @one model_callbacks ModelCallbacks after $to
+            "Adds a callback for each response of the model."
         }
     };
     (@OnModelError $to:tt) => {
         $crate::__callback_setters! {
-            @one model_callbacks on_error $to
-            "Adds a callback for a failed model call. See [`ModelCallbacks::on_error`]."
+            @one model_callbacks ModelCallbacks on_error $to
+            "Adds a callback for a failed model call."
         }
     };
     (@BeforeTool $to:tt) => {
         $crate::__callback_setters! {
-            @one tool_callbacks before $to
-            "Adds a callback before each tool call. See [`ToolCallbacks::before`]."
+            @one tool_callbacks ToolCallbacks before $to
+            "Adds a callback before each tool call."
         }
     };
     (@AfterTool $to:tt) => {
         $crate::__callback_setters! {
-            @one tool_callbacks after $to
-            "Adds a callback for each result of a tool. See [`ToolCallbacks::after`]."
+            @one tool_callbacks ToolCallbacks after $to
+            "Adds a callback for each result of a tool."
         }
     };
     (@OnToolError $to:tt) => {
         $crate::__callback_setters! {
-            @one tool_callbacks on_error $to
-            "Adds a callback for a failed tool call. See [`ToolCallbacks::on_error`]."
+            @one tool_callbacks ToolCallbacks on_error $to
+            "Adds a callback for a failed tool call."
         }
     };
     (
-        @one $list:ident $add:ident
+        @one $list:ident $callbacks:ident $add:ident
         [
             [$(#[$attr:meta])*] ($($this:tt)+) $result:ty, ($owner:ident $($place:tt)*);
             $method:ident $($bound:tt)+
@@ -73,13 +73,10 @@ macro_rules! __callback_setters {
         $docs:literal
     ) => {
         #[doc = $docs]
-        ///
-        /// [`ModelCallbacks::before`]: crate::callback::ModelCallbacks::before
-        /// [`ModelCallbacks::after`]: crate::callback::ModelCallbacks::after
-        /// [`ModelCallbacks::on_error`]: crate::callback::ModelCallbacks::on_error
-        /// [`ToolCallbacks::before`]: crate::callback::ToolCallbacks::before
-        /// [`ToolCallbacks::after`]: crate::callback::ToolCallbacks::after
-        /// [`ToolCallbacks::on_error`]: crate::callback::ToolCallbacks::on_error
+        #[doc = concat!(
+            "See [`", stringify!($callbacks), "::", stringify!($add), "`](crate::callback::",
+            stringify!($callbacks), "::", stringify!($add), ")."
+        )]
         $(#[$attr])*
         pub fn $method<M>($($this)+, callback: impl $($bound)+) -> $result {
             $owner$($place)*.$list.$add(callback);

@@ -10,18 +10,13 @@
 //! tools are part of the recorded call and may do anything that a tool may do.
 
 pub(crate) mod accept;
-mod hooks;
 mod lists;
 
-pub use crate::runtime::run::{CallbackContext, Plugin};
+pub use crate::runtime::run::{CallbackContext, Plugin, Said};
 pub use accept::{
     AfterAgent, AfterModel, AfterTool, Answer, Asked, BeforeAgent, BeforeModel, BeforeTool, Call,
-    Later, Now, OnModelError, OnToolError, Said,
+    Later, Now, OnModelError, OnToolError,
 };
 pub use lists::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 
 pub(crate) use crate::__callback_setters as setters;
-pub(crate) use hooks::{
-    after_agent, after_model, after_run, after_tool, before_agent, before_model, before_run,
-    before_tool, on_agent_error, on_model_error, on_tool_error, on_user_message,
-};

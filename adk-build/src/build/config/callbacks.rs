@@ -6,51 +6,38 @@ use super::registry::Callbacks;
 use adk_core::check::Check;
 use serde_json::Value;
 
-/// A function that adds the callbacks of one kind from a registry entry, and returns whether the
-/// entry has any.
-pub(super) type Add = fn(into: &mut Callbacks, from: &Callbacks) -> bool;
-
 /// The callback fields of every agent.
-pub(super) const AGENT_CALLBACKS: [(&str, Add); 2] = [
-    ("before_agent_callbacks", |into, from| {
-        into.agent.add_before(&from.agent)
-    }),
-    ("after_agent_callbacks", |into, from| {
-        into.agent.add_after(&from.agent)
-    }),
-];
+pub(super) const AGENT_CALLBACKS: [&str; 2] = ["before_agent_callbacks", "after_agent_callbacks"];
 
 /// The additional callback fields of an LLM agent.
-pub(super) const LLM_CALLBACKS: [(&str, Add); 6] = [
-    ("before_model_callbacks", |into, from| {
-        into.model.add_before(&from.model)
-    }),
-    ("after_model_callbacks", |into, from| {
-        into.model.add_after(&from.model)
-    }),
-    ("on_model_error_callbacks", |into, from| {
-        into.model.add_on_error(&from.model)
-    }),
-    ("before_tool_callbacks", |into, from| {
-        into.tool.add_before(&from.tool)
-    }),
-    ("after_tool_callbacks", |into, from| {
-        into.tool.add_after(&from.tool)
-    }),
-    ("on_tool_error_callbacks", |into, from| {
-        into.tool.add_on_error(&from.tool)
-    }),
+pub(super) const LLM_CALLBACKS: [&str; 6] = [
+    "before_model_callbacks",
+    "after_model_callbacks",
+    "on_model_error_callbacks",
+    "before_tool_callbacks",
+    "after_tool_callbacks",
+    "on_tool_error_callbacks",
 ];
+
+impl Callbacks {
+    /// Adds the callbacks of one kind from a registry entry. Returns whether the entry has any.
+    fn add(&mut self, from: &Self, kind: &str) -> bool {
+        self.agent.add(&from.agent, kind)
+            || self.model.add(&from.model, kind)
+            || self.tool.add(&from.tool, kind)
+    }
+}
 
 impl ConfigReader<'_> {
     /// Reads the callbacks of an agent, in the order of their lists.
     pub(super) fn callbacks(
         &mut self,
-        kinds: &[(&'static str, Add)],
+        kinds: &[&'static str],
         into: &mut Callbacks,
         fields: &mut ConfigFields<'_>,
     ) {
-        for (field, add) in kinds {
+        for field in kinds {
+            let kind = field.trim_end_matches("_callbacks");
             let list = fields.place_of(field);
             for (at, value) in fields
                 .list(field, &mut self.faults)
@@ -65,7 +52,7 @@ impl ConfigReader<'_> {
                 };
                 let registered = &self.registry.callbacks;
                 match registered.get(name) {
-                    Some(from) if add(into, from) => {}
+                    Some(from) if into.add(from, kind) => {}
                     Some(_) => {
                         let fact = format!(
                             "`{name}` has no callback for `{field}`; help: add one to it where it \

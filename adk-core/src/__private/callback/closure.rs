@@ -10,17 +10,17 @@
 //! `InferredReturn` fills in such parts.
 
 use super::inferred_return::InferredReturn;
-use crate::model::{ModelRequest, ModelResponse};
+use crate::model::ModelResponse;
 use crate::runtime::callback::accept::{
     AfterAgentAnswer, AfterModelAnswer, AfterToolAnswer, BeforeAgentAnswer, BeforeModelAnswer,
-    BeforeToolAnswer, CallbackFactory, ClosureError, OnModelErrorAnswer, OnToolErrorAnswer, Said,
+    BeforeToolAnswer, CallbackFactory, ClosureError, OnModelErrorAnswer, OnToolErrorAnswer,
 };
-use crate::runtime::callback::{AgentCallbacks, CallbackContext, ModelCallbacks, ToolCallbacks};
-use crate::{BoxFuture, Error, FunctionCall, Result};
+use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, Said, ToolCallbacks};
+use crate::runtime::run::Hooks;
+use crate::{BoxFuture, Result};
 use serde_json::Value;
 use std::future::ready;
 use std::result::Result as StdResult;
-use std::sync::Arc;
 
 type AnswerFuture<'a, T> = BoxFuture<'a, Result<Option<T>>>;
 
@@ -143,103 +143,24 @@ impl<T, R> InferredReturn<0, T, R> {
     }
 }
 
-/// Adds a closure as a callback `before_agent`.
-pub fn add_before_agent(
-    callbacks: &mut AgentCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext) -> AnswerFuture<'a, Said> + Send + Sync + 'static,
-) {
-    callbacks.may_stand = true;
-    callbacks.before.push(Arc::new(callback));
+/// A list to which the macros add closures.
+pub trait CallbackList {
+    fn hooks(&mut self) -> &mut Hooks;
 }
 
-/// Adds a closure as a callback `after_agent`.
-pub fn add_after_agent(
-    callbacks: &mut AgentCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext) -> AnswerFuture<'a, Said> + Send + Sync + 'static,
-) {
-    callbacks.after.push(Arc::new(callback));
+macro_rules! lists {
+    ($($list:ident)*) => {$(
+        impl CallbackList for $list {
+            fn hooks(&mut self) -> &mut Hooks {
+                &mut self.0
+            }
+        }
+    )*};
 }
 
-/// Adds a closure as a callback `before_model`.
-pub fn add_before_model(
-    callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(
-        &'a mut CallbackContext,
-        &'a mut ModelRequest,
-    ) -> AnswerFuture<'a, ModelResponse>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.before.push(Arc::new(callback));
-}
+lists! { AgentCallbacks ModelCallbacks ToolCallbacks }
 
-/// Adds a closure as a callback `after_model`.
-pub fn add_after_model(
-    callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(
-        &'a mut CallbackContext,
-        &'a mut ModelResponse,
-    ) -> AnswerFuture<'a, ModelResponse>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.after.push(Arc::new(callback));
-}
-
-/// Adds a closure as a callback `on_model_error`.
-pub fn add_on_model_error(
-    callbacks: &mut ModelCallbacks,
-    callback: impl for<'a> Fn(
-        &'a mut CallbackContext,
-        &'a ModelRequest,
-        &'a Error,
-    ) -> AnswerFuture<'a, ModelResponse>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.on_error.push(Arc::new(callback));
-}
-
-/// Adds a closure as a callback `before_tool`.
-pub fn add_before_tool(
-    callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(&'a mut CallbackContext, &'a mut FunctionCall) -> AnswerFuture<'a, Value>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.before.push(Arc::new(callback));
-}
-
-/// Adds a closure as a callback `after_tool`.
-pub fn add_after_tool(
-    callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(
-        &'a mut CallbackContext,
-        &'a FunctionCall,
-        &'a mut Value,
-    ) -> AnswerFuture<'a, Value>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.after.push(Arc::new(callback));
-}
-
-/// Adds a closure as a callback `on_tool_error`.
-pub fn add_on_tool_error(
-    callbacks: &mut ToolCallbacks,
-    callback: impl for<'a> Fn(
-        &'a mut CallbackContext,
-        &'a FunctionCall,
-        &'a Error,
-    ) -> AnswerFuture<'a, Value>
-    + Send
-    + Sync
-    + 'static,
-) {
-    callbacks.on_error.push(Arc::new(callback));
+/// Returns the hooks of a list, whose methods add closures.
+pub fn hooks(callbacks: &mut impl CallbackList) -> &mut Hooks {
+    callbacks.hooks()
 }

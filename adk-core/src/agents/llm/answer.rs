@@ -15,8 +15,7 @@ use self::call::ModelCall;
 use super::agent::LlmAgent;
 use super::toolbox::Toolbox;
 use crate::model::{ModelRequest, ModelResponse};
-use crate::runtime::callback;
-use crate::runtime::run::{Context, ModelChain, ToolActions};
+use crate::runtime::run::{Context, ModelChain, ToolActions, hooks};
 use crate::store::engine::CallKind;
 use crate::{Error, Result};
 use std::sync::Arc;
@@ -99,8 +98,8 @@ pub(super) async fn before_model(
     }
     Box::pin(async move {
         let mut own = cx.callback_context();
-        let given =
-            callback::before_model(&agent.settings.model_callbacks, &mut own, request).await;
+        let callbacks = &agent.settings.model_callbacks.0;
+        let given = hooks::before_model(callbacks, &mut own, request).await;
         add(actions, cx.end_callback(own));
         given
     })
@@ -116,19 +115,19 @@ pub(super) async fn after_call(
     actions: &mut ToolActions,
     cx: &mut Context,
 ) -> Result<ModelResponse> {
-    let callbacks = &agent.settings.model_callbacks;
+    let callbacks = &agent.settings.model_callbacks.0;
     let response = match answer {
         ModelAnswer::Reply(response) => response,
         ModelAnswer::Failed(error) => {
             let mut own = cx.callback_context();
-            let given = callback::on_model_error(callbacks, &mut own, request, &error).await;
+            let given = hooks::on_model_error(callbacks, &mut own, request, &error).await;
             add(actions, cx.end_callback(own));
             given?.ok_or(error)?
         }
     };
     let mut response = no_answer::with_no_content_code(response);
     let mut own = cx.callback_context();
-    let given = callback::after_model(callbacks, &mut own, &mut response).await;
+    let given = hooks::after_model(callbacks, &mut own, &mut response).await;
     add(actions, cx.end_callback(own));
     Ok(given?.unwrap_or(response))
 }

@@ -5,9 +5,9 @@
 //! [`Answer`] ([`Now`]) or a future of one ([`Later`]). The type parameter `M` selects one of the
 //! two; rustc infers it.
 
-use super::CallbackContext;
+use super::{CallbackContext, Said};
 use crate::model::{ModelRequest, ModelResponse};
-use crate::{BoxError, BoxFuture, Content, Error, FunctionCall, Result};
+use crate::{BoxError, BoxFuture, Error, FunctionCall, Result};
 use serde_json::Value;
 use std::marker::PhantomData;
 
@@ -148,29 +148,6 @@ impl<F: Never> CallbackFactory<NoCall> for F {
 
     fn make(self) -> Self {
         self.never()
-    }
-}
-
-/// Content that a callback of an agent returns. Text gets the role of the model; a [`Content`]
-/// stays as it is.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Said(pub Content);
-
-impl From<Content> for Said {
-    fn from(content: Content) -> Self {
-        Self(content)
-    }
-}
-
-impl From<&str> for Said {
-    fn from(text: &str) -> Self {
-        Self(Content::model(text))
-    }
-}
-
-impl From<String> for Said {
-    fn from(text: String) -> Self {
-        Self(Content::model(text))
     }
 }
 

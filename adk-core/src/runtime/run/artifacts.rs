@@ -1,8 +1,8 @@
 //! [`Artifacts`]: the artifacts of a run's session, as agents and tools use them.
 
-use super::{CallCounts, Overlay, Run, perform};
-use crate::store::engine::{CallInputs, CallKind, StepKey};
-use crate::{Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind, depth};
+use super::{CallCounts, Overlay, Run, record_call};
+use crate::store::engine::{CallInputs, CallKind};
+use crate::{Error, ErrorKind, Name, Part, Path, Result, StoreErrorKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -34,12 +34,7 @@ impl Artifacts<'_> {
         let saved = name.clone();
         let work = async move { services.artifacts.save(&key, &saved, part).await };
         let version = self
-            .record_step(
-                CallKind::SaveArtifact,
-                name.clone(),
-                CallInputs::default(),
-                work,
-            )
+            .record(CallKind::SaveArtifact, name.clone(), work)
             .await?;
         self.overlay
             .artifact_delta
@@ -88,13 +83,8 @@ impl Artifacts<'_> {
     pub(crate) async fn list_recorded(&mut self) -> Result<Vec<String>> {
         let (services, key) = (self.run.services.clone(), self.run.session().key().clone());
         let work = async move { services.artifacts.list(&key).await };
-        self.record_step(
-            CallKind::ListArtifacts,
-            Name::literal("artifacts"),
-            CallInputs::default(),
-            work,
-        )
-        .await
+        self.record(CallKind::ListArtifacts, Name::literal("artifacts"), work)
+            .await
     }
 
     /// Returns the numbers of the versions of a file, in ascending order.
@@ -109,23 +99,16 @@ impl Artifacts<'_> {
             .await
     }
 
-    async fn record_step<T, W>(
-        &mut self,
-        kind: CallKind,
-        name: Name,
-        inputs: CallInputs,
-        work: W,
-    ) -> Result<T>
+    async fn record<T, W>(&mut self, kind: CallKind, name: Name, work: W) -> Result<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
         W: Future<Output = Result<T>> + Send + 'static,
     {
-        let Some((path, calls)) = &mut self.calls else {
-            return work.await;
-        };
-        let index = calls.take(kind, &name);
-        let key = StepKey::new(self.run.id(), (*path).clone(), kind, name, index);
-        perform(self.run.clone(), key, inputs, depth::check, work).await
+        let calls = self
+            .calls
+            .as_mut()
+            .map(|(path, calls)| (*path, &mut **calls));
+        record_call(self.run, calls, kind, name, CallInputs::default(), work).await
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`CallPlace`]: a recorded tool call and the agent that makes it.
+//! [`CallStep`]: a recorded tool call; and [`Caller`], the agent that makes it.
 
 use super::{Context, Meter};
 use crate::store::engine::{CallKind, CallLabel};
@@ -75,24 +75,5 @@ impl fmt::Display for CallStep {
             index: *index,
         }
         .fmt(f)
-    }
-}
-
-/// A tool call and the agent that makes it.
-#[derive(Clone)]
-pub(crate) struct CallPlace {
-    pub(crate) agent: Name,
-    pub(crate) path: Path,
-    pub(crate) branch: Option<Arc<str>>,
-    pub(crate) step: Arc<CallStep>,
-}
-
-impl CallPlace {
-    pub(crate) fn caller(&self) -> Caller<'_> {
-        Caller {
-            agent: &self.agent,
-            path: &self.path,
-            branch: &self.branch,
-        }
     }
 }

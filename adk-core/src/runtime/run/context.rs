@@ -10,13 +10,13 @@ mod wait;
 
 pub(crate) use branch::Cut;
 pub(crate) use frame::{Frame, NothingWritten};
-pub(crate) use step::perform;
+pub(crate) use step::{perform, record_call};
 pub(crate) use surroundings::{ContextPart, Entered, Surroundings};
 pub(crate) use wait::{WaitAnswer, WaitQuestion};
 
 use super::{
-    AnnouncedKeys, Artifacts, CallbackContext, CallbackPlace, CallbackSteps, Caller, History,
-    KeyScope, Overlay, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
+    AnnouncedKeys, Artifacts, CallbackContext, Caller, CallerPlace, Effects, History, KeyScope,
+    Overlay, Records, Run, RunConfig, State, ToolActions, TraceSpan, UpdatedKeys, Updates,
     WriteRules, Writer, WriterKind, accessors,
 };
 use crate::memory::MemoryEntry;
@@ -55,7 +55,7 @@ pub struct Context {
     written: Vec<Name>,
 }
 
-accessors!(Context);
+accessors!(Context, self => self.run, self.author(), &self.frame.path);
 
 impl Context {
     pub(crate) fn root(run: Arc<Run>, path: Path) -> Self {
@@ -87,8 +87,8 @@ impl Context {
     /// [`end_callback`](Self::end_callback) ends it.
     pub(crate) fn callback_context(&mut self) -> CallbackContext {
         let overlay = std::mem::take(&mut self.overlay);
-        let steps = CallbackSteps::Numbered(std::mem::take(&mut self.frame.calls));
-        self.context_of_callback(overlay, steps)
+        let records = Records::Numbered(std::mem::take(&mut self.frame.calls), None);
+        CallbackContext::new(ToolActions::default(), self.effects(overlay, records), None)
     }
 
     /// Returns the context of a plugin that sees an event. [`end_callback`](Self::end_callback) of
@@ -96,42 +96,43 @@ impl Context {
     /// has a copy of the pending writes, and none of its calls has a number.
     pub(super) fn context_of_event(&mut self, is_partial: bool) -> CallbackContext {
         let why = "in `Plugin::on_event`, which has no slot for it";
-        let (overlay, steps) = if is_partial {
-            (self.overlay.clone(), CallbackSteps::Unrecorded(why))
-        } else {
-            let calls = std::mem::take(&mut self.frame.calls);
-            let overlay = std::mem::take(&mut self.overlay);
-            (overlay, CallbackSteps::Unslotted(calls, why))
-        };
-        self.context_of_callback(overlay, steps)
+        if is_partial {
+            let effects = self.effects(self.overlay.clone(), Records::Unrecorded(why));
+            return CallbackContext::new(ToolActions::default(), effects, None);
+        }
+        let mut cx = self.callback_context();
+        cx.refuse_updates(why);
+        cx
     }
 
-    fn context_of_callback(&self, overlay: Overlay, steps: CallbackSteps) -> CallbackContext {
-        CallbackContext::new(CallbackPlace {
-            run: &self.run,
-            scope: &self.around.scope,
-            agent: self.author(),
-            path: &self.frame.path,
-            branch: &self.branch,
-            call_id: None,
+    /// Returns the view and the pending changes of a callback or a tool call of this agent.
+    pub(crate) fn effects(&self, overlay: Overlay, records: Records) -> Effects {
+        Effects {
+            run: self.run.clone(),
+            scope: self.around.scope.clone(),
+            by: CallerPlace {
+                agent: self.author().clone(),
+                path: self.frame.path.clone(),
+                branch: self.branch.clone(),
+            },
             overlay,
-            actions: ToolActions::default(),
-            steps,
+            updated: Vec::new(),
             rules: self.write_rules(),
-        })
+            records,
+        }
     }
 
     /// Takes over the writes of a callback, and returns its actions.
     pub(crate) fn end_callback(&mut self, mut cx: CallbackContext) -> ToolActions {
-        if let Some(calls) = cx.take_calls() {
+        if let Some(calls) = cx.effects.records.take_calls() {
             self.frame.calls = calls;
         }
-        let mut written = UpdatedKeys::InTurn {
-            keys: &mut self.written,
-            first: self.frame.first_written,
-        };
-        cx.updated.iter().for_each(|(key, _)| written.add(key));
-        self.overlay = cx.overlay;
+        let mut written = self.updated_keys();
+        cx.effects
+            .updated
+            .iter()
+            .for_each(|(key, _)| written.add(key));
+        self.overlay = cx.effects.overlay;
         cx.actions
     }
 
@@ -174,23 +175,11 @@ impl Context {
             .filter(|announced| announced.is_by_hand() && self.checks_writes())
     }
 
-    /// Returns the name of the current agent, which is the author of its events. Inside of an
-    /// instance of a workflow (`as second`), the name of the instance is its prefix, as in
-    /// `second::critic`.
-    pub fn agent_name(&self) -> &str {
-        self.author()
-    }
-
     pub(crate) fn author(&self) -> &Name {
         self.frame
             .author
             .as_ref()
             .unwrap_or_else(|| self.frame.path.name())
-    }
-
-    /// Returns the path of the agent in the tree, with rounds.
-    pub fn path(&self) -> &Path {
-        &self.frame.path
     }
 
     /// Returns the parallel branch of the agent, such as `par.left`, or `each_1[3]` for an element.
@@ -201,20 +190,20 @@ impl Context {
     /// Marks keys as written that a tool call has updated, now or in the execution that recorded
     /// the call.
     pub(crate) fn mark_updated(&mut self, updated: &[(Name, Value)]) {
-        let mut written = UpdatedKeys::InTurn {
-            keys: &mut self.written,
-            first: self.frame.first_written,
-        };
         for (key, _) in updated {
-            written.add(key);
+            self.updated_keys().add(key);
             if let Some(scope) = &self.around.scope {
                 scope.mark_written(key);
             }
         }
     }
 
-    pub(crate) fn branch_shared(&self) -> &Option<Arc<str>> {
-        &self.branch
+    /// Returns the list of the keys that this turn has written.
+    fn updated_keys(&mut self) -> UpdatedKeys<'_> {
+        UpdatedKeys::InTurn {
+            keys: &mut self.written,
+            first: self.frame.first_written,
+        }
     }
 
     pub(crate) fn resources(&self) -> &SharedResources {

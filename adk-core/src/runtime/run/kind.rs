@@ -1,7 +1,7 @@
 //! [`RunKind`]: how a run came to this process, with the data that only such runs have.
 
 use super::replay::Replay;
-use super::{CallPlace, Run, TraceSpan};
+use super::{CallStep, CallerPlace, Run, TraceSpan};
 use crate::runtime::live::LiveInput;
 use crate::store::engine::{
     BranchTask, Claim, ClaimedRun, NestedEngine, RunRecord, StepKey, is_failure,
@@ -49,8 +49,10 @@ pub(crate) struct NestedRun {
     /// Maps the steps of this run to records of the outer run. `None` if the engine records the
     /// tool call as a whole.
     pub(crate) engine: Option<Arc<NestedEngine>>,
+    /// The agent that makes the tool call.
+    pub(crate) by: CallerPlace,
     /// The tool call that executes this run.
-    pub(crate) call: CallPlace,
+    pub(crate) step: Arc<CallStep>,
     /// Keys that the call had set before this run, which sees them. The store does not have them
     /// yet.
     pub(crate) set: Vec<Name>,

@@ -1,7 +1,7 @@
 //! Runs of agents that are used as tools.
 
 use super::kind::NestedRun;
-use super::{CallPlace, Run, RunIdentity, RunKind, RunLimits};
+use super::{CallStep, CallerPlace, Run, RunIdentity, RunKind, RunLimits};
 use crate::Name;
 use crate::store::engine::{Engine, MemoryEngine, NestedEngine};
 use crate::store::event::StateDelta;
@@ -18,7 +18,7 @@ impl Run {
         outer: &Arc<Run>,
         delta: &StateDelta,
         call_name: Option<Name>,
-        call: CallPlace,
+        (by, step): (CallerPlace, Arc<CallStep>),
     ) -> Self {
         let session = Arc::new(outer.session().copy_with(delta));
         let mut config = outer.limits.config.clone();
@@ -34,7 +34,8 @@ impl Run {
         let kind = RunKind::Nested(Box::new(NestedRun {
             outer: outer.clone(),
             engine: nested,
-            call,
+            by,
+            step,
             set: delta.iter().map(|(key, _)| key.clone()).collect(),
         }));
         let run = Self::new(

@@ -35,19 +35,9 @@ impl Context {
     }
 }
 
-accessors!(ReadonlyContext);
+accessors!(ReadonlyContext, self => self.run, &self.agent, &self.path);
 
 impl ReadonlyContext {
-    /// Returns the name of the agent.
-    pub fn agent_name(&self) -> &str {
-        &self.agent
-    }
-
-    /// Returns the path of the agent in the tree, with rounds.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Returns the value of a key; `None` when nothing has written it.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! [`Services`]: what all runs of a runner share.
 
-use super::{Models, Plugins, Run};
+use super::{Hooks, Models, Run};
 use crate::memory::{MemoryEntry, MemoryService};
 use crate::runtime::resources::SharedResources;
 use crate::spec::Prices;
@@ -12,7 +12,7 @@ pub(crate) struct Services {
     pub(crate) artifacts: Arc<dyn ArtifactStore>,
     pub(crate) memory: Option<Arc<dyn MemoryService>>,
     pub(crate) models: Models,
-    pub(crate) plugins: Plugins,
+    pub(crate) plugins: Hooks,
     pub(crate) resources: SharedResources,
     pub(crate) prices: Option<Arc<Prices>>,
 }
@@ -24,7 +24,7 @@ impl Services {
             artifacts: Arc::new(crate::MemoryArtifacts::new()),
             memory: None,
             models: Models::new(Arc::new(crate::model::NoProvider)),
-            plugins: Plugins::default(),
+            plugins: Hooks::default(),
             resources,
             prices: None,
         }

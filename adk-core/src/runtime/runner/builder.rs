@@ -11,7 +11,8 @@ use crate::memory::MemoryService;
 use crate::model::Model;
 use crate::model::{ModelProvider, ModelRef, RateLimit};
 use crate::runtime::resources::{Needs, NoResources, Resources, SharedResources};
-use crate::runtime::run::{Models, Plugin, Plugins, RunConfig, Services};
+use crate::runtime::run::hooks::Hook;
+use crate::runtime::run::{Hooks, Models, Plugin, RunConfig, Services};
 use crate::runtime::workflow::Workflow;
 use crate::spec::Prices;
 use crate::store::engine::Engine;
@@ -36,7 +37,7 @@ pub struct RunnerBuilder<P, R = NoResources> {
     store: StoreParts,
     /// The sessions, engine, artifacts and memory that replace those of the store.
     parts: StoreParts,
-    plugins: Plugins,
+    plugins: Hooks,
     config: RunConfig,
     workflows: Vec<Arc<dyn NamedWorkflow>>,
     resources: SharedResources,
@@ -54,7 +55,7 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
             provider: None,
             store: StoreParts::default(),
             parts: StoreParts::default(),
-            plugins: Plugins::default(),
+            plugins: Hooks::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
             resources: SharedResources::new(NoResources),
@@ -188,7 +189,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// Adds a plugin. Every run calls it after the plugins that were added before.
     #[must_use]
     pub fn plugin(mut self, plugin: impl Plugin) -> Self {
-        self.plugins.0.push(Arc::new(plugin));
+        self.plugins.push(Hook::Plugin(Arc::new(plugin)));
         self
     }
 

@@ -1,14 +1,13 @@
 //! Calls of plugin hooks that concern a whole run.
 
-use crate::runtime::callback;
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, hooks};
 use crate::{Content, Event, Name, Result};
 
 /// Returns the message of the user as plugins change it.
 pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<Content> {
     let mut own = cx.callback_context();
     own.refuse_updates("before the message of the user is committed");
-    let answer = callback::on_user_message(&mut own, &message).await;
+    let answer = hooks::on_user_message(&mut own, &message).await;
     cx.end_callback(own);
     Ok(answer?.unwrap_or(message))
 }
@@ -17,7 +16,7 @@ pub(super) async fn user_message(message: Content, cx: &mut Context) -> Result<C
 /// `model`, since no agent has run.
 pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
     let mut own = cx.callback_context();
-    let answer = callback::before_run(&mut own).await;
+    let answer = hooks::before_run(&mut own).await;
     cx.end_callback(own);
     let Some(content) = answer? else {
         cx.flush().await?;
@@ -32,7 +31,7 @@ pub(super) async fn is_answered(cx: &mut Context) -> Result<bool> {
 /// Calls the plugins after the run.
 pub(super) async fn after_run(cx: &mut Context) -> Result<()> {
     let mut own = cx.callback_context();
-    let result = callback::after_run(&mut own).await;
+    let result = hooks::after_run(&mut own).await;
     cx.end_callback(own);
     result?;
     cx.flush().await

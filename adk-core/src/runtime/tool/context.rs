@@ -5,9 +5,8 @@ use crate::memory::MemoryEntry;
 use crate::model::Usage;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
-    Artifacts, CallPlace, CallStep, CallbackContext, CallbackPlace, CallbackSteps, Context,
-    KeyScope, Meter, Overlay, Run, State, ToolActions, TraceSpan, Updates, WriteRules, Writer,
-    WriterKind, accessors, is_update,
+    Artifacts, CallStep, CallbackContext, Context, Effects, KeyScope, Meter, Overlay, Records, Run,
+    State, ToolActions, TraceSpan, WriterKind, accessors, is_update,
 };
 use crate::store::engine::CallKind;
 use crate::store::event::{Event, StateDelta};
@@ -21,16 +20,11 @@ use std::sync::Arc;
 pub struct ToolContext {
     /// Actions that the call requests from the agent and the workflow.
     pub actions: ToolActions,
-    run: Arc<Run>,
-    scope: Option<Arc<KeyScope>>,
-    place: CallPlace,
+    effects: Effects,
     called: CalledTool,
     /// Error that ends the run: a write that the tool must not make, or an error that a model
     /// cannot correct.
     refused: Option<Error>,
-    overlay: Overlay,
-    /// Updated stored keys with their new values, one entry per update.
-    updated: Vec<(Name, Value)>,
     /// Usage of the model calls of inner agents.
     usage: Usage,
     /// Answers to the questions of this call.
@@ -42,13 +36,13 @@ pub struct ToolContext {
     pub(crate) trace: Option<Arc<TraceSpan>>,
 }
 
-/// Request of a call, and the writes that it may make.
+/// Call with its tool.
 #[derive(Clone)]
 struct CalledTool {
     call: Arc<FunctionCall>,
+    step: Arc<CallStep>,
     /// Called tool, which announces the keys that it writes.
     tool: Option<Arc<dyn DynTool>>,
-    rules: WriteRules,
     unchecked: bool,
 }
 
@@ -71,7 +65,7 @@ pub struct ToolRecord {
     pub usage: Usage,
 }
 
-accessors!(ToolContext);
+accessors!(ToolContext, self => self.effects.run, &self.effects.by.agent, &self.effects.by.path);
 
 impl ToolContext {
     /// Creates the context of a call by the current agent.
@@ -83,23 +77,14 @@ impl ToolContext {
     ) -> Self {
         Self {
             actions: ToolActions::default(),
-            run: cx.run.clone(),
-            scope: cx.around.scope.clone(),
-            place: CallPlace {
-                agent: cx.author().clone(),
-                path: cx.path().clone(),
-                branch: cx.branch_shared().clone(),
-                step,
-            },
+            effects: cx.effects(Overlay::default(), Records::Within(step.clone())),
             called: CalledTool {
                 call,
+                step,
                 tool: tool.cloned(),
-                rules: cx.write_rules(),
                 unchecked: cx.around.unchecked,
             },
             refused: None,
-            overlay: Overlay::default(),
-            updated: Vec::new(),
             usage: Usage::default(),
             answers: Vec::new(),
             records_under: None,
@@ -128,11 +113,11 @@ impl ToolContext {
     }
 
     pub(crate) fn into_record(self) -> ToolRecord {
-        let (state_delta, artifact_delta) = self.overlay.into_deltas();
+        let (state_delta, artifact_delta) = self.effects.overlay.into_deltas();
         ToolRecord {
             actions: self.actions,
             state_delta,
-            updated: self.updated,
+            updated: self.effects.updated,
             artifact_delta,
             usage: self.usage,
         }
@@ -151,9 +136,10 @@ impl ToolContext {
             usage,
         } = left;
         (self.actions, self.usage) = (actions, usage);
-        self.overlay.state_delta = state_delta;
+        let overlay = &mut self.effects.overlay;
+        overlay.state_delta = state_delta;
         if !artifact_delta.is_empty() {
-            self.overlay.artifact_delta = artifact_delta;
+            overlay.artifact_delta = artifact_delta;
         }
     }
 
@@ -190,19 +176,27 @@ impl ToolContext {
     /// Creates the context of an agent that is used as a tool. The agent has its own run, below the
     /// caller, which begins with the state that this call sees, including writes of earlier calls.
     pub(crate) fn inner_context(&self, name: Name) -> Context {
-        let mut delta = self.place.step.seen.clone();
-        delta.extend(self.overlay.state_delta.clone());
+        let Effects {
+            run,
+            scope,
+            by,
+            overlay,
+            ..
+        } = &self.effects;
+        let step = &self.called.step;
+        let mut delta = step.seen.clone();
+        delta.extend(overlay.state_delta.clone());
         let call_name = self.records_under.clone();
-        let run = Run::nested(&self.run, &delta, call_name, self.place.clone());
-        let scope = self.scope.as_ref().map(KeyScope::fork);
+        let run = Run::nested(run, &delta, call_name, (by.clone(), step.clone()));
+        let scope = scope.as_ref().map(KeyScope::fork);
         if let Some(scope) = &scope {
             delta.iter().for_each(|(key, _)| scope.mark_written(key));
         }
-        let mut inner =
-            Context::nested_root(Arc::new(run), self.place.path.child(name, At::Once), scope);
+        let path = by.path.child(name, At::Once);
+        let mut inner = Context::nested_root(Arc::new(run), path, scope);
         inner.around.unchecked = self.called.unchecked;
         inner.trace = self.trace.clone();
-        inner.around.meter = self.place.step.meter.as_ref().map(Meter::for_tool);
+        inner.around.meter = step.meter.as_ref().map(Meter::for_tool);
         inner
     }
 
@@ -218,22 +212,22 @@ impl ToolContext {
         if is_update(event) {
             // The update is already written.
             let delta = event.actions.state_delta.iter();
-            self.updated
+            self.effects
+                .updated
                 .extend(delta.map(|(key, value)| (key.clone(), Value::clone(value))));
             return;
         }
+        let overlay = &mut self.effects.overlay;
         for (key, value) in event.actions.state_delta.iter() {
             // An event contains only the name of a secret, so the value is read from the inner run.
             let secret = secret::kept_name(key, value).and_then(|_| run.get(key));
-            self.overlay
+            overlay
                 .state_delta
                 .insert(key.clone(), secret.unwrap_or_else(|| value.clone()));
         }
         for (name, version) in &event.actions.artifact_delta {
-            self.overlay
-                .artifact_delta
-                .retain(|(other, _)| other != name);
-            self.overlay.artifact_delta.push((name.clone(), *version));
+            overlay.artifact_delta.retain(|(other, _)| other != name);
+            overlay.artifact_delta.push((name.clone(), *version));
         }
     }
 
@@ -248,7 +242,8 @@ impl ToolContext {
             .temp_keys()
             .into_iter()
             .filter(|(key, value)| !is_old(key, value));
-        self.overlay
+        self.effects
+            .overlay
             .state_delta
             .extend(written.collect::<StateDelta>());
     }
@@ -256,49 +251,34 @@ impl ToolContext {
     /// Creates the context of a callback of this call and moves the effects of the call into it;
     /// [`give_back`](Self::give_back) returns them.
     pub(crate) fn callback(&mut self) -> CallbackContext {
-        let mut cx = CallbackContext::new(CallbackPlace {
-            run: &self.run,
-            scope: &self.scope,
-            agent: &self.place.agent,
-            path: &self.place.path,
-            branch: &self.place.branch,
-            call_id: Some(&self.called.call.id),
-            overlay: std::mem::take(&mut self.overlay),
-            actions: std::mem::take(&mut self.actions),
-            steps: CallbackSteps::Within(self.place.step.clone()),
-            rules: self.called.rules.clone(),
-        });
-        cx.updated = std::mem::take(&mut self.updated);
-        cx
+        let actions = std::mem::take(&mut self.actions);
+        CallbackContext::new(actions, self.effects.take(), Some(&self.called.call))
     }
 
     /// Takes the effects of the call back from the context of a callback.
     pub(crate) fn give_back(&mut self, cx: CallbackContext) {
-        (self.overlay, self.actions, self.updated) = (cx.overlay, cx.actions, cx.updated);
+        (self.effects, self.actions) = (cx.effects, cx.actions);
     }
 
     /// Returns the writes and actions up to now, for [`rewind`](Self::rewind).
     pub(crate) fn mark(&self) -> (StateDelta, ToolActions) {
-        (self.overlay.state_delta.clone(), self.actions.clone())
+        let state_delta = self.effects.overlay.state_delta.clone();
+        (state_delta, self.actions.clone())
     }
 
     /// Discards writes and actions since the mark. Files are already stored, so they are still
     /// reported.
     pub(crate) fn rewind(&mut self, mark: (StateDelta, ToolActions)) {
-        (self.overlay.state_delta, self.actions) = mark;
+        (self.effects.overlay.state_delta, self.actions) = mark;
     }
 
     /// Creates a copy for work on another thread. The copy replaces this context when it returns.
     pub(crate) fn copy(&self) -> Self {
         Self {
             actions: self.actions.clone(),
-            run: self.run.clone(),
-            scope: self.scope.clone(),
-            place: self.place.clone(),
+            effects: self.effects.clone(),
             called: self.called.clone(),
             refused: None,
-            overlay: self.overlay.clone(),
-            updated: self.updated.clone(),
             usage: self.usage,
             answers: self.answers.clone(),
             records_under: self.records_under.clone(),
@@ -306,18 +286,8 @@ impl ToolContext {
         }
     }
 
-    /// Returns the name of the calling agent.
-    pub fn agent_name(&self) -> &str {
-        &self.place.agent
-    }
-
-    /// Returns the path of the calling agent, with rounds.
-    pub fn path(&self) -> &Path {
-        &self.place.path
-    }
-
     pub(crate) fn resources(&self) -> &SharedResources {
-        &self.run.services.resources
+        &self.effects.run.services.resources
     }
 
     /// Returns the id of this call. A resumed run has the same id.
@@ -329,7 +299,7 @@ impl ToolContext {
     /// [`ToolError::asks`](crate::ToolError::asks): the run is recorded, and the agent is not a
     /// tool of another agent.
     pub fn may_ask(&self) -> bool {
-        self.run.engine.waits().is_some()
+        self.effects.run.engine.waits().is_some()
     }
 
     /// Returns the answers to the questions of this call so far, in the order of the
@@ -340,24 +310,10 @@ impl ToolContext {
 
     /// Returns the state. Values that are set here are committed with the response event.
     pub fn state(&mut self) -> State<'_> {
-        let updates = Updates::Call {
-            by: self.place.caller(),
-            step: &self.place.step,
-            updated: &mut self.updated,
-        };
-        let CalledTool { tool, rules, .. } = &self.called;
-        let tool = tool.as_ref().filter(|_| rules.is_checked);
-        State {
-            run: &self.run,
-            scope: self.scope.as_deref(),
-            overlay: &mut self.overlay,
-            updates,
-            writer: Writer {
-                by: tool.map_or(WriterKind::Anyone, |tool| WriterKind::Tool(tool.meta())),
-                path: &self.place.path,
-            },
-            refused: Some(&mut self.refused),
-        }
+        let is_checked = self.effects.rules.is_checked;
+        let tool = self.called.tool.as_ref().filter(|_| is_checked);
+        let by = tool.map_or(WriterKind::Anyone, |tool| WriterKind::Tool(tool.meta()));
+        self.effects.state(Some((by, &mut self.refused)))
     }
 
     /// Searches earlier sessions of the user for entries that match a query, best first: ADK's
@@ -367,25 +323,17 @@ impl ToolContext {
     /// Fails with [`ErrorKind::NoMemoryService`](crate::ErrorKind::NoMemoryService), or when the
     /// service fails.
     pub async fn search_memory(&mut self, query: &str) -> Result<Vec<MemoryEntry>> {
-        self.run.search_memory(query).await
+        self.effects.search_memory(query).await
     }
 
     /// Returns the artifacts of the session.
     pub fn artifacts(&mut self) -> Artifacts<'_> {
-        Artifacts {
-            run: &self.run,
-            overlay: &mut self.overlay,
-            calls: None,
-        }
+        self.effects.artifacts()
     }
 }
 
 impl fmt::Debug for ToolContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "ToolContext({}, call {})",
-            self.place.path, self.called.call.id
-        )
+        write!(f, "ToolContext({}, call {})", self.path(), self.call_id())
     }
 }

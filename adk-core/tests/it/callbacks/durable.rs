@@ -9,7 +9,7 @@ use adk_build::engine::{
 use adk_build::model::ModelRequest;
 use adk_build::session::Location;
 use adk_build::testing::Reply as ScriptedReply;
-use adk_build::{FunctionCall, Plugin, Result, WithCallbacks};
+use adk_build::{Agent, AgentMeta, Context, Flow, FunctionCall, Plugin, Result, WithCallbacks};
 
 /// A journal that records the steps of all runs by their path, and replays them.
 #[derive(Clone, Default)]
@@ -283,5 +283,65 @@ async fn pieces_of_a_reply_change_no_write_and_no_call_number() {
         }
         assert!(runs[0].0.iter().any(|event| event.contains("asked=true")));
         assert_eq!(runs[0], runs[1], "steps of the plugin: {steps:?}");
+    }
+}
+
+/// A plugin that refuses an event: by an error, or by an event that it may not make.
+struct Refusing {
+    fails: bool,
+}
+
+impl Plugin for Refusing {
+    fn name(&self) -> &str {
+        "refusing"
+    }
+
+    async fn on_event(&self, cx: &mut CallbackContext, _: &Event) -> Result<Option<Event>> {
+        cx.step("seen", async { Ok(()) }).await?;
+        if self.fails {
+            return Err(adk_build::Error::other("refused"));
+        }
+        let mut event = Event::new();
+        event.actions.state_delta = [("unannounced", json!(1))].into_iter().collect();
+        Ok(Some(event))
+    }
+}
+
+/// An agent that continues after a refused event.
+struct Continuing;
+
+impl Agent for Continuing {
+    const META: AgentMeta<'static> = AgentMeta::custom("a");
+
+    async fn run(&self, cx: &mut Context) -> Result<Flow> {
+        for turn in 1..=2 {
+            let value: i32 = cx.step("own", async move { Ok(turn) }).await?;
+            assert_eq!(value, turn);
+            assert!(cx.emit(Event::new().with_text("hello")).await.is_err());
+        }
+        Ok(Flow::Continue)
+    }
+}
+
+/// The calls after a refused event have new numbers.
+#[tokio::test]
+async fn a_refused_event_changes_no_call_number() {
+    for fails in [true, false] {
+        let journal = Journal::default();
+        let builder = Runner::builder()
+            .engine(journal.clone())
+            .plugin(Refusing { fails });
+        let runner: Runner = builder.build().unwrap();
+        let tree = Tree::new("w", vec![run(Continuing)]);
+        runner.run(&tree, "go").await.unwrap();
+        assert_eq!(
+            journal.keys(),
+            [
+                "w/a:step.own@0",
+                "w/a:callback.seen@0",
+                "w/a:step.own@1",
+                "w/a:callback.seen@1"
+            ]
+        );
     }
 }

@@ -30,9 +30,8 @@ pub(super) fn closure_callback(
     }
     rewrite_body(callback, hook, is_direct, ends);
     compare_types(callback);
-    let add = format_ident!("add_{hook}");
-    let add = quote_spanned!(hook.span()=> __adk::callback::closure::#add);
-    Some(quote!(#add(#to, #value);))
+    let hooks = quote_spanned!(hook.span()=> __adk::callback::closure::hooks);
+    Some(quote!(#hooks(#to).#hook(#value);))
 }
 
 /// Returns whether the closure has no enclosing block that it could capture from.

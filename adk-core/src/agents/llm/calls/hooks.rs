@@ -3,8 +3,7 @@
 
 use super::outcome::CallOutcome;
 use crate::agents::llm::agent::LlmAgent;
-use crate::runtime::callback::{self, ToolCallbacks};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, Hooks, hooks};
 use crate::runtime::tool::{ToolContext, ToolError, ToolErrorKind};
 use crate::{Error, ErrorKind, FunctionCall, Result};
 use serde_json::Value;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 /// The callbacks around one tool call. They are part of the recorded call, so this type owns its
 /// values.
 pub(super) struct ToolHooks {
-    own: ToolCallbacks,
+    own: Hooks,
     is_watched: bool,
     /// Whether an error of a tool ends the run (`RunConfig::tool_errors_end_run`).
     is_strict: bool,
@@ -21,7 +20,7 @@ pub(super) struct ToolHooks {
 
 impl ToolHooks {
     pub(super) fn new(agent: &LlmAgent, cx: &Context) -> Self {
-        let own = agent.settings.tool_callbacks.clone();
+        let own = agent.settings.tool_callbacks.0.clone();
         let is_watched = !own.is_empty() || !cx.run.services.plugins.is_empty();
         Self {
             own,
@@ -46,7 +45,7 @@ impl ToolHooks {
         }
         Box::pin(async move {
             let mut own = cx.callback();
-            let given = callback::before_tool(&self.own, &mut own, Arc::make_mut(call)).await;
+            let given = hooks::before_tool(&self.own, &mut own, Arc::make_mut(call)).await;
             cx.give_back(own);
             given
         })
@@ -101,7 +100,7 @@ impl ToolHooks {
         }
         Box::pin(async move {
             let mut own = cx.callback();
-            let given = callback::on_tool_error(&self.own, &mut own, call, error).await;
+            let given = hooks::on_tool_error(&self.own, &mut own, call, error).await;
             cx.give_back(own);
             given
         })
@@ -121,7 +120,7 @@ impl ToolHooks {
         let mut value = result.into_value();
         Box::pin(async move {
             let mut own = cx.callback();
-            let given = callback::after_tool(&self.own, &mut own, call, &mut value).await;
+            let given = hooks::after_tool(&self.own, &mut own, call, &mut value).await;
             cx.give_back(own);
             Ok(CallOutcome::Value(given?.unwrap_or(value)))
         })

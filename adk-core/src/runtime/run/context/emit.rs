@@ -80,16 +80,21 @@ impl Context {
             return Ok(draft);
         }
         let services = self.run.services.clone();
-        for plugin in services.plugins.iter() {
+        for plugin in services.plugins.plugins() {
             let mut before = draft.event.actions.state_delta.clone();
             before.extend(draft.temp.clone());
             let mut cx = self.context_of_event(draft.event.partial);
-            cx.overlay.state_delta.extend(before.clone());
-            let given = plugin.event(&mut cx, &draft.event).await?;
-            let (after, files) = std::mem::take(&mut cx.overlay).into_deltas();
+            cx.effects.overlay.state_delta.extend(before.clone());
+            let given = plugin.on_event(&mut cx, &draft.event).await;
+            let (after, files) = std::mem::take(&mut cx.effects.overlay).into_deltas();
+            // Also after an error, because the agent may continue: its calls keep their numbers.
+            if !draft.event.partial {
+                self.end_callback(cx);
+            }
+            let given = given?;
             let is_last = given.is_some();
             if let Some(event) = &given {
-                cx.rules.check_stored(
+                self.write_rules().check_stored(
                     event,
                     &before,
                     self.around.scope.as_deref(),
@@ -98,7 +103,6 @@ impl Context {
             }
             let mut event = given.unwrap_or_else(|| (*draft.event).clone());
             if !draft.event.partial {
-                self.end_callback(cx);
                 let set = after
                     .iter()
                     .filter(|(key, value)| before.get(key) != Some(*value));

@@ -4,12 +4,12 @@
 use super::Context;
 use crate::depth::{self, TooDeep};
 use crate::encode::EncodeError;
-use crate::runtime::run::Run;
 use crate::runtime::run::record::{self, RecordSubject};
+use crate::runtime::run::{CallCounts, Run};
 use crate::store::engine::{CallInputs, CallKind, StepKey, is_failure};
 use crate::store::outbox::CountGuard;
 use crate::sync::lock;
-use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Result};
+use crate::{BoxFuture, Error, ErrorKind, Flow, Name, Path, Result};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -171,6 +171,28 @@ impl Context {
             CallInputs::default()
         }
     }
+}
+
+/// Does a side effect. Its result is recorded as a call of the agent at a path, numbered by its
+/// counts. Without counts, the side effect is part of a recorded call, or is not recorded.
+pub(crate) async fn record_call<T, W>(
+    run: &Arc<Run>,
+    calls: Option<(&Path, &mut CallCounts)>,
+    kind: CallKind,
+    name: Name,
+    inputs: CallInputs,
+    work: W,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Send + 'static,
+    W: Future<Output = Result<T>> + Send + 'static,
+{
+    let Some((path, calls)) = calls else {
+        return work.await;
+    };
+    let index = calls.take(kind, &name);
+    let key = StepKey::new(run.id(), path.clone(), kind, name, index);
+    perform(run.clone(), key, inputs, depth::check, work).await
 }
 
 /// Does the work of a step, or returns its recorded result. If the journal contains a failure of

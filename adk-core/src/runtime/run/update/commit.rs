@@ -58,17 +58,19 @@ impl Run {
     ) -> BoxFuture<'a, Result<Stored>> {
         Box::pin(async move {
             let (key, scope) = (named.update.key().clone(), named.scope);
-            if let Some(NestedRun { outer, call, .. }) = self.kind.nested()
+            if let Some(NestedRun {
+                outer, by, step, ..
+            }) = self.kind.nested()
                 && self.is_shared_with_call(&key)
             {
-                let (tool, own) = (call.step.to_string(), at.to_string());
+                let (tool, own) = (step.to_string(), at.to_string());
                 let text = Name::from(format!("{tool}/{own}"));
                 let around = UpdateSlot {
-                    path: call.path.clone(),
+                    path: by.path.clone(),
                     text,
                     is_in_call: true,
                 };
-                let draft = call_draft(outer, call.caller(), &tool, &own);
+                let draft = call_draft(outer, by.caller(), &tool, &own);
                 let (mut draft, update) = named.update.replace_draft(draft);
                 let named = NamedUpdate { update, ..named };
                 let stored = outer.commit_update(around, named).await?;

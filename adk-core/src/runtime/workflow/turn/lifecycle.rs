@@ -8,8 +8,8 @@
 use crate::Flow;
 use crate::LifecycleOutcome;
 use crate::runtime::agent::DynAgent;
-use crate::runtime::callback::{self, AgentCallbacks};
-use crate::runtime::run::{Context, ToolActions};
+use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::run::{Context, Hooks, Said, ToolActions, hooks};
 use crate::spec::AgentMeta;
 use crate::store::event::Event;
 use crate::{Content, Error, ErrorKind, Result};
@@ -31,11 +31,12 @@ pub(crate) enum BeginOutcome {
 }
 
 impl<'a> LifecycleNode<'a> {
-    fn callbacks(self) -> Option<&'a AgentCallbacks> {
-        match self {
+    fn callbacks(self) -> Option<&'a Hooks> {
+        let callbacks = match self {
             Self::Agent(agent) => agent.callbacks_dyn(),
             Self::Block(callbacks) => callbacks,
-        }
+        };
+        callbacks.map(|callbacks| &callbacks.0)
     }
 
     fn stand_in(self, content: Content) -> Result<Event> {
@@ -73,18 +74,18 @@ impl<'a> LifecycleNode<'a> {
     pub(crate) async fn fail(self, error: &Error, cx: &mut Context) {
         if !cx.run.services.plugins.is_empty() {
             let mut own = cx.callback_context();
-            Box::pin(callback::on_agent_error(&mut own, error)).await;
+            Box::pin(hooks::on_agent_error(&mut own, error)).await;
             cx.end_callback(own);
         }
     }
 
     async fn ask_before(self, cx: &mut Context) -> Result<BeginOutcome> {
-        let none = AgentCallbacks::default();
+        let none = Hooks::default();
         let mut own = cx.callback_context();
-        let answer = callback::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = hooks::before_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.end_callback(own);
         match answer? {
-            Some(content) => {
+            Some(Said(content)) => {
                 emit_callback_event(self.stand_in(content)?, actions, cx).await?;
                 Ok(BeginOutcome::Skipped)
             }
@@ -98,12 +99,12 @@ impl<'a> LifecycleNode<'a> {
     }
 
     async fn ask_after(self, cx: &mut Context) -> Result<()> {
-        let none = AgentCallbacks::default();
+        let none = Hooks::default();
         let mut own = cx.callback_context();
-        let answer = callback::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
+        let answer = hooks::after_agent(self.callbacks().unwrap_or(&none), &mut own).await;
         let actions = cx.end_callback(own);
         match answer? {
-            Some(content) => {
+            Some(Said(content)) => {
                 emit_callback_event(Event::new().with_content(content), actions, cx).await
             }
             None if cx.has_pending() => emit_callback_event(Event::new(), actions, cx).await,

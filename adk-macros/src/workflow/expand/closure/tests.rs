@@ -68,7 +68,7 @@ fn closures_return_answers() {
     ] {
         assert_eq!(
             expanded(written),
-            Some(format!("add_before_tool(to,{expected});")),
+            Some(format!("hooks(to).before_tool({expected});")),
             "{written}"
         );
     }
