@@ -125,11 +125,6 @@ pub fn short(text: &str, most: usize) -> String {
     }
 }
 
-/// Converts microseconds to seconds, the unit of ADK's JSON.
-pub fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
-}
-
 /// Formats microseconds since 1970 as a date, such as `2026-11-26T15:12:14Z`.
 pub fn date(micros: u64) -> String {
     let date = i64::try_from(micros)

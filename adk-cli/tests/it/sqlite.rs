@@ -42,7 +42,7 @@ async fn runs_are_listed_by_status_user_and_number() {
     let ids = |args: &[&str]| -> Vec<String> {
         let runs = adk(&store, &[&["runs", "--json"], args].concat()).json();
         let runs = runs.as_array().unwrap().iter();
-        runs.map(|run| run["runId"].as_str().unwrap().to_owned())
+        runs.map(|run| run["run"].as_str().unwrap().to_owned())
             .collect()
     };
     assert_eq!(ids(&["--status", "unfinished"]), [&*run]);
@@ -75,7 +75,7 @@ async fn the_json_of_a_run_has_the_documented_names() {
         .map(String::as_str)
         .collect();
     let run_names = [
-        "runId", "app", "user", "session", "workflow", "status", "isReady", "created", "updated",
+        "run", "app", "user", "session", "workflow", "status", "isReady", "created", "updated",
         "usage",
     ];
     assert_eq!(
@@ -108,7 +108,7 @@ async fn the_json_of_a_run_has_the_documented_names() {
     assert_eq!(
         names,
         [
-            "id", "runId", "user", "session", "path", "question", "schema", "deadline"
+            "id", "run", "user", "session", "path", "question", "schema", "deadline"
         ]
     );
     assert_eq!(wait["id"], *waiting.id);

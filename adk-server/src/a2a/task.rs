@@ -10,6 +10,7 @@ use adk_a2a::{
     Artifact, ListTasksRequest, ListTasksResponse, Message, Part, Role, Task, TaskState, TaskStatus,
 };
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::runner::WaitJson;
 use adk_core::{Event, RunId};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -93,7 +94,7 @@ impl RpcCall {
             (TaskState::Failed, Some(RunEnding::Failed(error)), _) => {
                 vec![Part::text(error.to_string())]
             }
-            (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
+            (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.to_string())],
             _ => Vec::new(),
         };
         let message = (!parts.is_empty()).then(|| Message {
@@ -291,11 +292,10 @@ fn question_parts(waiting: &Waiting) -> [Part; 2] {
         "" => format!("`{}` waits for a value.", waiting.path.name()),
         question => question.to_owned(),
     };
-    let mut data = json!({WAIT: waiting.id, "schema": waiting.schema});
-    if let Some(by) = &waiting.by {
-        data["by"] = json!(by);
-    }
-    [Part::text(question), Part::data(data)]
+    [
+        Part::text(question),
+        Part::data(json!(WaitJson::from(waiting))),
+    ]
 }
 
 fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {
