@@ -1,10 +1,11 @@
 //! `adk runs`, `adk show` and `adk cancel`.
 
 use crate::events::{events_of, summary};
-use crate::output::{Cell, Output, Style, age, date, short};
+use crate::output::{Cell, Output, Style, age, short};
 use crate::store::Place;
 use crate::waits::{question, waits_of};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::memory::iso;
 use adk_core::model::Usage;
 use adk_core::runner::{RunJson, WaitJson};
 use adk_core::session::StateMap;
@@ -211,11 +212,11 @@ impl RunArgs {
             ["session".into(), Cell::from(&*run.session.id)],
             [
                 "began".into(),
-                format!("{} ({} ago)", date(run.created), age(run.created)).into(),
+                format!("{} ({} ago)", iso(run.created), age(run.created)).into(),
             ],
             [
                 "updated".into(),
-                format!("{} ({} ago)", date(run.updated), age(run.updated)).into(),
+                format!("{} ({} ago)", iso(run.updated), age(run.updated)).into(),
             ],
         ];
         rows.extend(
@@ -229,7 +230,7 @@ impl RunArgs {
             rows.push(["waits".into(), Cell::new(&wait.id, Style::Yellow)]);
             let until = wait
                 .deadline
-                .map(|deadline| ["  until".into(), date(deadline).into()]);
+                .map(|deadline| ["  until".into(), iso(deadline).into()]);
             let question = question(wait);
             let question =
                 (!question.is_empty()).then(|| ["  asks".into(), Cell::from(&*question)]);
@@ -276,7 +277,7 @@ fn usage_text(usage: &Usage) -> String {
     let cost = if cost.is_zero() {
         String::new()
     } else {
-        format!(", cost {cost} USD")
+        format!(", cost {cost}")
     };
     format!(
         "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out \

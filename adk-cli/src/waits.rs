@@ -1,8 +1,9 @@
 //! `adk waiting` and `adk answer`.
 
-use crate::output::{Cell, Output, date, short};
+use crate::output::{Cell, Output, short};
 use crate::store::{Opened, Place};
 use adk_core::engine::{RunFilter, Waiting};
+use adk_core::memory::iso;
 use adk_core::runner::WaitJson;
 use adk_core::{AnsweredBy, Answerer, Result, RunId};
 use clap::Args;
@@ -75,7 +76,7 @@ impl List {
                 [
                     Cell::from(&*wait.id),
                     Cell::from(&*wait.user),
-                    wait.deadline.map(date).unwrap_or_default().into(),
+                    wait.deadline.map(iso).unwrap_or_default().into(),
                     short(&question(wait), 80).into(),
                 ]
             });

@@ -1,7 +1,7 @@
 //! Converts runs to A2A tasks.
 
 use super::error::RpcRefusal;
-use super::time::{comparable, timestamp};
+use super::time::{micros, timestamp};
 use super::{RpcCall, card};
 use crate::app::{RunEnding, stored_events, with_status};
 use crate::refuse::Refusal;
@@ -153,7 +153,7 @@ impl RpcCall {
             ));
         }
         let since = request.status_timestamp_after.as_deref().map(|since| {
-            comparable(since).ok_or_else(|| {
+            micros(since).ok_or_else(|| {
                 invalid(
                     "`statusTimestampAfter` is not a UTC time",
                     "write it as `2026-11-26T12:00:00Z`",
@@ -178,7 +178,7 @@ impl RpcCall {
         let mut runs = self.runner.runs(&filter).await?;
         runs.retain(|run| {
             (request.status == TaskState::Unspecified || request.status == task_state(&run.status))
-                && since.is_none_or(|since| timestamp(run.updated).as_str() >= since)
+                && since.is_none_or(|since| run.updated >= since)
         });
         let order = |run: &RunInfo| (run.updated, run.run_id);
         runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
