@@ -32,9 +32,9 @@ pub(super) struct RunDetails<'a> {
 /// An agent or a block that has not ended.
 #[derive(Serialize)]
 pub(super) struct OpenStep {
-    path: String,
+    pub(super) path: String,
     /// The time when it began, in seconds since 1970.
-    since: f64,
+    pub(super) since: f64,
 }
 
 impl<'a> From<&'a RunInfo> for RunDetails<'a> {
