@@ -67,10 +67,8 @@ fn the_schema_of_a_run_has_its_fields() {
     let cost = &full["usage"]["cost"];
     assert_eq!(cost, &json!({"amount": "0.0125", "currency": "EUR"}));
     check(&all["Cost"], cost, cost);
-    let error = ErrorJson {
-        fields: vec![FieldFault::new("topic", "is missing")],
-        ..fault.into()
-    };
+    let mut error = ErrorJson::from(fault);
+    error.fields = vec![FieldFault::new("topic", "is missing")];
     let (error, least) = (json!(error), json!(ErrorJson::new("failed", "it broke")));
     check(&all["Fault"], &error, &least);
     let field = &error["fields"][0];
