@@ -147,10 +147,7 @@ async fn read_ending(
     let now = now.ok_or_else(|| Refusal::missing("run", &run.to_string()))?;
     Ok(match &now.status {
         RunStatus::Finished => Ending::Finished(output(runner, &now).await?),
-        RunStatus::Failed(message) => Ending::Failed {
-            message: message.clone(),
-            code: "failed".to_owned(),
-        },
+        RunStatus::Failed(error) => failure(&error.clone().into()),
         RunStatus::Cancelled => Ending::Cancelled,
         _ => match runner.waiting_of(&filter).await? {
             open if open.is_empty() => {
@@ -170,15 +167,9 @@ fn error_ending(error: &Error) -> Ending {
 }
 
 pub(crate) fn failure(refusal: &Refusal) -> Ending {
-    let json = refusal.to_json();
-    let text = |key: &str| json[key].as_str().unwrap_or_default();
-    let help = if text("help").is_empty() {
-        String::new()
-    } else {
-        format!("; help: {}", text("help"))
-    };
+    let body = refusal.body();
     Ending::Failed {
-        message: format!("{}{help}", text("message")),
-        code: text("kind").to_owned(),
+        message: body.to_string(),
+        code: body.kind.clone(),
     }
 }

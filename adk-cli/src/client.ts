@@ -51,13 +51,13 @@ export class Client {
     let run: Run = await this.begin(name, input, options, {});
     while (run.status !== "finished") {
       if (run.status === "failed" || run.status === "cancelled") {
-        throw new AdkError(502, run.error ?? { message: `the run was ${run.status}` }, run);
+        throw new AdkError(502, run.error ?? { kind: run.status, message: `the run was ${run.status}` }, run);
       }
       for (const wait of run.waiting ?? []) {
         // The path of a wait contains loop rounds and element numbers; the name of a question does not.
         const question = wait.path.replace(/(#|@)\d+|\[\d+\]/g, "");
         const answer = (answers as Record<string, (wait: Wait) => Promise<unknown>>)[question];
-        if (!answer) throw new AdkError(0, { message: `no function answers the question \`${question}\`` }, run);
+        if (!answer) throw new AdkError(0, { kind: "config", message: `no function answers the question \`${question}\`` }, run);
         await this.answer(wait.id, await answer(wait), options.signal);
       }
       for await (const _ of this.events(run.run, undefined, options.signal));
@@ -145,7 +145,7 @@ export class Client {
     });
     if (response.ok) return response;
     const reply = await response.json().catch(() => ({})) as { error?: Fault; run?: string };
-    const fault = reply.error ?? { message: `the server answered ${response.status}` };
+    const fault = reply.error ?? { kind: "failed", message: `the server answered ${response.status}` };
     throw new AdkError(response.status, fault, reply.run ? (reply as unknown as Run) : undefined);
   }
 }

@@ -1,9 +1,10 @@
 //! `adk events`: prints the events of a run, and follows them with `--follow`.
 
-use crate::output::{Output, Style, date, printable, short};
+use crate::output::{Output, Style, printable, short};
 use crate::runs::run_id;
 use crate::store::{Opened, Place};
 use adk_core::engine::RunInfo;
+use adk_core::memory::iso;
 use adk_core::session::{EventFilter, SessionSnapshot};
 use adk_core::{Event, Result, RunId};
 use clap::Args;
@@ -77,7 +78,7 @@ impl Events {
                 format!(" ({})", printable(author))
             };
             self.output
-                .line(format!("{} {path}{author}", date(event.timestamp)))?;
+                .line(format!("{} {path}{author}", iso(event.timestamp)))?;
             for line in summary(event).iter().flat_map(|text| text.lines()) {
                 self.output.line(format!("    {}", printable(line)))?;
             }

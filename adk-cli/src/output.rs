@@ -1,7 +1,6 @@
 //! [`Output`]: prints tables for people and JSON for programs.
 
 use adk_core::Result;
-use chrono::{DateTime, SecondsFormat};
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Display;
@@ -123,22 +122,6 @@ pub fn short(text: &str, most: usize) -> String {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
     }
-}
-
-/// Converts microseconds to seconds, the unit of ADK's JSON.
-pub fn seconds(micros: u64) -> f64 {
-    micros as f64 / 1e6
-}
-
-/// Formats microseconds since 1970 as a date, such as `2026-11-26T15:12:14Z`.
-pub fn date(micros: u64) -> String {
-    let date = i64::try_from(micros)
-        .ok()
-        .and_then(DateTime::from_timestamp_micros);
-    date.map_or_else(
-        || micros.to_string(),
-        |date| date.to_rfc3339_opts(SecondsFormat::Secs, true),
-    )
 }
 
 /// Formats the time since a point, given in microseconds since 1970, such as `3m`.

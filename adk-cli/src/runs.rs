@@ -1,11 +1,13 @@
 //! `adk runs`, `adk show` and `adk cancel`.
 
 use crate::events::{events_of, summary};
-use crate::output::{Cell, Output, Style, age, date, seconds, short};
+use crate::output::{Cell, Output, Style, age, short};
 use crate::store::Place;
-use crate::waits::{WaitJson, question, waits_of};
+use crate::waits::{question, waits_of};
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::memory::iso;
 use adk_core::model::Usage;
+use adk_core::runner::{RunJson, WaitJson};
 use adk_core::session::StateMap;
 use adk_core::{Error, ErrorKind, Event, Result, RunId};
 use clap::{Args, ValueEnum};
@@ -67,27 +69,6 @@ pub fn run_id(text: &str) -> Result<RunId, String> {
         .map_err(|_| "not a run id; help: `adk runs` lists the ids".to_owned())
 }
 
-/// The JSON of a run.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RunJson<'a> {
-    run_id: RunId,
-    app: &'a str,
-    user: &'a str,
-    session: &'a str,
-    workflow: &'a str,
-    status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    is_ready: bool,
-    created: f64,
-    updated: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
-}
-
 /// The JSON of `adk show`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,26 +87,6 @@ struct Step {
     events: usize,
     /// A summary of the last event.
     last: String,
-}
-
-impl<'a> From<&'a RunInfo> for RunJson<'a> {
-    fn from(run: &'a RunInfo) -> Self {
-        let (status, error) = run.status.to_row();
-        Self {
-            run_id: run.run_id,
-            app: &run.session.app,
-            user: &run.session.user,
-            session: &run.session.id,
-            workflow: &run.workflow,
-            status,
-            error,
-            is_ready: run.is_ready,
-            created: seconds(run.created),
-            updated: seconds(run.updated),
-            ended: run.ended().map(seconds),
-            usage: run.usage,
-        }
-    }
 }
 
 impl Runs {
@@ -183,7 +144,7 @@ fn status(run: &RunInfo) -> Cell {
         RunStatus::Paused => Style::Yellow,
         _ => Style::Plain,
     };
-    let (status, _) = run.status.to_row();
+    let status = run.status.name();
     let ready = if run.is_ready { ", ready" } else { "" };
     Cell::new(format!("{status}{ready}"), style)
 }
@@ -218,10 +179,10 @@ impl RunArgs {
         let opened = self.place.open().await?;
         let status = opened.runner.cancel(self.run).await?;
         if status != RunStatus::Cancelled {
-            let (status, _) = status.to_row();
             let message = format!(
-                "run `{}` cannot be cancelled: it has ended ({status})",
-                self.run
+                "run `{}` cannot be cancelled: it has ended ({})",
+                self.run,
+                status.name()
             );
             return Err(Error::new(ErrorKind::Agent, message)
                 .with_help("`adk runs --status unfinished` lists the runs that can be cancelled"));
@@ -251,11 +212,11 @@ impl RunArgs {
             ["session".into(), Cell::from(&*run.session.id)],
             [
                 "began".into(),
-                format!("{} ({} ago)", date(run.created), age(run.created)).into(),
+                format!("{} ({} ago)", iso(run.created), age(run.created)).into(),
             ],
             [
                 "updated".into(),
-                format!("{} ({} ago)", date(run.updated), age(run.updated)).into(),
+                format!("{} ({} ago)", iso(run.updated), age(run.updated)).into(),
             ],
         ];
         rows.extend(
@@ -263,13 +224,13 @@ impl RunArgs {
                 .map(|usage| ["used".into(), usage_text(&usage).into()]),
         );
         if let RunStatus::Failed(error) = &run.status {
-            rows.push(["error".into(), Cell::new(error, Style::Red)]);
+            rows.push(["error".into(), Cell::new(error.to_string(), Style::Red)]);
         }
         for wait in waiting {
             rows.push(["waits".into(), Cell::new(&wait.id, Style::Yellow)]);
             let until = wait
                 .deadline
-                .map(|deadline| ["  until".into(), date(deadline).into()]);
+                .map(|deadline| ["  until".into(), iso(deadline).into()]);
             let question = question(wait);
             let question =
                 (!question.is_empty()).then(|| ["  asks".into(), Cell::from(&*question)]);
@@ -316,7 +277,7 @@ fn usage_text(usage: &Usage) -> String {
     let cost = if cost.is_zero() {
         String::new()
     } else {
-        format!(", cost {cost} USD")
+        format!(", cost {cost}")
     };
     format!(
         "model calls {calls}, tool calls {tool_calls}, tokens in {input_tokens}, tokens out \

@@ -1,11 +1,12 @@
 //! `adk waiting` and `adk answer`.
 
-use crate::output::{Cell, Output, date, seconds, short};
+use crate::output::{Cell, Output, short};
 use crate::store::{Opened, Place};
 use adk_core::engine::{RunFilter, Waiting};
+use adk_core::memory::iso;
+use adk_core::runner::WaitJson;
 use adk_core::{AnsweredBy, Answerer, Result, RunId};
 use clap::Args;
-use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 
@@ -45,42 +46,6 @@ fn json(text: &str) -> Result<Value, String> {
     })
 }
 
-/// The JSON of a wait.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WaitJson<'a> {
-    id: &'a str,
-    run_id: RunId,
-    user: &'a str,
-    session: &'a str,
-    path: String,
-    question: &'a str,
-    schema: &'a Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    deadline: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<&'a AnsweredBy>,
-}
-
-impl<'a> From<&'a Waiting> for WaitJson<'a> {
-    fn from(wait: &'a Waiting) -> Self {
-        Self {
-            id: &wait.id,
-            run_id: wait.run_id,
-            user: &wait.user,
-            session: &wait.session,
-            path: wait.path.to_string(),
-            question: &wait.question,
-            schema: &wait.schema,
-            deadline: wait.deadline.map(seconds),
-            call_id: wait.call_id.as_deref(),
-            by: wait.by.as_ref(),
-        }
-    }
-}
-
 /// Returns the question. A prefix names who may answer, if not the user of the run.
 pub fn question(wait: &Waiting) -> Cow<'_, str> {
     match &wait.by {
@@ -111,7 +76,7 @@ impl List {
                 [
                     Cell::from(&*wait.id),
                     Cell::from(&*wait.user),
-                    wait.deadline.map(date).unwrap_or_default().into(),
+                    wait.deadline.map(iso).unwrap_or_default().into(),
                     short(&question(wait), 80).into(),
                 ]
             });

@@ -63,6 +63,7 @@ pub mod refuse;
 mod registry;
 mod remote;
 mod rows;
+mod run_error;
 pub(crate) mod slot;
 pub(crate) mod update;
 
@@ -78,6 +79,7 @@ pub use record::is_failure;
 pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
 pub use remote::{BranchEnd, BranchReport, BranchTask};
 pub use rows::{Pairs, RunRows, from_text, to_text};
+pub use run_error::RunError;
 pub use slot::{Body, Draft, Slot, Stored};
 pub use update::Update;
 

@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::future::ready;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
 
 /// The highest number of entries in the result of a search.
 pub const MAX_MEMORIES: usize = 20;
@@ -231,22 +232,14 @@ fn is_own_word(c: char) -> bool {
 }
 
 /// Formats microseconds since 1970 as a time in UTC by ISO 8601, to the second:
-/// `2026-11-26T11:36:27Z`.
+/// `2026-11-26T11:36:27Z`. The latest time is the end of the year 9999.
 pub fn iso(micros: u64) -> String {
-    let seconds = micros / 1_000_000;
-    let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years begin in March, so that a leap day is the last of its year.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let march = (5 * day + 2) / 153;
-    let day = day - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
-    let year = era * 400 + year + u64::from(month < 3);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    let time = UNIX_EPOCH + Duration::from_micros(micros.min(LATEST));
+    humantime::format_rfc3339_seconds(time).to_string()
 }
+
+/// The end of the year 9999, in microseconds since 1970.
+const LATEST: u64 = 253_402_300_799_999_999;
 
 /// Memory for as long as the process lives. Each search reads all entries of the user.
 #[derive(Debug, Default)]
@@ -349,7 +342,7 @@ mod tests {
             assert_eq!(iso(days * day), format!("{date}T00:00:00Z"));
             assert_eq!(iso((days + 1) * day - 1), format!("{date}T23:59:59Z"));
         }
-        assert!(iso(u64::MAX).ends_with('Z'));
+        assert_eq!(iso(u64::MAX), "9999-12-31T23:59:59Z");
     }
 
     #[test]

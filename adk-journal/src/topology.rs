@@ -2,12 +2,14 @@
 //! a fitting shape.
 
 use adk_spec::spec::{AgentMeta, KeySpec, Node, NodeKind, Spec, ValueSchema};
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::any::TypeId;
 
-/// The shape of a workflow: its nodes in source order, one line each, indented by their depth, and
-/// the types of their keys.
+/// The shape of a workflow: its nodes in source order with their depths and kinds, and the types of
+/// their keys. It is stored and shown as one line for each node, indented by its depth.
 ///
 /// The shape contains kinds, names and the nesting of nodes, the keys that workflows begin with
 /// (inputs and `let`), and the keys that nodes write or decide by (as `match` and `until` do). It
@@ -26,7 +28,7 @@ use std::any::TypeId;
 /// removed, because prompts may change. A shape that was recorded without types fits any types.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Topology(Vec<TopologyLine>);
+pub struct Topology(Vec<TopologyNode>);
 
 impl Topology {
     /// Returns the shape of an agent. The shape of a workflow includes all nodes inside it.
@@ -37,14 +39,14 @@ impl Topology {
         own.states = root.states;
         own.writes = root.writes.into();
         own.schema = root.schema;
-        Self(nodes.iter().map(TopologyLine::from_node).collect())
+        Self(nodes.iter().map(TopologyNode::from_node).collect())
     }
 
     /// Returns a hash of the shape (FNV-1a, 64 bits), equal in every build and on every machine.
     pub fn hash(&self) -> u64 {
-        let texts = self.0.iter().map(|line| {
-            let keys: Vec<_> = line.keys().iter().map(|key| format!("{key:?}")).collect();
-            format!("{}\n{}", line.text(), keys.concat())
+        let texts = self.0.iter().map(|node| {
+            let keys: Vec<_> = node.keys.iter().map(|key| format!("{key:?}")).collect();
+            format!("{}\n{}", node.line(), keys.concat())
         });
         fnv(FNV, texts.flat_map(String::into_bytes))
     }
@@ -57,14 +59,11 @@ impl Topology {
     /// for a shape without `parallel` and `each`.
     pub fn lineage(&self) -> Vec<u64> {
         let (mut all, mut hash, mut has_branches) = (Vec::new(), FNV, false);
-        for (at, line) in self.0.iter().enumerate() {
-            hash = fnv(hash, line.text().bytes().chain([b'\n']));
-            let text = line.text().trim_start();
-            has_branches |= text.starts_with("parallel ") || text.starts_with("each ");
-            let is_shape = self
-                .0
-                .get(at + 1)
-                .is_none_or(|next| depth(next.text()) <= self.body());
+        for (at, node) in self.0.iter().enumerate() {
+            hash = fnv(hash, node.line().bytes().chain([b'\n']));
+            has_branches |= matches!(node.kind, Some(NodeKind::Parallel | NodeKind::Each));
+            let next = self.0.get(at + 1);
+            let is_shape = next.is_none_or(|next| next.depth <= self.body());
             if has_branches && is_shape {
                 all.push(hash);
             }
@@ -80,21 +79,15 @@ impl Topology {
             return false;
         };
         self.0.iter().zip(own).all(|(then, now)| then.fits(now))
-            && added
-                .first()
-                .is_none_or(|line| depth(line.text()) <= now.body())
+            && added.first().is_none_or(|node| node.depth <= now.body())
     }
 
     /// Returns the nesting depth at which the steps of the workflow's body are listed.
     fn body(&self) -> usize {
-        let mut top = self
-            .0
-            .iter()
-            .map(TopologyLine::text)
-            .filter(|line| depth(line) == 1);
+        let mut top = self.0.iter().filter(|node| node.depth == 1);
         let is_sequence = top
             .next()
-            .is_some_and(|line| line.trim_start().starts_with("sequence "));
+            .is_some_and(|node| node.kind == Some(NodeKind::Sequence));
         if is_sequence && top.next().is_none() {
             2
         } else {
@@ -119,11 +112,11 @@ impl Topology {
     /// ```
     pub fn diff(&self, now: &Self) -> String {
         let (then, now) = (&self.0[..], &now.0[..]);
-        let is_same = |(a, b): &(&TopologyLine, &TopologyLine)| a.text() == b.text();
+        let is_same = |(a, b): &(&TopologyNode, &TopologyNode)| a.is_same(b);
         let head = then.iter().zip(now).take_while(is_same).count();
         let rest = then[head..].iter().rev().zip(now[head..].iter().rev());
         let tail = rest.take_while(is_same).count();
-        let kept = common_lines(&then[head..then.len() - tail], &now[head..now.len() - tail]);
+        let kept = common_nodes(&then[head..then.len() - tail], &now[head..now.len() - tail]);
         let kept = (0..head)
             .map(|at| (at, at))
             .chain(kept.into_iter().map(|(a, b)| (head + a, head + b)));
@@ -132,16 +125,8 @@ impl Topology {
             .map(|back| (then.len() - back, now.len() - back));
         let (mut lines, mut from) = (Vec::new(), (0, 0));
         for (a, b) in kept.chain(tail) {
-            lines.extend(
-                then[from.0..a]
-                    .iter()
-                    .map(|line| diff_line('-', line.text())),
-            );
-            lines.extend(
-                now[from.1..b]
-                    .iter()
-                    .map(|line| diff_line('+', line.text())),
-            );
+            lines.extend(then[from.0..a].iter().map(|node| node.diff_line('-')));
+            lines.extend(now[from.1..b].iter().map(|node| node.diff_line('+')));
             if let (Some(then), Some(now)) = (then.get(a), now.get(b)) {
                 for change in then.type_changes(now) {
                     // Several agents may write the key; report it once.
@@ -165,8 +150,20 @@ fn fnv(hash: u64, bytes: impl Iterator<Item = u8>) -> u64 {
     })
 }
 
-/// A node as one line, with the types of its keys.
+/// A node with the types of its keys.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "TopologyLine", into = "TopologyLine")]
+struct TopologyNode {
+    depth: usize,
+    /// The kind; `None` for a kind of a newer version.
+    kind: Option<NodeKind>,
+    /// The kind, the name, the choices and the keys of the node.
+    text: String,
+    keys: Vec<TopologyKey>,
+}
+
+/// The stored form of a node: one line, indented by its depth.
+#[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum TopologyLine {
     /// A node without keys, or one that was recorded before types were.
@@ -177,43 +174,75 @@ enum TopologyLine {
     },
 }
 
-impl TopologyLine {
-    fn from_node(node: &Node<'_>) -> Self {
-        let (line, keys) = (line(node), keys(node));
-        if keys.is_empty() {
+impl From<TopologyLine> for TopologyNode {
+    fn from(stored: TopologyLine) -> Self {
+        let (line, keys) = match stored {
+            TopologyLine::Plain(line) => (line, Vec::new()),
+            TopologyLine::Typed { line, keys } => (line, keys),
+        };
+        let text = line.trim_start_matches(' ');
+        let kind = text.split(' ').next().unwrap_or_default();
+        let kind: StrDeserializer<'_, serde::de::value::Error> = kind.into_deserializer();
+        Self {
+            depth: (line.len() - text.len()) / 2,
+            kind: NodeKind::deserialize(kind).ok(),
+            text: text.to_owned(),
+            keys,
+        }
+    }
+}
+
+impl From<TopologyNode> for TopologyLine {
+    fn from(node: TopologyNode) -> Self {
+        let line = node.line();
+        if node.keys.is_empty() {
             Self::Plain(line)
         } else {
+            let keys = node.keys;
             Self::Typed { line, keys }
         }
     }
+}
 
-    fn text(&self) -> &str {
-        match self {
-            Self::Plain(line) | Self::Typed { line, .. } => line,
+impl TopologyNode {
+    fn from_node(node: &Node<'_>) -> Self {
+        Self {
+            depth: node.depth,
+            kind: Some(node.kind),
+            text: text(node),
+            keys: keys(node),
         }
     }
 
-    fn keys(&self) -> &[TopologyKey] {
-        match self {
-            Self::Plain(_) => &[],
-            Self::Typed { keys, .. } => keys,
-        }
+    fn line(&self) -> String {
+        format!("{}{}", "  ".repeat(self.depth), self.text)
     }
 
-    /// Returns the keys of both lines whose types do not fit.
+    /// Returns one line of a difference. The nodes of the body begin at the margin.
+    fn diff_line(&self, sign: char) -> String {
+        let indent = "  ".repeat(self.depth.saturating_sub(1));
+        format!("{sign} {indent}{}", self.text)
+    }
+
+    /// Returns whether both nodes are equal apart from types.
+    fn is_same(&self, other: &Self) -> bool {
+        self.depth == other.depth && self.text == other.text
+    }
+
+    /// Returns the keys of both nodes whose types do not fit.
     fn mismatches<'a>(
         &'a self,
         now: &'a Self,
     ) -> impl Iterator<Item = (&'a TopologyKey, &'a TopologyKey)> {
-        let both = self.keys().iter().filter_map(|then| {
+        let both = self.keys.iter().filter_map(|then| {
             let is_same = |now: &&TopologyKey| now.role == then.role && now.name == then.name;
-            Some((then, now.keys().iter().find(is_same)?))
+            Some((then, now.keys.iter().find(is_same)?))
         });
         both.filter(|(then, now)| !then.fits(now))
     }
 
     fn fits(&self, now: &Self) -> bool {
-        self.text() == now.text() && self.mismatches(now).next().is_none()
+        self.is_same(now) && self.mismatches(now).next().is_none()
     }
 
     /// Describes the changes in the types of the keys, one line each.
@@ -337,12 +366,12 @@ fn keys(node: &Node<'_>) -> Vec<TopologyKey> {
         .collect()
 }
 
-/// The largest number of line pairs that a difference compares. Above it, all lines are reported.
+/// The largest number of pairs that a difference compares. Above it, all nodes are reported.
 const MAX_PAIRS: usize = 4_000_000;
 
-/// Returns the positions of the longest common subsequence of two lists of lines.
-fn common_lines(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usize)> {
-    let is_same = |a: usize, b: usize| then[a].text() == now[b].text();
+/// Returns the positions of the longest common subsequence of two lists of nodes.
+fn common_nodes(then: &[TopologyNode], now: &[TopologyNode]) -> Vec<(usize, usize)> {
+    let is_same = |a: usize, b: usize| then[a].is_same(&now[b]);
     let width = now.len() + 1;
     if then.len().saturating_mul(now.len()) > MAX_PAIRS {
         return Vec::new();
@@ -373,18 +402,9 @@ fn common_lines(then: &[TopologyLine], now: &[TopologyLine]) -> Vec<(usize, usiz
     places
 }
 
-/// Returns one line of a difference. The nodes of the body begin at the margin.
-fn diff_line(sign: char, line: &str) -> String {
-    format!("{sign} {}", line.strip_prefix("  ").unwrap_or(line))
-}
-
-fn depth(line: &str) -> usize {
-    (line.len() - line.trim_start().len()) / 2
-}
-
-fn line(node: &Node<'_>) -> String {
-    let mut line = "  ".repeat(node.depth);
-    line.push_str(match node.kind {
+/// Returns the text of a node, which is equal in every version.
+fn text(node: &Node<'_>) -> String {
+    let mut text = String::from(match node.kind {
         NodeKind::Workflow => "workflow",
         NodeKind::Llm => "llm",
         NodeKind::Function => "function",
@@ -419,21 +439,21 @@ fn line(node: &Node<'_>) -> String {
                 .copied(),
         );
     for word in words.filter(|word| !word.is_empty()) {
-        line.push(' ');
-        line.push_str(word);
+        text.push(' ');
+        text.push_str(word);
     }
     for key in &node.begins {
-        line.push_str(" <- ");
-        line.push_str(key.name);
+        text.push_str(" <- ");
+        text.push_str(key.name);
     }
-    // The root has no written keys in its line: its outputs are keys that its agents write.
+    // The root has no written keys in its text: its outputs are keys that its agents write.
     if node.depth > 0 {
         for key in &*node.writes {
-            line.push_str(" -> ");
-            line.push_str(key.name);
+            text.push_str(" -> ");
+            text.push_str(key.name);
         }
     }
-    line
+    text
 }
 
 #[cfg(test)]
@@ -445,7 +465,7 @@ mod tests {
         Topology(
             lines
                 .iter()
-                .map(|line| TopologyLine::Plain((*line).to_owned()))
+                .map(|line| TopologyLine::Plain((*line).to_owned()).into())
                 .collect(),
         )
     }
@@ -626,6 +646,11 @@ mod tests {
         assert_eq!(old.diff(&now), "- function a -> j\n+ function a -> k");
         let again: Topology = serde_json::from_str(&serde_json::to_string(&now).unwrap()).unwrap();
         assert_eq!(again, now);
+        // A kind of a newer version stays as it is.
+        let newer = r#"["workflow w","  teleport a -> k"]"#;
+        let read: Topology = serde_json::from_str(newer).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), newer);
+        assert!(!read.fits(&now) && read.lineage().is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! [`Model`]: the interface to a language model, with the types of its requests and replies.
 
 mod contents;
+mod cost;
 mod request;
 mod response;
 
@@ -8,6 +9,7 @@ pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
 pub use contents::Contents;
 pub use contents::MessageSource;
+pub use cost::Cost;
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
 pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
 

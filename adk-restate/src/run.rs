@@ -121,7 +121,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     let status = match &end {
         Ok(_) => RunStatus::Finished,
         Err(error) if error.kind() == ErrorKind::Cancelled => return Err(Stop::Cancelled),
-        Err(error) => RunStatus::Failed(error.to_string()),
+        Err(error) => RunStatus::Failed(error.into()),
     };
     let report = match end {
         Ok(_) => adk_core::Outcome::report(end),

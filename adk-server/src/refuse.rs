@@ -1,10 +1,11 @@
 //! [`Refusal`]: an error as JSON, `{"error": {"kind", "message", "help", ...}}`.
 
+use adk_core::engine::RunError;
+use adk_core::runner::ErrorJson;
 use adk_core::workflow::FieldFault;
 use adk_core::{Error, ErrorKind, StoreErrorKind};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The error of a request, as the client receives it.
@@ -14,37 +15,20 @@ pub struct Refusal(Box<Inner>);
 #[derive(Debug)]
 struct Inner {
     status: StatusCode,
-    body: Body,
+    body: ErrorJson,
     /// The store error that caused the refusal.
     store: Option<StoreErrorKind>,
     /// Whether the same request may succeed soon.
     is_passing: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Body {
-    kind: String,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-    /// The agent that has failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
-    /// The invalid fields of an input.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<FieldFault>,
-}
-
 impl Refusal {
     /// Creates a refusal with a status, a kind in snake case, and a fact.
     pub fn new(status: StatusCode, kind: impl Into<String>, message: impl Into<String>) -> Self {
-        let body = Body {
-            kind: kind.into(),
-            message: message.into(),
-            help: None,
-            path: None,
-            fields: Vec::new(),
-        };
+        Self::from_body(status, ErrorJson::new(kind, message))
+    }
+
+    fn from_body(status: StatusCode, body: ErrorJson) -> Self {
         let is_passing = matches!(
             status,
             StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS
@@ -127,7 +111,7 @@ impl Refusal {
     /// Returns the body as text: the fact, then the remedy.
     #[cfg(feature = "mcp")]
     pub(crate) fn text(&self) -> String {
-        let Body {
+        let ErrorJson {
             message,
             help,
             path,
@@ -144,9 +128,9 @@ impl Refusal {
         format!("{path}{message}{help}")
     }
 
-    /// Returns the body as JSON, for the end of a stream.
-    pub fn to_json(&self) -> Value {
-        serde_json::to_value(&self.0.body).unwrap_or_default()
+    /// Returns the body, as the client receives it.
+    pub fn body(&self) -> &ErrorJson {
+        &self.0.body
     }
 }
 
@@ -157,19 +141,20 @@ pub fn short(text: &str) -> String {
 
 impl From<&Error> for Refusal {
     fn from(error: &Error) -> Self {
-        let kind = match serde_json::to_value(error.kind()) {
-            Ok(Value::String(kind)) => kind,
-            Ok(Value::Object(kind)) => kind.keys().next().cloned().unwrap_or_default(),
-            _ => String::new(),
-        };
-        let mut refusal = Self::new(status(error.kind()), kind, error.message());
+        let mut refusal = Self::from(RunError::from(error));
         refusal.0.store = match error.kind() {
             ErrorKind::Store(kind) if error.is_of_store() => Some(kind),
             _ => None,
         };
-        refusal.0.body.help = error.help().map(str::to_owned);
-        refusal.0.body.path = error.path().map(ToString::to_string);
         refusal
+    }
+}
+
+/// The error of a run that the store knows as failed.
+impl From<RunError> for Refusal {
+    fn from(error: RunError) -> Self {
+        let status = error.kind.map_or(StatusCode::BAD_GATEWAY, status);
+        Self::from_body(status, error.into())
     }
 }
 

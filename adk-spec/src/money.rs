@@ -19,14 +19,43 @@ const UNIT: u64 = 1_000_000_000_000;
 const DIGITS: usize = 12;
 
 /// An amount of money, in the currency of the [`Prices`] that it was computed with. Amounts are
-/// exact to the twelfth digit after the point, up to 18 million.
+/// exact to the twelfth digit after the point, up to 18 million. Their JSON is a text, such as
+/// `"0.0125"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
     feature = "workflow",
     derive(serde::Serialize, serde::Deserialize),
-    serde(transparent)
+    serde(into = "String", try_from = "MoneyForm")
 )]
 pub struct Money(u64);
+
+/// The stored forms of [`Money`].
+#[cfg(feature = "workflow")]
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum MoneyForm {
+    /// The number of the smallest amounts, which older versions stored.
+    Parts(u64),
+    Text(String),
+}
+
+#[cfg(feature = "workflow")]
+impl TryFrom<MoneyForm> for Money {
+    type Error = BudgetError;
+
+    fn try_from(form: MoneyForm) -> Result<Self, BudgetError> {
+        match form {
+            MoneyForm::Parts(parts) => Ok(Self(parts)),
+            MoneyForm::Text(text) => text.parse(),
+        }
+    }
+}
+
+impl From<Money> for String {
+    fn from(money: Money) -> Self {
+        money.to_string()
+    }
+}
 
 impl Money {
     /// Zero.
@@ -146,9 +175,31 @@ impl FromStr for Money {
 
 /// A currency: three capital letters, such as `USD`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "workflow",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(into = "String", try_from = "String")
+)]
 pub struct Currency([u8; 3]);
 
+impl From<Currency> for String {
+    fn from(currency: Currency) -> Self {
+        currency.to_string()
+    }
+}
+
+impl TryFrom<String> for Currency {
+    type Error = BudgetError;
+
+    fn try_from(text: String) -> Result<Self, BudgetError> {
+        text.parse()
+    }
+}
+
 impl Currency {
+    /// The dollar of the United States, in which most providers publish their prices.
+    pub const USD: Self = Self(*b"USD");
+
     /// Returns the code of the currency.
     pub fn code(&self) -> &str {
         std::str::from_utf8(&self.0).unwrap_or_default()

@@ -211,7 +211,7 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
     let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
         panic!("the run has not failed")
     };
-    assert!(error.contains("no"), "{error}");
+    assert!(error.message.contains("no"), "{error}");
     assert_eq!(
         usage_of(&info(&runner, cancelled[0]).await),
         Some((1, 10, 2))

@@ -163,7 +163,7 @@ pub async fn write_claim<C: Connection>(
         claim.run_id.to_string().into(),
         owner.into(),
         claim.epoch.into(),
-        status.to_row().0.into(),
+        status.name().into(),
         now_micros().into(),
     ];
     connection.execute(what, sql, &row[..1]).await?;
@@ -228,6 +228,7 @@ pub async fn close<C: Connection>(
 ) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
+    let error = error.flatten();
     let usage = end.map(|(_, usage)| to_text(usage)).transpose()?;
     let goes_on = claim.is_driven_above() && end.is_some_and(|(status, _)| status.is_open());
     let sql = sql!(
@@ -244,7 +245,7 @@ pub async fn close<C: Connection>(
         owner.into(),
         claim.epoch.into(),
         status.into(),
-        error.flatten().into(),
+        error.as_deref().into(),
         end.map(|_| now_micros()).into(),
         usage.as_deref().into(),
         goes_on.into(),

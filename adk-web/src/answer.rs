@@ -20,18 +20,9 @@ impl<E: Into<Refusal>> From<E> for AdkFault {
 
 impl IntoResponse for AdkFault {
     fn into_response(self) -> Response {
-        let error = self.0.to_json();
-        json_response(
-            self.0.status(),
-            &json!({"detail": one_line(&self.0), "error": error}),
-        )
-    }
-}
-
-pub(crate) fn one_line(error: &Refusal) -> String {
-    match error.to_json()["help"].as_str() {
-        Some(help) => format!("{}; help: {help}", error.message()),
-        None => error.message().to_owned(),
+        let error = self.0.body();
+        let body = json!({"detail": error.to_string(), "error": error});
+        json_response(self.0.status(), &body)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Runs: a message starts a run, and a function response resumes the run that waits for it.
 
-use crate::answer::{Answer, invalid_body, no_session, ok, one_line, read};
+use crate::answer::{Answer, invalid_body, no_session, ok, read};
 use crate::owner::AppUser;
 use crate::view;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus, Waiting};
 use adk_core::runner::SessionHandle;
 use adk_core::session::{EventFilter, SessionSnapshot};
-use adk_core::{Content, Error, ErrorKind, EventId, RunId, Runner, StateDelta};
+use adk_core::{Content, ErrorKind, EventId, RunId, Runner, StateDelta};
 use adk_server::protocol::{
     App, Body, Caller, Listener, Refusal, RunEnding, RunItem, RunStart, Shared, StartOutcome, Who,
     json_response, run_id, sse_response, stored_events,
@@ -92,15 +92,15 @@ async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answ
 
 /// Returns an error as an event.
 fn error_event(refusal: &Refusal) -> Value {
-    let details = refusal.to_json();
+    let details = refusal.body();
     let time = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     json!({
-        "error": one_line(refusal),
+        "error": details.to_string(),
         "error_details": {
-            "error_type": details["kind"],
-            "error_message": details["message"],
+            "error_type": details.kind,
+            "error_message": details.message,
             "timestamp": time.as_secs_f64(),
         },
     })
@@ -323,7 +323,7 @@ impl RunReader {
             return Ok(());
         };
         if let RunStatus::Failed(error) = &run.status {
-            return Err(Error::new(ErrorKind::Agent, error.clone()).into());
+            return Err(error.clone().into());
         }
         let waits = self.runner.waiting_of(&RunFilter::of_run(self.run)).await?;
         let events = stored_events(&self.runner, &run, None).await?;

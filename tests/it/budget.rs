@@ -53,13 +53,13 @@ async fn each_reply_and_the_run_report_their_cost() {
         .reply(usage_reply(50, 20));
     let runner = runner(model);
     let outcome = runner.run(&Writing::default(), "cats").await.unwrap();
-    assert_eq!(outcome.usage.cost.to_string(), "0.10");
+    assert_eq!(outcome.usage.cost.to_string(), "0.10 USD");
     let costs = outcome.cost_by_agent();
     let costs: Vec<_> = costs
         .iter()
         .map(|(agent, usage)| format!("{agent} {}", usage.cost))
         .collect();
-    assert_eq!(costs, ["critic 0.07", "writer 0.03"]);
+    assert_eq!(costs, ["critic 0.07 USD", "writer 0.03 USD"]);
     let told: Vec<_> = outcome
         .session()
         .events()
@@ -197,7 +197,7 @@ async fn a_call_waits_until_a_parallel_call_releases_its_reserve() {
         .reply(slow());
     let start = tokio::time::Instant::now();
     let outcome = runner(model).run(&Both::default(), "cats").await.unwrap();
-    assert_eq!(outcome.usage.cost.to_string(), "0.06");
+    assert_eq!(outcome.usage.cost.to_string(), "0.06 USD");
     assert_eq!(
         start.elapsed().as_secs(),
         10,
@@ -326,7 +326,7 @@ async fn recorded_costs_count_when_a_run_is_resumed() {
         runner().answer(&waiting.id, true).await.unwrap();
         match runner().resume(&Paying::default(), waiting.run_id).await {
             Ok(outcome) => assert!(
-                fits && outcome.usage.cost.to_string() == "0.30",
+                fits && outcome.usage.cost.to_string() == "0.30 USD",
                 "{outcome:?}"
             ),
             Err(error) => assert!(

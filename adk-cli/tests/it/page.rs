@@ -2,7 +2,7 @@
 //! adk-workflow-cli --test it page` updates it.
 use crate::support::{Folder, run_program, runner};
 use adk::Waiting;
-use chrono::{DateTime, SecondsFormat};
+use adk_core::memory::iso;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,10 +14,7 @@ const SECONDS: &str = "1795706556.196";
 
 /// Replaces ids and times, which differ in each run, by the values in the page.
 fn normalized(text: &str, waiting: &Waiting) -> String {
-    let deadline = waiting.deadline.unwrap().try_into().unwrap();
-    let deadline = DateTime::from_timestamp_micros(deadline)
-        .unwrap()
-        .to_rfc3339_opts(SecondsFormat::Secs, true);
+    let deadline = iso(waiting.deadline.unwrap());
     let text = text
         .replace(&waiting.run_id.to_string(), RUN)
         .replace(&deadline, DEADLINE);

@@ -20,7 +20,7 @@ async fn commands_show_answer_and_copy_a_run() {
     let waiting = pause_run(&runner, "ann", "s1").await;
     let run = waiting.run_id.to_string();
     assert_eq!(
-        adk(url, &["runs", "--status", "unfinished", "--json"]).json()[0]["runId"],
+        adk(url, &["runs", "--status", "unfinished", "--json"]).json()[0]["run"],
         *run
     );
     assert_eq!(

@@ -42,7 +42,7 @@ async fn runs_are_listed_by_status_user_and_number() {
     let ids = |args: &[&str]| -> Vec<String> {
         let runs = adk(&store, &[&["runs", "--json"], args].concat()).json();
         let runs = runs.as_array().unwrap().iter();
-        runs.map(|run| run["runId"].as_str().unwrap().to_owned())
+        runs.map(|run| run["run"].as_str().unwrap().to_owned())
             .collect()
     };
     assert_eq!(ids(&["--status", "unfinished"]), [&*run]);
@@ -75,7 +75,7 @@ async fn the_json_of_a_run_has_the_documented_names() {
         .map(String::as_str)
         .collect();
     let run_names = [
-        "runId", "app", "user", "session", "workflow", "status", "isReady", "created", "updated",
+        "run", "app", "user", "session", "workflow", "status", "isReady", "created", "updated",
         "usage",
     ];
     assert_eq!(
@@ -108,7 +108,7 @@ async fn the_json_of_a_run_has_the_documented_names() {
     assert_eq!(
         names,
         [
-            "id", "runId", "user", "session", "path", "question", "schema", "deadline"
+            "id", "run", "user", "session", "path", "question", "schema", "deadline"
         ]
     );
     assert_eq!(wait["id"], *waiting.id);
@@ -281,11 +281,34 @@ async fn a_failed_run_shows_its_error() {
         .result
         .unwrap_err();
     let failed = adk(&store, &["runs", "--status", "failed", "--json"]).json();
-    let error = failed[0]["error"].as_str().unwrap();
-    assert!(error.contains("no writer can make it shorter"), "{error}");
+    let error = json!({
+        "kind": "agent",
+        "message": "no writer can make it shorter",
+        "path": "approval/publish",
+    });
+    assert_eq!(failed[0]["error"], error);
     assert_eq!(failed[0]["ended"], failed[0]["updated"]);
+    let text = "agent `publish` (at approval/publish): no writer can make it shorter";
     let shown = adk(&store, &["show", &run]).success_text();
-    assert!(shown.contains(error), "{shown}");
+    assert!(shown.contains(text), "{shown}");
+    // An older version stored the text, and the cost as a number of the smallest amounts.
+    let usage = r#"{"promptTokenCount":12,"candidatesTokenCount":4,"cost":181200000}"#;
+    let rows = rusqlite::Connection::open(&store).unwrap().execute(
+        "UPDATE adkw_runs SET error = ?1, usage = ?2 WHERE id = ?3",
+        [text, usage, &run],
+    );
+    assert_eq!(rows, Ok(1));
+    let old = adk(&store, &["show", &run, "--json"]).json();
+    assert_eq!(old["error"], json!({"kind": "failed", "message": text}));
+    assert_eq!(
+        old["usage"]["cost"],
+        json!({"amount": "0.0001812", "currency": "USD"})
+    );
+    let shown = adk(&store, &["show", &run]).success_text();
+    assert!(
+        shown.contains(text) && shown.contains("cost 0.0001812 USD"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

@@ -20,6 +20,9 @@ const post: string = await client.complete("approval", { topic: "a cat" }, {
 console.log(post);
 const { runs } = await client.runs({ status: "finished" });
 const authors: string[] = [];
+const tokens: number | undefined = runs[0]!.usage?.promptTokenCount;
+const amount: string | undefined = runs[0]!.usage?.cost?.amount;
+if (!tokens || amount !== undefined) throw new Error(JSON.stringify(runs[0]!.usage));
 for await (const event of client.events(runs[0]!.run)) authors.push(event.author);
 console.log(authors.join(" "));
 try {

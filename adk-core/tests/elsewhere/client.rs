@@ -56,7 +56,7 @@ impl RunDriver for Client {
             log.ended(sent.clone());
             log.is(match &report.end {
                 Ok(()) => RunStatus::Finished,
-                Err(error) => RunStatus::Failed(error.to_string()),
+                Err(error) => RunStatus::Failed(error.into()),
             });
             RunReport::from_value(sent).map(Some)
         });

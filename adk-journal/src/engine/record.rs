@@ -1,8 +1,9 @@
 //! Records of steps and answers. A record is a value, an error that is a result, or a failed call.
 
 use super::call::{CallInputs, CallKind, StepKey};
+use super::run_error::RunError;
 use crate::encode::{EncodeError, to_json};
-use crate::{Error, ErrorKind, Name, Path, Result};
+use crate::{Error, ErrorKind, Name, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -36,12 +37,8 @@ struct CallFacts<'a> {
 
 #[derive(Serialize, Deserialize)]
 struct Failed {
-    kind: ErrorKind,
-    message: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    path: Option<Path>,
+    #[serde(flatten)]
+    error: RunError,
     /// The number of attempts until this failure, over all resumes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<u32>,
@@ -117,10 +114,7 @@ pub fn from_failure(error: &Error, attempt: u32) -> Value {
 
 fn error_record(key: &str, error: &Error, attempt: Option<u32>) -> Value {
     let failed = Failed {
-        kind: error.kind(),
-        message: error.message().to_owned(),
-        help: error.help().map(str::to_owned),
-        path: error.path().cloned(),
+        error: error.into(),
         attempt,
     };
     let failed = to_json(&failed).unwrap_or_default();
@@ -232,22 +226,9 @@ fn value(record: Value, subject: RecordSubject<'_>) -> Result<Value> {
             let error = map.shift_remove(ERROR).or_else(|| map.shift_remove(FAILED));
             match (error, map.shift_remove(VALUE)) {
                 (Some(failed), _) => {
-                    let Failed {
-                        kind,
-                        message,
-                        help,
-                        path,
-                        ..
-                    } = serde_json::from_value(failed)
+                    let Failed { error, .. } = serde_json::from_value(failed)
                         .map_err(|error| subject.type_error(error))?;
-                    let mut error = Error::new(kind, message);
-                    if let Some(help) = help {
-                        error = error.with_help(help);
-                    }
-                    return Err(match path {
-                        Some(path) => error.at(&path),
-                        None => error,
-                    });
+                    return Err(error.into());
                 }
                 (None, Some(value)) => value,
                 (None, None) => Value::Object(map),

@@ -1,6 +1,7 @@
 //! The registry of runs: their records, states and waits.
 
 use super::claim::Claim;
+use super::run_error::RunError;
 use crate::event::{Event, StateDelta};
 use crate::model::Usage;
 use crate::session::SessionKey;
@@ -91,7 +92,7 @@ pub enum RunStatus {
     /// The run has ended well.
     Finished,
     /// The run has ended with this error. It can be resumed, which retries transient failures.
-    Failed(String),
+    Failed(RunError),
     /// The run was cancelled, and cannot be resumed.
     Cancelled,
 }

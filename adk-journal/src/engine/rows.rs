@@ -2,6 +2,7 @@
 
 use super::claim::Claim;
 use super::registry::{ClaimedRun, Done, RunRecord, RunStatus};
+use super::run_error::RunError;
 use crate::event::StateDelta;
 use crate::{Error, ErrorKind, Event, Result, StoreErrorKind};
 use serde::Serialize;
@@ -85,16 +86,25 @@ fn parse_pairs<T: DeserializeOwned>(pairs: &Pairs) -> Result<HashMap<String, T>>
 }
 
 impl RunStatus {
-    /// Returns the name of the status in a row, and the error of a failed run.
-    pub fn to_row(&self) -> (&'static str, Option<&str>) {
+    /// Returns the name of the status.
+    pub fn name(&self) -> &'static str {
         match self {
-            Self::Queued => ("queued", None),
-            Self::Running => ("running", None),
-            Self::Paused => ("paused", None),
-            Self::Finished => ("finished", None),
-            Self::Failed(error) => ("failed", Some(error)),
-            Self::Cancelled => ("cancelled", None),
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+            Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
         }
+    }
+
+    /// Returns the name of the status in a row, and the error of a failed run.
+    pub fn to_row(&self) -> (&'static str, Option<String>) {
+        let error = match self {
+            Self::Failed(error) => to_text(error).ok(),
+            _ => None,
+        };
+        (self.name(), error)
     }
 
     /// Reads the status of a row. An unknown name counts as running, so that a process looks at the
@@ -105,7 +115,7 @@ impl RunStatus {
             // `answered`: the run waits, and has an answer that it has not read yet.
             "paused" | "answered" => Self::Paused,
             "finished" => Self::Finished,
-            "failed" => Self::Failed(error.unwrap_or_default()),
+            "failed" => Self::Failed(RunError::from_column(error.unwrap_or_default())),
             "cancelled" => Self::Cancelled,
             _ => Self::Running,
         }

@@ -1,7 +1,7 @@
 //! [`ModelResponse`]: the reply of a model.
 
+use super::Cost;
 use crate::Content;
-use adk_spec::spec::Money;
 use serde::{Deserialize, Serialize};
 
 /// A piece of a reply, or the whole reply.
@@ -117,8 +117,8 @@ pub struct Usage {
     )]
     pub thought_tokens: u64,
     /// Cost by the runner's prices; zero if the runner has no prices, or none for the model.
-    #[serde(skip_serializing_if = "Money::is_zero")]
-    pub cost: Money,
+    #[serde(skip_serializing_if = "Cost::is_zero")]
+    pub cost: Cost,
     /// Number of model calls. Zero in the usage of a single call, because ADK's form of an event
     /// does not have this count.
     #[serde(skip_serializing_if = "is_zero")]
@@ -178,7 +178,7 @@ impl std::ops::Sub for Usage {
         subtract(&mut self.output_tokens, other.output_tokens);
         subtract(&mut self.cached_tokens, other.cached_tokens);
         subtract(&mut self.thought_tokens, other.thought_tokens);
-        self.cost = self.cost.without(other.cost);
+        self.cost = self.cost - other.cost;
         subtract(&mut self.calls, other.calls);
         subtract(&mut self.tool_calls, other.tool_calls);
         self

@@ -131,7 +131,9 @@ async fn a_deadline_passes() {
     match status(&world, run).await {
         RunStatus::Failed(error) => {
             assert!(
-                error.contains("(at hasty/late): no answer arrived in time"),
+                error
+                    .to_string()
+                    .contains("(at hasty/late): no answer arrived in time"),
                 "{error}"
             )
         }

@@ -281,7 +281,7 @@ async fn an_error_is_delivered_unchanged() {
     assert_eq!(error.path().unwrap().to_string(), "failing/both/fail");
     let runs = world.client.runs(&RunFilter::any()).await.unwrap();
     assert!(
-        matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.contains("it broke"))
+        matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.message.contains("it broke"))
     );
 }
 

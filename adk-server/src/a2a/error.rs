@@ -3,6 +3,7 @@
 use crate::refuse::Refusal;
 use adk_a2a::rpc::{ErrorCode, RpcError};
 use adk_core::engine::RunInfo;
+use adk_core::workflow::FieldFault;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
@@ -57,21 +58,16 @@ impl From<Refusal> for RpcRefusal {
             StatusCode::CONFLICT | StatusCode::FORBIDDEN => ErrorCode::UnsupportedOperation,
             _ => ErrorCode::Internal,
         };
-        let body = refusal.to_json();
-        let mut error = RpcError::new(
-            code,
-            body["message"].as_str().unwrap_or_default(),
-            body["help"].as_str(),
-        );
-        if let (Some(fields), Some(data)) = (
-            body["fields"].as_array(),
-            error.data.as_mut().and_then(|data| data.as_array_mut()),
-        ) {
+        let body = refusal.body();
+        let mut error = RpcError::new(code, &*body.message, body.help.as_deref());
+        if let Some(Value::Array(data)) = &mut error.data
+            && !body.fields.is_empty()
+        {
             let named =
-                |fault: &Value| json!({"field": fault["field"], "description": fault["message"]});
+                |fault: &FieldFault| json!({"field": fault.field, "description": fault.message});
             data.push(json!({
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
-                "fieldViolations": fields.iter().map(named).collect::<Vec<_>>(),
+                "fieldViolations": body.fields.iter().map(named).collect::<Vec<_>>(),
             }));
         }
         // Clients that only check the HTTP status must see that the request is forbidden or may be

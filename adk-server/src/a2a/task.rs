@@ -1,7 +1,7 @@
 //! Converts runs to A2A tasks.
 
 use super::error::RpcRefusal;
-use super::time::{comparable, timestamp};
+use super::time::{micros, timestamp};
 use super::{RpcCall, card};
 use crate::app::{RunEnding, stored_events, with_status};
 use crate::refuse::Refusal;
@@ -10,6 +10,7 @@ use adk_a2a::{
     Artifact, ListTasksRequest, ListTasksResponse, Message, Part, Role, Task, TaskState, TaskStatus,
 };
 use adk_core::engine::{RunFilter, RunInfo, RunState, RunStatus, Waiting};
+use adk_core::runner::WaitJson;
 use adk_core::{Event, RunId};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -93,7 +94,7 @@ impl RpcCall {
             (TaskState::Failed, Some(RunEnding::Failed(error)), _) => {
                 vec![Part::text(error.to_string())]
             }
-            (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.clone())],
+            (TaskState::Failed, _, RunStatus::Failed(error)) => vec![Part::text(error.to_string())],
             _ => Vec::new(),
         };
         let message = (!parts.is_empty()).then(|| Message {
@@ -152,7 +153,7 @@ impl RpcCall {
             ));
         }
         let since = request.status_timestamp_after.as_deref().map(|since| {
-            comparable(since).ok_or_else(|| {
+            micros(since).ok_or_else(|| {
                 invalid(
                     "`statusTimestampAfter` is not a UTC time",
                     "write it as `2026-11-26T12:00:00Z`",
@@ -177,7 +178,7 @@ impl RpcCall {
         let mut runs = self.runner.runs(&filter).await?;
         runs.retain(|run| {
             (request.status == TaskState::Unspecified || request.status == task_state(&run.status))
-                && since.is_none_or(|since| timestamp(run.updated).as_str() >= since)
+                && since.is_none_or(|since| run.updated >= since)
         });
         let order = |run: &RunInfo| (run.updated, run.run_id);
         runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
@@ -291,11 +292,10 @@ fn question_parts(waiting: &Waiting) -> [Part; 2] {
         "" => format!("`{}` waits for a value.", waiting.path.name()),
         question => question.to_owned(),
     };
-    let mut data = json!({WAIT: waiting.id, "schema": waiting.schema});
-    if let Some(by) = &waiting.by {
-        data["by"] = json!(by);
-    }
-    [Part::text(question), Part::data(data)]
+    [
+        Part::text(question),
+        Part::data(json!(WaitJson::from(waiting))),
+    ]
 }
 
 fn message(run: &RunInfo, role: Role, parts: Vec<Part>) -> Message {

@@ -12,6 +12,7 @@ use axum::extract::{Extension, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response, sse};
 use futures_util::StreamExt;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
@@ -71,7 +72,7 @@ pub(super) fn stream_response(
             match end {
                 Ok(end) => Some(named_event("end", &end)),
                 Err(refusal) if refusal.is_of_store() => None,
-                Err(refusal) => Some(named_event("error", &refusal.to_json())),
+                Err(refusal) => Some(named_event("error", refusal.body())),
             }
         }
     });
@@ -95,7 +96,7 @@ async fn end_json(runner: &Runner, id: RunId, end: Option<&RunEnding>) -> Result
         .next();
     let run = run.ok_or_else(|| Refusal::missing("run", &id.to_string()))?;
     let (_, json) = run_with_end(runner, run, end).await?;
-    Ok(Value::Object(json))
+    Ok(json)
 }
 
 fn sse_event(event: &Event) -> sse::Event {
@@ -108,6 +109,7 @@ fn sse_event(event: &Event) -> sse::Event {
     }
 }
 
-fn named_event(name: &str, data: &Value) -> sse::Event {
-    sse::Event::default().event(name).data(data.to_string())
+fn named_event(name: &str, data: &impl Serialize) -> sse::Event {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    sse::Event::default().event(name).data(data)
 }

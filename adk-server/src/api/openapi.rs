@@ -249,3 +249,6 @@ fn path(name: &str, description: &str) -> Value {
 fn schemas() -> Value {
     serde_json::from_str(include_str!("schemas.json")).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Lists, shows and cancels runs.
 
-use super::json::{run_json, run_response, run_with_details, with_steps};
+use super::json::{RunDetails, run_response};
 use crate::app::{
     Answer, RunQueryParam, Shared, Who, find_run, parse_run_query, run_id, with_status,
 };
@@ -44,7 +44,7 @@ pub(super) async fn runs(
         .map(|run| run.run_id);
     let runs: Vec<_> = runs
         .iter()
-        .map(|run| with_steps(&app, run, run_json(run)))
+        .map(|run| RunDetails::from(run).with_steps(&app))
         .collect();
     Ok(json_response(
         StatusCode::OK,
@@ -59,8 +59,11 @@ pub(super) async fn run(
 ) -> Answer {
     let runner = app.runner(&caller);
     let run = find_run(&runner, &caller, run_id(&id)?).await?;
-    let json = with_steps(&app, &run, run_with_details(&runner, &run).await?);
-    Ok(run_response(run.run_id, (StatusCode::OK, json)))
+    let details = RunDetails::read(&runner, &run).await?.with_steps(&app);
+    Ok(run_response(
+        run.run_id,
+        (StatusCode::OK, details.to_json()),
+    ))
 }
 
 pub(super) async fn cancel(
@@ -73,8 +76,10 @@ pub(super) async fn cancel(
     let status = app.cancel(&runner, &run).await?;
     let now = find_run(&runner, &caller, run.run_id).await;
     let run = now.unwrap_or_else(|_| with_status(run, status));
-    let json = run_with_details(&runner, &run)
-        .await
-        .unwrap_or_else(|_| run_json(&run));
-    Ok(run_response(run.run_id, (StatusCode::OK, json)))
+    let details = RunDetails::read(&runner, &run).await;
+    let details = details.unwrap_or_else(|_| RunDetails::from(&run));
+    Ok(run_response(
+        run.run_id,
+        (StatusCode::OK, details.to_json()),
+    ))
 }

@@ -1,12 +1,13 @@
 //! Lists and answers waits.
 
-use super::json::{run_response, run_with_details, running_response, wait_json};
+use super::json::{RunDetails, run_response, running_response};
 use crate::app::{
     Answer, Body, Caller, RunQueryParam, Shared, Who, find_run, parse_body, parse_run_query,
     run_id, with_status,
 };
 use crate::refuse::{Refusal, json_response};
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
+use adk_core::runner::WaitJson;
 use adk_core::{RunId, Runner};
 use axum::extract::{Extension, Path, State};
 use axum::http::StatusCode;
@@ -30,7 +31,7 @@ pub(super) async fn waiting(
     let waiting: Vec<_> = waiting
         .iter()
         .filter(|wait| caller.sees_wait(wait))
-        .map(wait_json)
+        .map(WaitJson::from)
         .collect();
     Ok(json_response(StatusCode::OK, &json!({"waiting": waiting})))
 }
@@ -58,8 +59,11 @@ pub(super) async fn answer(
     }
     let now = find_run(&runner, &caller, run.run_id).await;
     let run = now.unwrap_or_else(|_| with_status(run, RunStatus::Running));
-    match run_with_details(&runner, &run).await {
-        Ok(json) => Ok(run_response(run.run_id, (StatusCode::ACCEPTED, json))),
+    match RunDetails::read(&runner, &run).await {
+        Ok(details) => {
+            let reply = (StatusCode::ACCEPTED, details.to_json());
+            Ok(run_response(run.run_id, reply))
+        }
         Err(_) => Ok(running_response(&run)),
     }
 }

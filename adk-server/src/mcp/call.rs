@@ -117,7 +117,7 @@ impl McpCall {
                     return Ok(CallOutcome::Finished(output(&self.runner, &now).await?));
                 }
                 RunStatus::Failed(error) => {
-                    return Err(Refusal::new(StatusCode::BAD_GATEWAY, "failed", &**error));
+                    return Err(error.clone().into());
                 }
                 RunStatus::Cancelled => {
                     return Err(Refusal::new(

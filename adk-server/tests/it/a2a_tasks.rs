@@ -151,7 +151,7 @@ async fn a_message_answers_a_waiting_task() {
     let parts = &task["status"]["message"]["parts"];
     assert_eq!(parts[0]["text"], "May this be published? CATS CATS");
     assert!(
-        parts[1]["data"]["schema"].is_object() && parts[1]["data"]["wait"].is_string(),
+        parts[1]["data"]["schema"].is_object() && parts[1]["data"]["id"].is_string(),
         "{parts}"
     );
     let answer = |id: &str, part: Value| {

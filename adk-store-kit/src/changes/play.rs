@@ -305,8 +305,8 @@ impl<'a> Running<'a> {
             RunStatus::Finished => Ok(Next::Ended),
             RunStatus::Running => Ok(Next::Interrupted),
             RunStatus::Failed(error) => {
-                self.failed(&error)?;
-                if error.contains("max_turns") {
+                self.failed(&error.to_string())?;
+                if error.message.contains("max_turns") {
                     *deployed = self.play.unlimited.clone();
                 }
                 Ok(Next::GoesOn)

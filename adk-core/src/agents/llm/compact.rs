@@ -39,7 +39,7 @@ pub(super) async fn run(
             let mut event = Event::new();
             let summary = EventCompaction::until(end, response.content.text());
             event.actions.compaction = Some(Arc::new(summary));
-            reply::add_call_details(&mut event, response, cx);
+            reply::add_call_details(&mut event, response);
             return cx.emit(event).await.map(drop);
         }
         ModelAnswer::Reply(_) => json!("the model gave no summary"),

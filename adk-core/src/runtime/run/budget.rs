@@ -53,7 +53,7 @@ impl BudgetAccount {
     pub(super) fn spend(&self, usage: &Usage) -> bool {
         let more = match self.budget {
             Budget::Tokens(_) => usage.total_tokens(),
-            Budget::Money(..) => usage.cost.parts(),
+            Budget::Money(..) => usage.cost.amount().parts(),
         };
         let mut state = lock(&self.state);
         state.used = state.used.saturating_add(more);

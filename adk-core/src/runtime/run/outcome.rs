@@ -97,7 +97,7 @@ impl<T> Outcome<T> {
                 .get(COST_KEY)
                 .and_then(Value::as_str);
             let cost = recorded
-                .and_then(|recorded| recorded.split(' ').next()?.parse().ok())
+                .and_then(|recorded| recorded.parse().ok())
                 .unwrap_or_default();
             usage.cost = cost;
             usage.calls = 1;

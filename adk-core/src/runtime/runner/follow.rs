@@ -220,7 +220,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     run.add_usage(used.or(usage).unwrap_or_default());
     match (end, status) {
         (Some(end), _) => end,
-        (None, RunStatus::Failed(error)) => Err(Error::new(ErrorKind::Agent, error)),
+        (None, RunStatus::Failed(error)) => Err(error.into()),
         _ => Ok(()),
     }
 }

@@ -106,7 +106,7 @@ impl QueuedRun {
         if error.kind() == ErrorKind::Store(StoreErrorKind::Missing)
             && let Some(registry) = self.shared.engine.registry()
         {
-            let status = RunStatus::Failed(error.to_string());
+            let status = RunStatus::Failed((&error).into());
             if registry
                 .close(self.claim.id(), status, Usage::default())
                 .await

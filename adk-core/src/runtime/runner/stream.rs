@@ -315,7 +315,7 @@ impl<'a, T: Send + 'static> RunStream<'a, T> {
         let status = match &end {
             Ok(RunEnd::Paused(_)) => RunStatus::Paused,
             Ok(_) => RunStatus::Finished,
-            Err(error) => RunStatus::Failed(error.to_string()),
+            Err(error) => RunStatus::Failed(error.into()),
         };
         let open = match &end {
             Ok(RunEnd::Paused(waiting)) => waiting.clone(),

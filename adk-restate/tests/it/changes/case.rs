@@ -316,7 +316,7 @@ impl<'a> Case<'a> {
     async fn judge(&mut self) {
         let status = self.running.status(self.run).await;
         if let RunStatus::Failed(error) = &status {
-            let failed = self.running.failed(error);
+            let failed = self.running.failed(&error.to_string());
             self.fails_if(failed.err());
         } else if status != RunStatus::Finished {
             self.fails_if(Some(format!("it has ended as {status:?}")));

@@ -7,10 +7,10 @@ use crate::agents::llm::trace;
 use crate::encode::to_json;
 use crate::limit::Permit;
 use crate::model::{
-    GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelResponse,
+    Cost, GenerationConfig, Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest,
+    ModelResponse,
 };
 use crate::runtime::run::{Context, ModelChain, Run, TraceSpan};
-use crate::spec::Money;
 use crate::store::engine::{CallInputs, CallKind};
 use crate::{BoxFuture, Error, Name, Part, Result, depth, task};
 use futures_util::StreamExt;
@@ -217,9 +217,10 @@ impl ModelCall {
     /// Adds the cost to a reply. Adds the model's name if several models may reply.
     fn with_cost(&self, model: &dyn Model, mut response: ModelResponse) -> ModelResponse {
         let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
-        let price = prices.and_then(|prices| prices.of(model.name()));
-        response.usage.cost = price.map_or(Money::ZERO, |price| {
-            price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+        let price = prices.and_then(|prices| Some((prices.of(model.name())?, prices.currency())));
+        response.usage.cost = price.map_or_else(Cost::default, |(price, currency)| {
+            let amount = price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens);
+            Cost::new(amount, currency)
         });
         if !self.models.fallback.is_empty() {
             response

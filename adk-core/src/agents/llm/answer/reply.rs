@@ -6,7 +6,6 @@ use crate::agents::llm::toolbox::{Toolbox, respond};
 use crate::model::{FinishReason, ModelResponse, Usage};
 use crate::runtime::run::Context;
 use crate::runtime::tool::text;
-use crate::spec::Money;
 use crate::store::event::{COST_KEY, Event};
 use crate::{FunctionCall, Name, Part, depth};
 use serde_json::Value;
@@ -100,16 +99,12 @@ fn event_with_calls(
     if let Some((key, value)) = value {
         event = event.with_state(key, value);
     }
-    add_call_details(&mut event, response, cx);
+    add_call_details(&mut event, response);
     (event, calls)
 }
 
 /// Adds the usage, the finish reason and the error of a model call to an event.
-pub(in crate::agents::llm) fn add_call_details(
-    event: &mut Event,
-    response: ModelResponse,
-    cx: &Context,
-) {
+pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: ModelResponse) {
     let ModelResponse {
         finish_reason,
         mut usage,
@@ -125,16 +120,13 @@ pub(in crate::agents::llm) fn add_call_details(
         || error_message.is_some()
     {
         let details = event.details_mut();
-        if !usage.cost.is_zero()
-            && let Some(prices) = &cx.run.services.prices
-        {
-            let cost = format!("{} {}", usage.cost, prices.currency());
+        // ADK's usage has no field for the cost.
+        let cost = std::mem::take(&mut usage.cost);
+        if !cost.is_zero() {
             details
                 .custom_metadata
-                .insert(COST_KEY.to_owned(), cost.into());
+                .insert(COST_KEY.to_owned(), cost.to_string().into());
         }
-        // ADK's usage has no field for the cost.
-        usage.cost = Money::ZERO;
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;
