@@ -20,9 +20,9 @@ const INNER: [&str; 7] = ["anyOf", "not", "if", "then", "else", "enum", "const"]
 /// # Errors
 /// Fails if the schema is too large.
 pub(crate) fn plain(schema: &Value) -> Result<Value, String> {
-    let schema = inline(schema, LIMITS, |target| match kind(target) {
-        "" => json!({}),
-        kind => json!({"type": kind}),
+    let schema = inline(schema, LIMITS, |target| match target.get("type") {
+        Some(types) => json!({"type": types}),
+        None => json!({}),
     });
     Ok(simplify(&schema?))
 }
@@ -53,7 +53,11 @@ fn simplify(schema: &Value) -> Value {
     };
     let mut out = Map::new();
     for (keyword, value) in object {
-        let may_be_boolean = keyword.ends_with("Properties") || keyword == "unevaluatedItems";
+        // What these refuse depends on the parts that are combined below.
+        if keyword.starts_with("unevaluated") {
+            continue;
+        }
+        let may_be_boolean = keyword.ends_with("Properties");
         let mut part = |inner: &Value| match inner {
             Value::Bool(_) if may_be_boolean => Ok(inner.clone()),
             inner => Ok::<_, Infallible>(simplify(inner)),
@@ -83,7 +87,7 @@ fn simplify(schema: &Value) -> Value {
     let is_list = types(schema).any(|kind| kind == "array") || out.contains_key("prefixItems");
     if is_list && !out.contains_key("items") {
         let items = match out.get("prefixItems") {
-            Some(Value::Array(all)) => any_of(all.clone()),
+            Some(Value::Array(all)) if is_closed(object, all.len()) => any_of(all.clone()),
             _ => json!({}),
         };
         out.insert("items".to_owned(), items);
@@ -91,12 +95,27 @@ fn simplify(schema: &Value) -> Value {
     Value::Object(out)
 }
 
+/// Reports whether a list has no items after its first ones.
+fn is_closed(schema: &Map<String, Value>, len: usize) -> bool {
+    schema.get("items").is_some_and(|items| *items == false)
+        || schema.get("maxItems").is_some_and(|most| *most == len)
+}
+
 /// Adds the constraints of a schema to another schema. A constraint that cannot be combined is left
 /// out.
 fn merge(into: &mut Map<String, Value>, from: Value) {
-    let Value::Object(from) = from else {
+    let Value::Object(mut from) = from else {
         return;
     };
+    // These keywords change each other.
+    for set in [
+        ["if", "then", "else"],
+        ["contains", "minContains", "maxContains"],
+    ] {
+        if set.iter().any(|keyword| into.contains_key(*keyword)) {
+            from.retain(|keyword, _| !set.contains(&&**keyword));
+        }
+    }
     for (keyword, new) in from {
         let Some(old) = into.get_mut(&keyword) else {
             into.insert(keyword, new);
@@ -133,10 +152,12 @@ fn flatten(object: &mut Map<String, Value>) {
         return;
     };
     let (mut added, mut required) = (Map::<String, Value>::new(), None::<Vec<Value>>);
-    for branch in all
-        .iter()
-        .filter(|branch| matches!(kind(branch), "" | "object"))
-    {
+    let is_object = |branch: &Value| matches!(kind(branch), "" | "object");
+    for mut branch in all.into_iter().filter(is_object) {
+        if let Value::Object(branch) = &mut branch {
+            flatten(branch);
+        }
+        let branch = &branch;
         for (name, property) in properties(branch) {
             let all = match added.shift_remove(name) {
                 Some(other) => any_of(vec![other, property.clone()]),

@@ -246,3 +246,110 @@ fn modernize(schema: &mut Map<String, Value>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inlined(schema: &Value) -> Value {
+        let limits = SchemaLimits {
+            bytes: 4096,
+            depth: 16,
+        };
+        inline(schema, limits, |target| json!({"type": target["type"]})).unwrap()
+    }
+
+    #[test]
+    fn a_reference_is_found_by_pointer_by_anchor_and_by_uri() {
+        let page = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        let named = |keyword: &str, name: &str| {
+            let mut page = page.clone();
+            page[keyword] = name.into();
+            page
+        };
+        for (reference, definitions) in [
+            ("#/$defs/Page%3CUser%3E", json!({"Page<User>": page})),
+            ("#/$defs/Page<User>", json!({"Page<User>": page})),
+            ("#/$defs/Page%3CUser%3E", json!({"Page%3CUser%3E": page})),
+            ("#/$defs/a~1b~0c", json!({"a/b~c": page})),
+            ("#/$defs/caf%C3%A9", json!({"café": page})),
+            ("#/$defs/100%", json!({"100%": page})),
+            ("#page", json!({"p": named("$anchor", "page")})),
+            ("#page", json!({"p": named("$dynamicAnchor", "page")})),
+            ("#page", json!({"p": named("$id", "#page")})),
+            ("page.json", json!({"p": named("$id", "page.json")})),
+            ("../b/page.json", json!({"p": named("$id", "/b/page.json")})),
+            (
+                "https://h/a/page.json",
+                json!({"p": named("$id", "page.json")}),
+            ),
+            (
+                "https://h/a/page.json#",
+                json!({"p": named("$id", "page.json")}),
+            ),
+            ("urn:page", json!({"p": named("$id", "urn:page")})),
+            ("root.json#/$defs/p", json!({"p": page})),
+            ("#/$defs/q", json!({"q": {"$ref": "#/$defs/p"}, "p": page})),
+            (
+                "in.json",
+                json!({"p": {"$id": "in.json", "$ref": "#/$defs/x", "$defs": {"x": page}}}),
+            ),
+            (
+                "in.json",
+                json!({"p": {"$id": "in.json", "$ref": "#/$defs/x"}, "x": page}),
+            ),
+        ] {
+            let schema = json!({
+                "$id": "https://h/a/root.json",
+                "properties": {"page": {"$ref": reference}},
+                "$defs": definitions,
+            });
+            let out = json!({"properties": {"page": page}});
+            assert_eq!(inlined(&schema), out, "{reference} {definitions}");
+        }
+    }
+
+    #[test]
+    fn a_recursion_is_cut_and_other_documents_are_unknown() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"next": {"$ref": "#"}, "other": {"$ref": "https://h/other.json"}},
+        });
+        let out = inlined(&schema);
+        let next = &out["properties"]["next"]["properties"];
+        assert_eq!(next["next"], json!({"type": "object"}));
+        assert_eq!(next["other"], json!({"type": null}));
+    }
+
+    #[test]
+    fn constraints_beside_a_reference_are_added() {
+        let schema = json!({
+            "$ref": "#/$defs/a",
+            "description": "B.",
+            "required": ["b"],
+            "$defs": {"a": {"required": ["a"]}},
+        });
+        let all = json!([{"required": ["a"]}, {"description": "B.", "required": ["b"]}]);
+        assert_eq!(inlined(&schema), json!({"allOf": all}));
+    }
+
+    #[test]
+    fn keywords_of_old_drafts_are_converted() {
+        let schema = json!({
+            "items": [true],
+            "additionalItems": false,
+            "minimum": 1,
+            "exclusiveMinimum": true,
+            "dependencies": {"a": ["b"], "c": {"required": ["d"]}},
+        });
+        let out = json!({
+            "prefixItems": [true],
+            "items": false,
+            "minimum": 1,
+            "exclusiveMinimum": 1,
+            "dependentRequired": {"a": ["b"]},
+            "dependentSchemas": {"c": {"required": ["d"]}},
+        });
+        assert_eq!(inlined(&schema), out);
+    }
+}
