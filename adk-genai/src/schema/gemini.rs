@@ -38,7 +38,9 @@ pub(crate) fn gemini(schema: &Value) -> Value {
         all.insert("enum".to_owned(), json!([value]));
     }
     let mut kinds: Vec<&str> = types(schema).collect();
-    if kinds.is_empty() && !all.contains_key("anyOf") {
+    if kinds.is_empty() && all.contains_key("anyOf") {
+        all.retain(|keyword, _| matches!(&**keyword, "anyOf" | "title" | "description"));
+    } else if kinds.is_empty() {
         kinds = implied(&all);
     }
     if kinds.iter().filter(|kind| **kind != "null").count() < 2 {
