@@ -146,7 +146,8 @@ fn merge(into: &mut Map<String, Value>, from: Value) {
 }
 
 /// Replaces the alternatives of an object by one object with the properties of all alternatives. It
-/// requires what each alternative requires.
+/// requires what each alternative requires. A property of one alternative keeps its schema in all,
+/// because the model needs to know the schema.
 fn flatten(object: &mut Map<String, Value>) {
     let Some(Value::Array(all)) = object.shift_remove("anyOf") else {
         return;
