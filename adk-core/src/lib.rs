@@ -7,7 +7,7 @@ pub mod spec;
 
 use adk_journal::__private as store;
 use adk_journal::__private::task;
-use adk_model::__private::{depth, encode, id, limit, panic, secret, sync};
+use adk_model::__private::{depth, encode, id, limit, panic, schema, secret, sync};
 
 pub use adk_journal::engine::Answerer;
 pub use adk_journal::{

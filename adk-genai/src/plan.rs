@@ -6,7 +6,7 @@ use crate::error::ErrorContext;
 use crate::relay::Framing;
 use crate::results;
 use crate::schema;
-use adk_model::model::{ModelError, ModelErrorKind, ModelRequest};
+use adk_model::model::{ModelError, ModelErrorKind, ModelRequest, ToolDeclaration};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
 use serde_json::{Value, json};
@@ -18,8 +18,8 @@ pub(crate) struct Plan {
     pub(crate) kind: AdapterKind,
     pub(crate) family: Family,
     answer: AnswerFormat,
-    /// Canonical schemas of the tools that are sent in strict form.
-    strict_tools: HashMap<String, Arc<Value>>,
+    /// Canonical schemas of the tools that are sent in strict form, and these forms.
+    strict_tools: HashMap<String, (Arc<Value>, Value)>,
 }
 
 /// Format of the answer.
@@ -55,11 +55,10 @@ impl Plan {
             AdapterKind::OpenAI | AdapterKind::OpenAIResp => request
                 .tools
                 .iter()
-                .filter(|tool| {
-                    schema::is_object(&tool.parameters)
-                        && schema::strict(&tool.parameters).is_some()
+                .filter_map(|tool| {
+                    let strict = schema::strict(&schema::arguments(&tool.parameters).ok()?)?;
+                    Some((tool.name.to_string(), (tool.parameters.clone(), strict)))
                 })
-                .map(|tool| (tool.name.to_string(), tool.parameters.clone()))
                 .collect(),
             _ => HashMap::new(),
         };
@@ -72,25 +71,29 @@ impl Plan {
     }
 
     fn answer(mode: SchemaMode, canonical: &Arc<Value>) -> AnswerFormat {
-        let wrap = !schema::is_object(canonical);
-        let whole = || {
+        // A schema that is too large for a field is sent in the prompt.
+        let plain = schema::plain(canonical).ok();
+        let wrap = !plain.as_ref().is_some_and(schema::is_object);
+        let whole = plain.as_ref().map(|plain| {
             if wrap {
-                schema::wrap(canonical)
+                schema::wrap(plain)
             } else {
-                Value::clone(canonical)
+                plain.clone()
             }
-        };
-        let (wrapped, nulls, sent) = match mode {
-            SchemaMode::OpenAi => match schema::strict(&whole()) {
+        });
+        let (wrapped, nulls, sent) = match (mode, whole, plain) {
+            (SchemaMode::OpenAi, Some(whole), _) => match schema::strict(&whole) {
                 Some(strict) => (wrap, true, Sent::Format(strict)),
-                None => (wrap, false, Sent::Loose(whole())),
+                None => (wrap, false, Sent::Loose(whole)),
             },
-            SchemaMode::Anthropic => match schema::anthropic(&whole()) {
+            (SchemaMode::Anthropic, Some(whole), _) => match schema::anthropic(&whole) {
                 Some(schema) => (wrap, false, Sent::Format(schema)),
                 None => (false, false, Sent::Prompt),
             },
-            SchemaMode::Gemini => (false, false, Sent::Format(schema::gemini(canonical))),
-            SchemaMode::Prompt => (false, false, Sent::Prompt),
+            (SchemaMode::Gemini, _, Some(plain)) => {
+                (false, false, Sent::Format(schema::gemini(&plain)))
+            }
+            _ => (false, false, Sent::Prompt),
         };
         AnswerFormat::Schema {
             canonical: canonical.clone(),
@@ -135,22 +138,44 @@ impl Plan {
     }
 
     /// Returns the schema of a tool's arguments, and whether it is strict.
-    pub(crate) fn tool_schema(&self, parameters: &Value) -> (Value, Option<bool>) {
-        match self.kind {
-            AdapterKind::OpenAI | AdapterKind::OpenAIResp => {
-                match schema::strict(parameters).filter(|_| schema::is_object(parameters)) {
-                    Some(strict) => (strict, Some(true)),
-                    None => (parameters.clone(), Some(false)),
-                }
-            }
-            _ if self.family == Family::Gemini => (schema::gemini(parameters), None),
-            _ => (parameters.clone(), None),
+    ///
+    /// # Errors
+    /// Fails if the provider would reject each request with the tool.
+    pub(crate) fn tool_schema(
+        &self,
+        tool: &ToolDeclaration,
+        context: &ErrorContext<'_>,
+    ) -> Result<(Value, Option<bool>), ModelError> {
+        if let Some((_, strict)) = self.strict_tools.get(&*tool.name) {
+            return Ok((strict.clone(), Some(true)));
+        }
+        let refused = |fault: String| {
+            let message = format!(
+                "the provider would reject the tool `{}`: {fault}",
+                tool.name
+            );
+            let error = context.error(ModelErrorKind::InvalidRequest, &message, "");
+            error.with_help("leave the tool out, or use another provider")
+        };
+        let plain = schema::arguments(&tool.parameters)
+            .map_err(|fault| refused(format!("its schema {fault}")))?;
+        match (self.kind, self.family) {
+            (AdapterKind::OpenAI | AdapterKind::OpenAIResp, _) => Ok((plain, Some(false))),
+            (_, Family::Gemini) => Ok((schema::gemini(&plain), None)),
+            (_, Family::Anthropic) => match schema::refused_name(&plain) {
+                Some(name) => Err(refused(format!(
+                    "the name of its argument `{name:.100}` does not have 1 to 64 letters, digits, \
+                     `_`, `.` and `-`"
+                ))),
+                None => Ok((plain, None)),
+            },
+            _ => Ok((plain, None)),
         }
     }
 
     /// Removes nulls from the arguments of a call if they mean "absent" in the strict form.
     pub(crate) fn settle_args(&self, tool: &str, args: &mut Value) {
-        if let Some(canonical) = self.strict_tools.get(tool) {
+        if let Some((canonical, _)) = self.strict_tools.get(tool) {
             schema::drop_nulls(canonical, args);
         }
     }

@@ -71,15 +71,16 @@ pub(crate) fn translate(
         None => ChatRequest::new(out).with_system(system),
     };
     if !request.tools.is_empty() {
-        chat = chat.with_tools(request.tools.iter().map(|tool| {
-            let (schema, strict) = plan.tool_schema(&tool.parameters);
+        let tools = request.tools.iter().map(|tool| {
+            let (schema, strict) = plan.tool_schema(tool, context)?;
             let mut out = Tool::new(tool.name.to_string()).with_schema(schema);
             if !tool.description.is_empty() {
                 out = out.with_description(tool.description.to_string());
             }
             out.strict = strict;
-            out
-        }));
+            Ok(out)
+        });
+        chat = chat.with_tools(tools.collect::<Result<Vec<_>, ModelError>>()?);
     }
     Ok(chat)
 }

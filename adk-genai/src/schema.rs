@@ -1,31 +1,28 @@
-//! Translation of the canonical schema (draft 2020-12, without references) to the dialect of each
-//! provider.
+//! Translation of schemas to the dialect of each provider.
 //!
 //! genai only closes objects and requires every property in schemas for OpenAI. This module does
-//! the rest: it makes optional properties nullable (and removes the nulls from answers), drops
-//! unsupported keywords, detects schemas without a strict form, and wraps answers that are not
-//! objects.
+//! the rest: it makes optional properties nullable, drops unsupported keywords, detects schemas
+//! without a strict form, and wraps answers that are not objects.
 
 mod anthropic;
 mod gemini;
-mod nulls;
+mod plain;
 mod strict;
 
-pub(crate) use anthropic::anthropic;
+pub(crate) use adk_model::__private::schema::drop_nulls;
+pub(crate) use anthropic::{anthropic, refused_name};
 pub(crate) use gemini::gemini;
-pub(crate) use nulls::drop_nulls;
+pub(crate) use plain::{arguments, plain};
 pub(crate) use strict::strict;
 
+use adk_model::__private::schema::{kind, map_parts};
 use serde_json::{Map, Value, json};
 
 /// Property that holds a wrapped answer.
 pub(crate) const WRAPPED: &str = "value";
 
 pub(crate) fn is_object(schema: &Value) -> bool {
-    schema.get("type").and_then(Value::as_str) == Some("object")
-        && !["anyOf", "oneOf", "allOf"]
-            .iter()
-            .any(|key| schema.get(key).is_some())
+    kind(schema) == "object" && schema["type"].is_string() && schema.get("anyOf").is_none()
 }
 
 /// Wraps a schema in an object with one property, because OpenAI and Anthropic answer only with
@@ -39,14 +36,9 @@ pub(crate) fn wrap(schema: &Value) -> Value {
     })
 }
 
-/// Keywords whose values are maps of schemas, single schemas, or lists of schemas.
-const MAPS: &[&str] = &["properties"];
-const SINGLES: &[&str] = &["items", "additionalProperties"];
-const LISTS: &[&str] = &["anyOf", "oneOf", "allOf", "prefixItems"];
-
-/// Restrictions of a provider's schemas.
+/// The part of JSON Schema that a provider supports.
 struct Dialect {
-    refused: &'static [&'static str],
+    keywords: &'static [&'static str],
     /// Supported formats. Rust's own formats, such as `uint8`, are not supported.
     formats: &'static [&'static str],
 }
@@ -55,40 +47,18 @@ struct Dialect {
 /// `None` as soon as `change` returns `None`.
 fn map_inner(
     schema: &Map<String, Value>,
-    Dialect { refused, formats }: &Dialect,
+    Dialect { keywords, formats }: &Dialect,
     mut change: impl FnMut(&Value) -> Option<Value>,
 ) -> Option<Map<String, Value>> {
-    let mut out = Map::new();
-    for (key, value) in schema {
-        let is_known = key != "format"
-            || value
-                .as_str()
-                .is_some_and(|format| formats.contains(&format));
-        if refused.contains(&key.as_str()) || !is_known {
-            continue;
-        }
-        let new = match value {
-            Value::Object(inner) if MAPS.contains(&key.as_str()) => {
-                let inner: Option<Map<_, _>> = inner
-                    .iter()
-                    .map(|(name, sub)| Some((name.clone(), change(sub)?)))
-                    .collect();
-                Value::Object(inner?)
-            }
-            Value::Array(inner) if LISTS.contains(&key.as_str()) => {
-                Value::Array(inner.iter().map(&mut change).collect::<Option<_>>()?)
-            }
-            Value::Object(_) if SINGLES.contains(&key.as_str()) => change(value)?,
-            _ => value.clone(),
-        };
-        out.insert(
-            if key == "oneOf" {
-                "anyOf".to_owned()
-            } else {
-                key.clone()
-            },
-            new,
-        );
-    }
-    Some(out)
+    let is_known = |(key, value): &(&String, &Value)| {
+        keywords.contains(&&***key)
+            && (*key != "format" || value.as_str().is_some_and(|one| formats.contains(&one)))
+    };
+    let mut part = |inner: &Value| match inner {
+        Value::Bool(_) => Ok(inner.clone()),
+        inner => change(inner).ok_or(()),
+    };
+    let all = schema.iter().filter(is_known);
+    all.map(|(key, value)| Some((key.clone(), map_parts(key, value, &mut part).ok()?)))
+        .collect()
 }

@@ -1,5 +1,6 @@
 //! [`Connection`]: a connection to a server, and its requests.
 
+use crate::lenient;
 use crate::limits::Limits;
 use crate::listed::ListedTool;
 use crate::process::{self, Bounded, Process};
@@ -9,8 +10,9 @@ use crate::turn::{Turn, lock};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
     ElicitRequestParams, ElicitResult, ElicitationCapability, FormElicitationCapability,
-    GetPromptRequestParams, Implementation, PaginatedRequestParams, ProgressNotificationParam,
-    ProgressToken, PromptMessage, ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
+    GetPromptRequestParams, Implementation, ListToolsRequest, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
+    ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
 };
 use rmcp::service::{
     ClientInitializeError, NotificationContext, PeerRequestOptions, RequestContext, RequestHandle,
@@ -192,9 +194,11 @@ impl Connection {
         let (mut tools, mut cursor) = (Vec::new(), None);
         for _ in 0..PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self
-                .check_answer(self.service.list_tools(Some(params)).await)
-                .await?;
+            let page = match self.service.list_tools(Some(params.clone())).await {
+                Err(ServiceError::UnexpectedResponse) => self.readable_page(params).await,
+                page => page,
+            };
+            let page = self.check_answer(page).await?;
             tools.extend(page.tools);
             if tools.len() > most {
                 return Err(Failure::Bad(format!("it offers more than {most} tools")));
@@ -207,6 +211,21 @@ impl Connection {
         Err(Failure::Bad(format!(
             "its list of tools has more than {PAGES} pages"
         )))
+    }
+
+    /// Requests a page of tools again, and reads it without the tools that cannot be read.
+    async fn readable_page(
+        &self,
+        params: PaginatedRequestParams,
+    ) -> Result<ListToolsResult, ServiceError> {
+        let request = ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params));
+        match self.service.send_request(request).await? {
+            ServerResult::ListToolsResult(page) => Ok(page),
+            ServerResult::CustomResult(page) => {
+                lenient::page(page.0).ok_or(ServiceError::UnexpectedResponse)
+            }
+            _ => Err(ServiceError::UnexpectedResponse),
+        }
     }
 
     /// Reads a resource. Dropping the future asks the server to cancel the request.
@@ -242,15 +261,15 @@ impl Connection {
         let answer = Call::new(self.service.service(), handle, tool)
             .answer()
             .await;
+        let bad = || Failure::Bad("the server did not answer with a result".to_owned());
         match self.check_answer(answer).await? {
             ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::CustomResult(result) => lenient::result(result.0).ok_or_else(bad),
             ServerResult::EmptyResult(_) => Ok(CallToolResult::default()),
             ServerResult::InputRequiredResult(_) => Err(Failure::Refused(
                 "the server asks for input, which this client does not support".to_owned(),
             )),
-            _ => Err(Failure::Bad(
-                "the server did not answer with a result".to_owned(),
-            )),
+            _ => Err(bad()),
         }
     }
 

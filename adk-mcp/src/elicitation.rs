@@ -144,9 +144,7 @@ impl OpenCall {
             reply,
         } = question;
         let is_small = schema.to_string().len() <= settings.limits.schema_bytes;
-        let validator = is_small
-            .then(|| schema::validator(&schema, &schema).ok())
-            .flatten();
+        let validator = is_small.then(|| schema::validator(&schema).ok()).flatten();
         let Some(validator) = validator.filter(|_| lock(open).len() < OPEN) else {
             let _ = reply.send(ElicitResult::new(ElicitationAction::Decline));
             return None;

@@ -36,6 +36,7 @@
 mod connection;
 mod content;
 mod elicitation;
+mod lenient;
 mod limits;
 mod listed;
 mod process;

@@ -54,13 +54,13 @@ impl ListedTool {
             ));
         }
         let original = Value::Object((*tool.input_schema).clone());
-        let parameters = schema::inline(&original, &settings.limits)
-            .and_then(|parameters| Ok((schema::validator(&parameters, &original)?, parameters)));
+        let parameters = schema::arguments(&original, &settings.limits)
+            .and_then(|parameters| Ok((schema::validator(&parameters)?, parameters)));
         let (validator, parameters) = parameters.map_err(|fault| format!("its schema {fault}"))?;
         let output = tool.output_schema.as_ref().map(|schema| {
             let original = Value::Object((**schema).clone());
             let output = schema::inline(&original, &settings.limits)?;
-            schema::validator(&output, &original)
+            schema::validator(&output)
         });
         let output = output
             .transpose()

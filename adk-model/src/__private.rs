@@ -20,6 +20,9 @@ pub mod model {
 pub mod panic {
     pub use crate::panic::*;
 }
+pub mod schema {
+    pub use crate::schema::*;
+}
 pub mod secret {
     pub use crate::secret::*;
 }

@@ -16,6 +16,7 @@ mod model_error;
 mod panic;
 mod path;
 mod rehearsal;
+mod schema;
 mod secret;
 mod sync;
 pub mod testing;

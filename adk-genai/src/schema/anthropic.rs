@@ -1,25 +1,24 @@
-//! [`anthropic`]: schemas for Anthropic's structured outputs. Schemas of tools are sent unchanged.
+//! [`anthropic`]: schemas for Anthropic's structured outputs. Schemas of tools are sent in their
+//! plain form.
 
 use super::{Dialect, map_inner, strict};
+use adk_model::__private::schema::properties;
 use serde_json::Value;
 
-/// Constraints that structured outputs reject. Answers are validated against the type anyway.
+/// Structured outputs reject constraints. Answers are validated against the type anyway.
 const DIALECT: Dialect = Dialect {
-    refused: &[
-        "$schema",
-        "default",
-        "examples",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "multipleOf",
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "pattern",
+    keywords: &[
+        "type",
+        "title",
+        "description",
+        "enum",
+        "const",
+        "anyOf",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "format",
     ],
     formats: &[
         "date-time",
@@ -45,6 +44,14 @@ pub(crate) fn anthropic(schema: &Value) -> Option<Value> {
 
 fn prune(schema: &Value) -> Option<Value> {
     map_inner(schema.as_object()?, &DIALECT, prune).map(Value::Object)
+}
+
+/// Returns an argument of a tool whose name Anthropic refuses. One such name makes each request
+/// fail.
+pub(crate) fn refused_name(parameters: &Value) -> Option<&str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let mut names = properties(parameters).map(|(name, _)| &**name);
+    names.find(|name| name.is_empty() || name.len() > 64 || !name.chars().all(is_plain))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod calls;
 mod dialects;
 mod limits;
 mod redirects;
+mod schemas;
 mod secrets;
 mod settings;
 mod stops;

@@ -34,6 +34,7 @@ fn main() {
         trial("odd_answers_are_errors_that_the_model_reads", answers),
         trial("arguments_are_validated_before_they_are_sent", arguments),
         trial("results_are_validated_against_their_schema", results),
+        trial("what_cannot_be_read_is_left_out_and_named", unreadable),
         trial("a_changed_list_is_listed_again", changes),
         #[cfg(target_os = "linux")]
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
@@ -241,6 +242,25 @@ async fn answers() {
         );
     }
     assert_eq!(heard.result(7), "first");
+}
+
+async fn unreadable() {
+    let args = json!({"page": {"page_number": null}, "all": [{"page_number": null}]});
+    let wrong = json!({"page": {"page_number": "one"}});
+    let heard = calls(bad("bare"), &[("video", args), ("video", wrong)])
+        .await
+        .unwrap();
+    assert_eq!(heard.tools, ["video"]);
+    assert_eq!(
+        heard.result(0),
+        "{\"page\":{},\"all\":[{}]}\n[a part of type `video` is left out: it cannot be read]\n\
+         [a part of type `image` is left out: it cannot be read]\nend"
+    );
+    assert!(
+        heard.error(1).contains("(at /page/page_number)"),
+        "{}",
+        heard.error(1)
+    );
 }
 
 async fn arguments() {

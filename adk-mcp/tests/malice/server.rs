@@ -132,6 +132,23 @@ impl Server {
                     + 1;
                 json!({"tools": [], "nextCursor": page.to_string()})
             }
+            "bare" => json!({"tools": [
+                {"name": "bare", "description": "Has no schema."},
+                {"name": "text", "inputSchema": "none"},
+                7,
+                tool("video", json!({
+                    "type": "object",
+                    "properties": {
+                        "page": {"$ref": "#/$defs/Page%3CUser%3E"},
+                        "all": {"type": "array", "items": {"$ref": "#page"}},
+                    },
+                    "$defs": {"Page<User>": {
+                        "$anchor": "page",
+                        "type": "object",
+                        "properties": {"page_number": {"type": "integer"}},
+                    }},
+                })),
+            ]}),
             "no list" => json!({"tools": 7}),
             "huge list" => json!({"tools": [tool(&"n".repeat(20 << 20), open())]}),
             _ => json!({"tools": self.sound_tools()}),
@@ -207,6 +224,15 @@ impl Server {
                      {{\"content\":[],\"structuredContent\":{nested}}}}}\n"
                 ));
             }
+            "video" => say(
+                id,
+                json!({"content": [
+                    {"type": "text", "text": params["arguments"].to_string()},
+                    {"type": "video", "data": "AAAA"},
+                    {"type": "image", "data": 7},
+                    {"type": "text", "text": "end"},
+                ]}),
+            ),
             "promise" => say(id, params["arguments"]["result"].clone()),
             "tell" => {
                 let key = std::env::var("KEY").unwrap_or_default();

@@ -1,9 +1,16 @@
 //! [`Sampler`]: generates values that fit a JSON schema.
 
+use crate::schema::{SchemaLimits, inline};
 use serde_json::{Map, Number, Value, json};
 
 /// Maximum depth of nested values. Deeper optional values are omitted.
 const MAX_DEPTH: usize = 16;
+
+/// Limits of a schema with its references replaced.
+const LIMITS: SchemaLimits = SchemaLimits {
+    bytes: 1 << 20,
+    depth: 100,
+};
 
 /// Generates values for schemas as `schemars` writes them. Ignores `pattern` and conditions (`if`,
 /// `not`).
@@ -15,16 +22,13 @@ pub(super) struct Sampler {
 }
 
 /// The position of a value in a schema.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct SchemaPosition<'a> {
-    root: &'a Value,
     /// The name of the property, or of the schema that contains the value. Generated strings
     /// contain it.
     name: &'a str,
     /// The index in a list, so that elements differ.
     index: usize,
-    /// The references that lead to this position, to detect recursion.
-    refs: Vec<&'a str>,
     depth: usize,
 }
 
@@ -32,13 +36,13 @@ impl Sampler {
     /// Returns a value for a schema, or `null` if no value fits. Generated strings contain `name`.
     pub(super) fn sample(&self, schema: &Value, name: &str) -> Value {
         let at = SchemaPosition {
-            root: schema,
             name,
             index: 0,
-            refs: Vec::new(),
             depth: 0,
         };
-        self.value(schema, &at).unwrap_or(Value::Null)
+        // No value fits a recursive reference.
+        let schema = inline(schema, LIMITS, |_| json!({"enum": []})).unwrap_or_default();
+        self.value(&schema, &at).unwrap_or(Value::Null)
     }
 
     /// Returns `None` if the value would be endless, or if no value fits.
@@ -63,9 +67,6 @@ impl Sampler {
             .and_then(|all| all.first())
         {
             return Some(example.clone());
-        }
-        if let Some(pointer) = schema.get("$ref").and_then(Value::as_str) {
-            return self.reference(pointer, at);
         }
         for either in ["oneOf", "anyOf"] {
             if let Some(schemas) = schema.get(either).and_then(Value::as_array) {
@@ -108,19 +109,6 @@ impl Sampler {
         all[first..].iter().chain(&all[..first])
     }
 
-    fn reference<'a>(&self, pointer: &'a str, at: &SchemaPosition<'a>) -> Option<Value> {
-        if at.refs.contains(&pointer) {
-            return None;
-        }
-        let target = at.root.pointer(pointer.strip_prefix('#')?)?;
-        let mut inner = SchemaPosition {
-            depth: at.depth + 1,
-            ..at.clone()
-        };
-        inner.refs.push(pointer);
-        self.value(target, &inner)
-    }
-
     /// Adds the properties of an object schema that also has `anyOf` or `allOf`.
     fn with_properties(
         &self,
@@ -151,7 +139,7 @@ impl Sampler {
                 let inner = SchemaPosition {
                     name,
                     depth: at.depth + 1,
-                    ..at.clone()
+                    ..*at
                 };
                 match self.value(schema, &inner) {
                     Some(value) => drop(made.insert(name.clone(), value)),
@@ -166,7 +154,7 @@ impl Sampler {
             // A map shows its shape in one entry.
             let inner = SchemaPosition {
                 depth: at.depth + 1,
-                ..at.clone()
+                ..*at
             };
             if let Some(value) = self.value(values, &inner) {
                 made.insert(self.key(schema, at), value);
@@ -206,7 +194,7 @@ impl Sampler {
             let inner = SchemaPosition {
                 index,
                 depth: at.depth + 1,
-                ..at.clone()
+                ..*at
             };
             let schema = fixed.and_then(|fixed| fixed.get(index)).or(item);
             match schema.map_or(Some(Value::Null), |schema| self.value(schema, &inner)) {

@@ -1,9 +1,10 @@
 //! Decoding of arguments and answers. Common mistakes of models are repaired; an error names the
 //! argument, the expected type and the actual value.
 
-use super::schema::{allowed_values, describe_schema, describe_value, kind};
+use super::schema::{allowed_values, describe_schema, describe_value};
 use super::{ToolArgs, ToolError, text};
 use crate::depth;
+use crate::schema::{alternatives, is_required, kind, properties, property, required, types};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -88,7 +89,7 @@ pub(crate) fn missing(name: &str, schema: &Value) -> ToolError {
 /// Repairs common distortions of providers and forms: null for an absent field, `3.0` for 3, an
 /// object or a list as text. Returns whether the value changed.
 fn repair(value: &mut Value, schema: &Value) -> bool {
-    if let Some(options) = options(schema) {
+    if let Some(options) = alternatives(schema) {
         let repaired = options.iter().find_map(|option| {
             let mut one = value.clone();
             (repair(&mut one, option) && check(&one, option).is_ok()).then_some(one)
@@ -120,16 +121,13 @@ fn repair(value: &mut Value, schema: &Value) -> bool {
             }
         }
         Value::Object(fields) => {
-            let required = |key: &str| {
-                let keys = schema.get("required").and_then(Value::as_array);
-                keys.is_some_and(|keys| keys.iter().any(|other| other == key))
-            };
             let before = fields.len();
-            let known = |key: &str| schema.get("properties").and_then(|all| all.get(key));
-            fields.retain(|key, value| !value.is_null() || required(key) || known(key).is_none());
+            let may_be_null =
+                |key: &str| is_required(schema, key) || property(schema, key).is_none();
+            fields.retain(|key, value| !value.is_null() || may_be_null(key));
             changed |= fields.len() != before;
             for (key, value) in fields {
-                let subschema = known(key)
+                let subschema = property(schema, key)
                     .or_else(|| schema.get("additionalProperties"))
                     .unwrap_or(&Value::Null);
                 changed |= repair(value, subschema);
@@ -177,7 +175,7 @@ pub(crate) fn check(value: &Value, schema: &Value) -> Result<(), String> {
 /// Returns the part of a valid value that its schema describes. Unknown fields are removed, unless
 /// the schema allows additional fields.
 pub(crate) fn known_part(value: &Value, schema: &Value) -> Value {
-    if let Some(options) = options(schema) {
+    if let Some(options) = alternatives(schema) {
         let option = options.iter().find(|option| check(value, option).is_ok());
         return option.map_or_else(|| value.clone(), |option| known_part(value, option));
     }
@@ -226,18 +224,9 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
     match (kind(schema), value) {
         ("", _) => None,
         ("object", Value::Object(fields)) => {
-            let required = schema
-                .get("required")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten();
             let absent = |key: &&str| !fields.contains_key(*key);
-            let mut keys = required.filter_map(Value::as_str);
-            if let Some(key) = keys.find(absent) {
-                let subschema = schema
-                    .get("properties")
-                    .and_then(|all| all.get(key))
-                    .unwrap_or(&Value::Null);
+            if let Some(key) = required(schema).find(absent) {
+                let subschema = property(schema, key).unwrap_or(&Value::Null);
                 path.push('.');
                 path.push_str(key);
                 return Some(format!(
@@ -245,12 +234,7 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
                     describe_schema(subschema)
                 ));
             }
-            let known = schema
-                .get("properties")
-                .and_then(Value::as_object)
-                .into_iter()
-                .flatten();
-            known
+            properties(schema)
                 .filter_map(|(key, subschema)| Some((key, fields.get(key)?, subschema)))
                 .find_map(|(key, value, subschema)| {
                     if value.is_null() {
@@ -276,21 +260,14 @@ fn mismatch(value: &Value, schema: &Value, unread: bool, path: &mut String) -> O
     }
 }
 
-/// Returns the alternatives of a schema.
-fn options(schema: &Value) -> Option<&Vec<Value>> {
-    ["oneOf", "anyOf"]
-        .iter()
-        .find_map(|key| schema.get(*key)?.as_array())
-}
-
 /// Returns whether a value fits one of the alternatives of a schema, including null; `None` if the
 /// schema has no alternatives.
 fn is_one_of(value: &Value, schema: &Value) -> Option<bool> {
-    let types = schema.get("type").and_then(Value::as_array);
-    if value.is_null() && types.is_some_and(|types| types.iter().any(|one| one == "null")) {
+    let has_types = schema.get("type").is_some_and(Value::is_array);
+    if value.is_null() && has_types && types(schema).any(|one| one == "null") {
         return Some(true);
     }
-    let options = options(schema)?;
+    let options = alternatives(schema)?;
     let fits = |option: &Value| match option.get("type") {
         Some(kind) if kind == "null" => value.is_null(),
         _ => mismatch(value, option, false, &mut String::new()).is_none(),

@@ -339,7 +339,7 @@ pub(crate) fn schema_of<T: DeserializeOwned + JsonSchema>() -> Arc<Value> {
     schema::close(&mut schema, &generator.take_definitions(true));
     schema.remove("description");
     let mut schema = schema.to_value();
-    if schema::kind(&schema) == "null" {
+    if crate::schema::kind(&schema) == "null" {
         schema = json!({"type": "object", "properties": {}});
     }
     if let Value::Object(fields) = &mut schema

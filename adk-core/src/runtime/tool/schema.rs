@@ -1,6 +1,7 @@
 //! JSON schemas for models, in one canonical form with everything inline. The model crates convert
 //! this form to the dialects of providers.
 
+use crate::schema::{alternatives, kind, required};
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -168,16 +169,14 @@ pub(crate) fn describe_schema(schema: &Value) -> String {
             _ => format!("one of {}", texts.join(", ")),
         };
     }
-    for key in ["anyOf", "oneOf"] {
-        if let Some(Value::Array(options)) = schema.get(key) {
-            let mut texts: Vec<_> = options
-                .iter()
-                .filter(|option| kind(option) != "null")
-                .map(describe_schema)
-                .collect();
-            texts.dedup();
-            return texts.join(", or ");
-        }
+    if let Some(options) = alternatives(schema) {
+        let mut texts: Vec<_> = options
+            .iter()
+            .filter(|option| kind(option) != "null")
+            .map(describe_schema)
+            .collect();
+        texts.dedup();
+        return texts.join(", or ");
     }
     let format = schema
         .get("format")
@@ -203,17 +202,13 @@ pub(crate) fn describe_schema(schema: &Value) -> String {
             Some(items) if items.is_object() => format!("a list, each {}", describe_schema(items)),
             _ => "a list".to_owned(),
         },
-        "object" => match schema.get("required") {
-            Some(Value::Array(keys)) if !keys.is_empty() => {
-                let keys: Vec<_> = keys
-                    .iter()
-                    .filter_map(Value::as_str)
-                    .map(|key| format!("`{key}`"))
-                    .collect();
-                format!("an object with {}", keys.join(", "))
+        "object" => {
+            let keys: Vec<_> = required(schema).map(|key| format!("`{key}`")).collect();
+            match &keys[..] {
+                [] => "an object".to_owned(),
+                keys => format!("an object with {}", keys.join(", ")),
             }
-            _ => "an object".to_owned(),
-        },
+        }
         _ => "another value".to_owned(),
     }
 }
@@ -226,29 +221,14 @@ pub(crate) fn allowed_values(schema: &Value) -> Option<Vec<&Value>> {
     if let Some(Value::Array(values)) = schema.get("enum") {
         return Some(values.iter().filter(|value| !value.is_null()).collect());
     }
-    let options = ["oneOf", "anyOf"]
-        .iter()
-        .find_map(|key| schema.get(*key)?.as_array())?;
     let mut all = Vec::new();
-    for option in options.iter().filter(|option| kind(option) != "null") {
+    for option in alternatives(schema)?
+        .iter()
+        .filter(|option| kind(option) != "null")
+    {
         all.extend(allowed_values(option)?);
     }
     Some(all)
-}
-
-/// Returns the JSON type that a schema requires, without null if there is another type.
-pub(crate) fn kind(schema: &Value) -> &str {
-    match schema.get("type") {
-        Some(Value::String(kind)) => kind,
-        Some(Value::Array(kinds)) => {
-            let mut kinds = kinds
-                .iter()
-                .filter_map(Value::as_str)
-                .filter(|kind| *kind != "null");
-            kinds.next().unwrap_or("null")
-        }
-        _ => "",
-    }
 }
 
 /// Describes a value for a message.

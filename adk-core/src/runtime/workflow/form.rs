@@ -5,6 +5,7 @@ use super::keys::Keys;
 use crate::runtime::tool::function::schema_of;
 use crate::runtime::tool::schema::{describe_schema, describe_value};
 use crate::runtime::tool::{decode, schema};
+use crate::schema::{is_required, properties};
 use crate::{Content, Error, ErrorKind, Name, Result, secret};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -231,15 +232,8 @@ impl Form {
     /// Describes or reads the arguments of a tool that runs by itself, by the schema of its
     /// declaration.
     pub(crate) fn arguments(&mut self, parameters: &Value) -> Option<Map<String, Value>> {
-        let required = |key: &str| {
-            let required = parameters.get("required").and_then(Value::as_array);
-            required.is_some_and(|keys| keys.iter().any(|other| other == key))
-        };
-        let fields = parameters
-            .get("properties")
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten();
+        let required = |key: &str| is_required(parameters, key);
+        let fields = properties(parameters);
         match &mut self.mode {
             FormMode::Asks => {
                 self.inputs.extend(fields.map(|(key, schema)| {
