@@ -174,23 +174,41 @@ fn key_spec(
     quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
-/// Reads a key into a local. `reader` is the trait that decides whether the type can be read.
-fn load(param: &Param, reader: &str) -> TokenStream {
-    let (Param { local, ty, .. }, key) = (param, param_name(param));
-    // rustc points at the type before the `as` if no key can hold it.
+/// The import of the methods that choose the shape of a parameter.
+const SHAPES: &str = "use __adk::param::{ParamMaybe as _, ParamPlain as _};";
+
+/// The kind of a parameter, and the traits that decide what may be one: for a `&mut` type, for a type
+/// whose name ends in `Context`, and for any other type.
+type Readers = [&'static str; 4];
+const KEY: Readers = ["Key", "LentRead", "ContextRead", "StateRead"];
+const ARGUMENT: Readers = ["Argument", "LentArg", "ContextLike", "ToolArg"];
+
+/// Returns the expression for how a parameter is read, which its type determines.
+fn handle(param: &Param, [kind, lent, context, other]: Readers) -> TokenStream {
+    let ty = &param.ty;
+    let reader = match param.source {
+        Source::Plain if types::is_called_context(ty) => context,
+        Source::Plain if types::is_mut_reference(ty) => lent,
+        _ => other,
+    };
+    // rustc points at the type before the `as` if it cannot be a parameter.
     let (place, ty) = (
         quote_spanned!(types::caret(ty)=> _),
         types::with_static_lifetimes(ty.to_token_stream()),
     );
-    let (start, load) = (
-        code!("let {local} ="),
-        code!("as __adk::function::{reader}>::load"),
+    let (start, shape, end) = (
+        code!("as __adk::param::{reader}>::handle"),
+        read("__adk::param::Param"),
+        code!("__adk::param::{kind}>::NEW.__shape()"),
     );
-    let (arg, rest) = (
-        read("__adk::function::FunctionParam"),
-        code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"),
-    );
-    quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
+    quote!(<#place #start(#shape::<#ty, #end))
+}
+
+/// Reads a key into a local.
+fn load(param: &Param) -> TokenStream {
+    let (local, handle, key) = (&param.local, handle(param, KEY), param_name(param));
+    let rest = code!(".__load(&mut __adk_cx.state(), {key:?})?;");
+    quote!(let #local = #handle #rest)
 }
 
 /// Returns the resources of the function for its description, and as a requirement on the program.

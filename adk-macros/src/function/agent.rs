@@ -4,8 +4,8 @@ use super::args::AgentArgs;
 use super::keys::{KeyType, KeyTypes};
 use super::parse::{Function, Source};
 use super::{
-    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs,
-    original_item, out_specs, output_types, outs, param_name, plain, refuse, take_resources,
+    SHAPES, arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load,
+    needs, original_item, out_specs, output_types, outs, param_name, plain, refuse, take_resources,
     twin_attributes,
 };
 use crate::code::{self, code, read};
@@ -53,7 +53,7 @@ fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) ->
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let keys = KeyTypes::new(function, args);
     let meta = meta(function, args, &keys);
-    let begin = begin(function, args, &keys);
+    let begin = begin(function, args);
     let typed = keys.expand(function, name);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
     let start = code!("impl __adk::function::AgentFunction for {name}");
@@ -250,20 +250,8 @@ fn static_type(ty: &syn::Type) -> TokenStream {
     types::with_static_lifetimes(quote!(#ty))
 }
 
-fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
-    let loads = function
-        .params(Source::Plain)
-        .enumerate()
-        .map(|(at, param)| {
-            let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
-                "ContextRead"
-            } else if types::is_mut_reference(&param.ty) {
-                "LentRead"
-            } else {
-                "StateRead"
-            };
-            load(param, reader)
-        });
+fn begin(function: &Function, args: &AgentArgs) -> TokenStream {
+    let loads = function.params(Source::Plain).map(load);
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function
         .params(Source::Plain)
@@ -321,9 +309,7 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     };
     let head =
         read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
-    let names = read(
-        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain \
-         as _};",
-    );
-    quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
+    let names = read("use __adk::function::{FunctionOutputDefaults as _, Held as _};");
+    let shapes = read(SHAPES);
+    quote!(#head { #names #shapes #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
 }

@@ -62,11 +62,6 @@ impl KeyTypes {
         self.reads.get(at)
     }
 
-    /// Returns whether the type of parameter `at` is plain.
-    pub(super) fn is_plain(&self, at: usize) -> bool {
-        self.reads.get(at).is_some_and(|key| key.any.is_none())
-    }
-
     pub(super) fn written_type(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))
     }

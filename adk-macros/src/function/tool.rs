@@ -4,8 +4,8 @@ use super::args::{Confirm, ToolArgs};
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types,
-    outs, param_name, refuse, take_resources,
+    ARGUMENT, SHAPES, arguments, checks_const, edge_spans, handle, item, key_spec, load, needs,
+    out_specs, output_types, outs, param_name, refuse, take_resources,
 };
 use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
@@ -21,8 +21,7 @@ const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
     __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
 
 /// The statements that begin the parsing of arguments.
-const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
-    let mut __adk_call =
+const BEGIN: &str = "let mut __adk_call =
         __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
 /// Returns the function, the struct of the same name, and the impl.
@@ -31,13 +30,13 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
     let (call, confirm) = (call(function, args), confirm(function, args));
-    let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
+    let ((taken, needs), head, shapes) = (needs(function, name).unzip(), read(CALL), read(SHAPES));
     let inside = quote! {
         #types
         #needs
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {
-                use __adk::args::{ArgMaybe as _, ArgPlain as _};
+                #shapes
                 #declare
             });
 
@@ -53,7 +52,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
             #head {
                 use __adk::args::{ToolOutputDefaults as _, ResultOutput as _};
-                use __adk::function::{LoadMaybe as _, LoadPlain as _};
+                #shapes
                 #call
             }
 
@@ -171,22 +170,6 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     meta
 }
 
-/// Returns the expression that declares and reads a parameter, chosen by its type.
-fn handle(param: &Param) -> TokenStream {
-    let ty = types::with_static_lifetimes(param.ty.to_token_stream());
-    // rustc points at the type before the `as` if it has no schema.
-    let place = quote_spanned!(types::caret(&param.ty)=> _);
-    let reader = if types::is_called_context(&param.ty) {
-        quote!(ContextLike)
-    } else if types::is_mut_reference(&param.ty) {
-        quote!(LentArg)
-    } else {
-        quote!(ToolArg)
-    };
-    let made = quote!(__adk::args::ToolParam::<#ty>::NEW.__handle_maker());
-    quote!(<#place as __adk::args::#reader>::arg(#made))
-}
-
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
 fn default(param: &Param) -> Option<TokenStream> {
     Some(match &param.default.as_ref()?.1 {
@@ -201,7 +184,7 @@ fn default(param: &Param) -> Option<TokenStream> {
 fn declare(function: &Function) -> TokenStream {
     let name = function.unspanned_name();
     let args = function.params(Source::Plain).map(|param| {
-        let (key, handle) = (param_name(param), handle(param));
+        let (key, handle) = (param_name(param), handle(param, ARGUMENT));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
             // `take_args` writes an equal expression, so that rustc reports one error for both.
@@ -215,12 +198,12 @@ fn declare(function: &Function) -> TokenStream {
 /// Reads the parameters.
 fn take_args(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
-        let (local, key, handle) = (&param.local, param_name(param), handle(param));
+        let (local, key, handle) = (&param.local, param_name(param), handle(param, ARGUMENT));
         match default(param) {
             Some(value) => {
-                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
+                quote!(let #local = #handle.__load_or(&mut __adk_call, #key, || #value)?;)
             }
-            None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
+            None => quote!(let #local = #handle.__load(&mut __adk_call, #key)?;),
         }
     });
     takes.collect()
@@ -247,8 +230,8 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
         }},
         Confirm::Always => quote!(true),
     };
-    let (head, begin) = (read(CONFIRM), read(BEGIN));
-    Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))
+    let (head, shapes, begin) = (read(CONFIRM), read(SHAPES), read(BEGIN));
+    Some(quote!(#head { #shapes #begin #takes ::core::result::Result::Ok(#asks) }))
 }
 
 fn call(function: &Function, args: &ToolArgs) -> TokenStream {
@@ -261,9 +244,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     let (arguments, resources) = (arguments(function), take_resources(function));
     let from = (!resources.is_empty())
         .then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
-    let loads = function
-        .params(Source::Key)
-        .map(|param| load(param, "StateRead"));
+    let loads = function.params(Source::Key).map(load);
     let (made, set) = outs(function);
     let body = quote! {
         #(#loads)*
