@@ -21,6 +21,7 @@ use crate::code::{code, read};
 use crate::conditions;
 use crate::depth;
 use crate::diag::Diagnostics;
+use crate::typed::KeyFacts;
 use crate::types;
 use adk_spec::Check;
 use parse::{Function, Param, Source};
@@ -144,34 +145,11 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 /// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
-        let (ty, no) = (
-            types::with_static_lifetimes(param.ty.to_token_stream()),
-            quote!(false),
-        );
-        let spec = key_spec(
-            &ty,
-            &param_name(param),
-            &types::type_spelling(&param.ty),
-            &no,
-            &no,
-            &quote!(0),
-        );
+        let ty = types::with_static_lifetimes(param.ty.to_token_stream());
+        let (name, spelled) = (param_name(param), types::type_spelling(&param.ty));
+        let spec = KeyFacts::of(&ty).expand(&name, &spelled, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     })
-}
-
-/// Returns a call of `__private::key` for a key whose type is known.
-fn key_spec(
-    ty: &TokenStream,
-    key: &str,
-    spelled: &str,
-    optional: &TokenStream,
-    any: &TokenStream,
-    place: &TokenStream,
-) -> TokenStream {
-    let (typed, key) = (read("__adk::key"), crate::code::key(key));
-    let number = crate::typed::number(ty, spelled);
-    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
 }
 
 /// The import of the methods that choose the shape of a parameter.

@@ -4,8 +4,8 @@ use super::args::{Confirm, ToolArgs};
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    ARGUMENT, SHAPES, arguments, checks_const, edge_spans, handle, item, key_spec, load, needs,
-    out_specs, output_types, outs, param_name, refuse, take_resources,
+    ARGUMENT, SHAPES, arguments, checks_const, edge_spans, handle, item, load, needs, out_specs,
+    output_types, outs, param_name, refuse, take_resources,
 };
 use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
@@ -104,43 +104,23 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let KeyType {
-            ty, optional, any, ..
-        } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
-        let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(
-            &ty,
-            &param_name(param),
-            &types::type_spelling(&param.ty),
-            &optional,
-            &any,
-            &quote!(0),
-        )
+        KeyType::new(&param.ty, args.writes.len() + at, &mut aliases).spec(param, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
         let inside = types::option_value(&write.ty);
-        let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
-        let optional = if std::ptr::eq(inside, &write.ty) {
-            optional
-        } else {
-            quote!(false)
-        };
+        let mut facts = KeyType::new(&write.ty, at, &mut aliases).facts;
+        let is_option = std::ptr::eq(inside, &write.ty).then_some(facts.optional);
+        let is_option = is_option.unwrap_or_else(|| quote!(false));
         // A written key counts as optional: the model decides whether it calls the tool, so no
         // reader may rely on the key.
-        let (yes, no, place) = (
-            quote!(true),
-            quote!(false),
-            quote!(__typed::no_place(#optional)),
+        facts.optional = quote!(true);
+        facts.any = quote!(false);
+        let (spelled, place) = (
+            types::type_spelling(inside),
+            quote!(__typed::no_place(#is_option)),
         );
-        let spec = key_spec(
-            &ty,
-            &write.key.text,
-            &types::type_spelling(inside),
-            &yes,
-            &no,
-            &place,
-        );
+        let (spec, ty) = (facts.expand(&write.key.text, &spelled, &place), &facts.ty);
         quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
