@@ -155,11 +155,11 @@ fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
 /// The import of the methods that choose the shape of a parameter.
 const SHAPES: &str = "use __adk::param::{ParamMaybe as _, ParamPlain as _};";
 
-/// The kind of a parameter, and the traits that decide what may be one: for a `&mut` type, for a type
-/// whose name ends in `Context`, and for any other type.
+/// The kind of a parameter, and the traits that decide what may be one: for a `&mut` type, for a
+/// type whose name ends in `Context`, and for any other type.
 type Readers = [&'static str; 4];
-const KEY: Readers = ["Key", "LentRead", "ContextRead", "StateRead"];
-const ARGUMENT: Readers = ["Argument", "LentArg", "ContextLike", "ToolArg"];
+const KEY: Readers = ["KeyParam", "LentRead", "ContextRead", "StateRead"];
+const ARGUMENT: Readers = ["ArgumentParam", "LentArg", "ContextLike", "ToolArg"];
 
 /// Returns the expression for how a parameter is read, which its type determines.
 fn handle(param: &Param, [kind, lent, context, other]: Readers) -> TokenStream {

@@ -1,5 +1,5 @@
-//! Holders of parameters. A holder keeps the value of a parameter while the function runs, and gives
-//! it as the parameter takes it.
+//! Holders of parameters. A holder keeps the value of a parameter while the function runs, and
+//! gives it as the parameter takes it.
 
 use crate::Context;
 use serde_json::Value;

@@ -23,14 +23,15 @@ use std::path::{Path, PathBuf};
 
 /// The kind of a parameter that reads a key of the state.
 #[derive(Debug)]
-pub enum Key {}
+pub enum KeyParam {}
 
 /// The kind of a parameter that a model fills in.
 #[derive(Debug)]
-pub enum Argument {}
+pub enum ArgumentParam {}
 
-/// A parameter of type `P`, which is a [`Key`] or an [`Argument`]. The expansion calls `READER::handle(Param::<P, KIND>::NEW.__shape())`, then
-/// `.__load(source, "name")?`, and then `.__give()` on what this returns.
+/// A parameter of type `P`, whose kind is [`KeyParam`] or [`ArgumentParam`]. The expansion calls
+/// `READER::handle(Param::<P, KIND>::NEW.__shape())`, then `.__load(source, "name")?`, and then
+/// `.__give()` on what this returns.
 #[derive(Debug)]
 pub struct Param<P, Kind>(PhantomData<fn() -> (P, Kind)>);
 
@@ -265,7 +266,10 @@ impl DeclaredParam for ContextHandle {
 }
 
 macro_rules! shapes {
-    ($([$($generic:ident)*] $param:ty, $kind:ty: $value:ty => $handle:ty, |$codecs:pat_param| $made:expr;)+) => {$(
+    ($(
+        [$($generic:ident)*] $param:ty, $kind:ty:
+            $value:ty => $handle:ty, |$codecs:pat_param| $made:expr;
+    )+) => {$(
         impl<$($generic),*> Param<$param, $kind> {
             /// Returns the shape of the parameter.
             pub fn __shape(self) -> Shape<$value, $handle> {
@@ -276,9 +280,9 @@ macro_rules! shapes {
 }
 
 shapes! {
-    [] &mut Context, Key: () => ContextHandle, |_| ContextHandle;
-    [] &mut ToolContext, Argument: () => ContextHandle, |_| ContextHandle;
-    [] &ToolContext, Argument: () => ContextHandle, |_| ContextHandle;
+    [] &mut Context, KeyParam: () => ContextHandle, |_| ContextHandle;
+    [] &mut ToolContext, ArgumentParam: () => ContextHandle, |_| ContextHandle;
+    [] &ToolContext, ArgumentParam: () => ContextHandle, |_| ContextHandle;
     [K] &str, K: String => Required<Lent<String>, Lent<String>>,
         |codecs| Handle::required(codecs.text(), |text| text);
     [K] &Value, K: Value => Required<Lent<Value>, Lent<Value>>,

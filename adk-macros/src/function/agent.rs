@@ -288,5 +288,6 @@ fn begin(function: &Function, args: &AgentArgs) -> TokenStream {
         read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
     let names = read("use __adk::function::{FunctionOutputDefaults as _, Held as _};");
     let shapes = read(SHAPES);
-    quote!(#head { #names #shapes #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
+    let work = quote!(::core::result::Result::Ok(__adk_how.#work));
+    quote!(#head { #names #shapes #from #(#loads)* #how #work })
 }

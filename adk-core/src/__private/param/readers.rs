@@ -34,8 +34,8 @@ macro_rules! readers {
 readers! {
     /// A type that a function reads from a state key.
     #[diagnostic::on_unimplemented(
-        message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, \
-            or derive `serde::Deserialize`",
+        message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on \
+            it, or derive `serde::Deserialize`",
         label = "no parameter of an agent",
         note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, \
             where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the \
@@ -52,24 +52,24 @@ readers! {
     )]
     LentRead: key + 'static;
 
-    /// A type that a function reads or borrows as `&mut`, for a parameter whose type has a name that
-    /// ends in `Context`. The message proposes `Context`.
+    /// A type that a function reads or borrows as `&mut`, for a parameter whose type has a name
+    /// that ends in `Context`. The message proposes `Context`.
     #[diagnostic::on_unimplemented(
-        message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of \
-            the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
-            `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` \
-            on it",
+        message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context \
+            of the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
+            `#[tool]`; if this is data of your own, take it by value or by `&`, and put \
+            `#[adk::data]` on it",
         label = "no parameter of an agent"
     )]
     ContextRead: key + 'static;
 
     /// A type that a model can fill in.
     #[diagnostic::on_unimplemented(
-        message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put `#[adk::data]` \
-            on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
+        message = "tool-argument: `{Self}` cannot be an argument of a tool; help: put \
+            `#[adk::data]` on it, or derive both `serde::Deserialize` and `schemars::JsonSchema`",
         label = "a model cannot fill in a `{Self}`",
-        note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself come \
-            with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: \
+        note = "a key of the state is a parameter with `#[key]`; artifacts and the call itself \
+            come with `cx: &mut ToolContext`; what the program has, such as a pool, is a resource: \
             `#[resource] db: &Pool`"
     )]
     ToolArg: argument + JsonSchema;
@@ -83,12 +83,12 @@ readers! {
     )]
     LentArg: argument + JsonSchema;
 
-    /// A type that a model can fill in, for a parameter whose type has a name that ends in `Context`.
-    /// The message proposes `ToolContext`.
+    /// A type that a model can fill in, for a parameter whose type has a name that ends in
+    /// `Context`. The message proposes `ToolContext`.
     #[diagnostic::on_unimplemented(
         message = "tool-argument: `{Self}` is no argument of a tool; help: take the context of the \
-            call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by `&`, \
-            and put `#[adk::data]` on it",
+            call as `cx: &mut ToolContext`; if this is data of your own, take it by value or by \
+            `&`, and put `#[adk::data]` on it",
         label = "a model cannot fill in a `{Self}`"
     )]
     ContextLike: argument + JsonSchema;
