@@ -15,6 +15,7 @@ mod generated;
 mod holder;
 mod key_struct;
 pub mod llm;
+pub mod param;
 pub mod resources;
 mod type_facts;
 pub mod typed;

@@ -21,6 +21,7 @@ use crate::code::{code, read};
 use crate::conditions;
 use crate::depth;
 use crate::diag::Diagnostics;
+use crate::typed::KeyFacts;
 use crate::types;
 use adk_spec::Check;
 use parse::{Function, Param, Source};
@@ -144,53 +145,48 @@ fn outs(function: &Function) -> (TokenStream, TokenStream) {
 /// Returns the keys that parameters write, as data. Each may stay unset.
 fn out_specs(function: &Function) -> impl Iterator<Item = TokenStream> {
     function.params(Source::Out).map(|param| {
-        let (ty, no) = (
-            types::with_static_lifetimes(param.ty.to_token_stream()),
-            quote!(false),
-        );
-        let spec = key_spec(
-            &ty,
-            &param_name(param),
-            &types::type_spelling(&param.ty),
-            &no,
-            &no,
-            &quote!(0),
-        );
+        let ty = types::with_static_lifetimes(param.ty.to_token_stream());
+        let (name, spelled) = (param_name(param), types::type_spelling(&param.ty));
+        let spec = KeyFacts::of(&ty).expand(&name, &spelled, &quote!(0));
         quote!(#spec.optional(true).accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     })
 }
 
-/// Returns a call of `__private::key` for a key whose type is known.
-fn key_spec(
-    ty: &TokenStream,
-    key: &str,
-    spelled: &str,
-    optional: &TokenStream,
-    any: &TokenStream,
-    place: &TokenStream,
-) -> TokenStream {
-    let (typed, key) = (read("__adk::key"), crate::code::key(key));
-    let number = crate::typed::number(ty, spelled);
-    quote!(#typed::<#ty>(#key, #spelled, #optional, #any, #number, #place))
-}
+/// The import of the methods that choose the shape of a parameter.
+const SHAPES: &str = "use __adk::param::{ParamMaybe as _, ParamPlain as _};";
 
-/// Reads a key into a local. `reader` is the trait that decides whether the type can be read.
-fn load(param: &Param, reader: &str) -> TokenStream {
-    let (Param { local, ty, .. }, key) = (param, param_name(param));
-    // rustc points at the type before the `as` if no key can hold it.
+/// The kind of a parameter, and the traits that decide what may be one: for a `&mut` type, for a
+/// type whose name ends in `Context`, and for any other type.
+type Readers = [&'static str; 4];
+const KEY: Readers = ["KeyParam", "LentRead", "ContextRead", "StateRead"];
+const ARGUMENT: Readers = ["ArgumentParam", "LentArg", "ContextLike", "ToolArg"];
+
+/// Returns the expression for how a parameter is read, which its type determines.
+fn handle(param: &Param, [kind, lent, context, other]: Readers) -> TokenStream {
+    let ty = &param.ty;
+    let reader = match param.source {
+        Source::Plain if types::is_called_context(ty) => context,
+        Source::Plain if types::is_mut_reference(ty) => lent,
+        _ => other,
+    };
+    // rustc points at the type before the `as` if it cannot be a parameter.
     let (place, ty) = (
         quote_spanned!(types::caret(ty)=> _),
         types::with_static_lifetimes(ty.to_token_stream()),
     );
-    let (start, load) = (
-        code!("let {local} ="),
-        code!("as __adk::function::{reader}>::load"),
+    let (start, shape, end) = (
+        code!("as __adk::param::{reader}>::handle"),
+        read("__adk::param::Param"),
+        code!("__adk::param::{kind}>::NEW.__shape()"),
     );
-    let (arg, rest) = (
-        read("__adk::function::FunctionParam"),
-        code!("NEW.__loader(), &mut __adk_cx.state(), {key:?}"),
-    );
-    quote!(#start <#place #load(#arg::<#ty>::#rest)?;)
+    quote!(<#place #start(#shape::<#ty, #end))
+}
+
+/// Reads a key into a local.
+fn load(param: &Param) -> TokenStream {
+    let (local, handle, key) = (&param.local, handle(param, KEY), param_name(param));
+    let rest = code!(".__load(&mut __adk_cx.state(), {key:?})?;");
+    quote!(let #local = #handle #rest)
 }
 
 /// Returns the resources of the function for its description, and as a requirement on the program.

@@ -3,7 +3,7 @@
 use crate::code::read;
 pub(crate) use adk_spec::number::{READS, WRITES};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::{GenericArgument, Path, PathArguments, Type};
 
 /// Names of types that no other type has.
@@ -64,7 +64,7 @@ pub(crate) fn implement<'t>(
 /// Returns the expression for the number that identifies the type of a key. For a type that is
 /// spelled as a `Vec` and may have no number, the expression also determines whether it is the
 /// `Vec` of the standard library.
-pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
+fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     let number = quote!(__typed::KeyFacts::<#ty>::NUMBER);
     let target = spelled
         .trim_start_matches('&')
@@ -76,6 +76,48 @@ pub(crate) fn number(ty: &TokenStream, spelled: &str) -> TokenStream {
     } else {
         number
     }
+}
+
+/// The facts about the type of a key, as expressions.
+#[derive(Clone)]
+pub(crate) struct KeyFacts {
+    /// The type.
+    pub(crate) ty: TokenStream,
+    /// Whether the key may be absent.
+    pub(crate) optional: TokenStream,
+    /// Whether a read accepts a value of any type.
+    pub(crate) any: TokenStream,
+    /// The number that identifies the type, unless rustc determines it.
+    pub(crate) number: Option<TokenStream>,
+}
+
+impl KeyFacts {
+    /// Returns the facts about a key that must be present.
+    pub(crate) fn of(ty: &TokenStream) -> Self {
+        let no = quote!(false);
+        Self {
+            ty: ty.clone(),
+            optional: no.clone(),
+            any: no,
+            number: None,
+        }
+    }
+
+    /// Returns the key as data. `spelled` is the type as messages spell it.
+    pub(crate) fn expand(&self, key: &str, spelled: &str, place: &TokenStream) -> TokenStream {
+        let Self {
+            ty, optional, any, ..
+        } = self;
+        let number = self.number.clone();
+        let number = number.unwrap_or_else(|| self::number(ty, spelled));
+        let (spec, key) = (read("__adk::key"), crate::code::key(key));
+        quote!(#spec::<#ty>(#key, #spelled, #optional, #any, #number, #place))
+    }
+}
+
+/// Returns the path of the trait `Reads` for a type, whose kind of reference is `reference`.
+pub(crate) fn reads(ty: &impl ToTokens, reference: &TokenStream) -> TokenStream {
+    quote!(<#ty as __typed::Reads<{ __adk::TypeFacts::<#ty>::OPTIONAL }, { #reference }>>)
 }
 
 /// The bit of a key's place that means that its type is spelled without the `Option`: `OPENED` of

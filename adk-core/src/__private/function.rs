@@ -1,124 +1,29 @@
 //! Functions as agents, as the expansion of `#[agent]` runs them.
-//!
-//! The macro sees only how types are spelled, so method resolution selects the code for each type.
-//! Inherent methods win over trait methods, and methods on `&FunctionParam` come last.
 
 mod agent;
 mod output;
-mod param;
 mod plain;
 
-pub use crate::__private::holder::{Borrowed, Owned};
+pub use crate::__private::holder::{Borrowed, Lent, Owned};
 pub use agent::AgentFunction;
 pub use output::{FunctionOutcome, FunctionOutputDefaults, FunctionTag, tag};
-pub use param::{
-    BorrowedJson, BorrowedText, FunctionParam, Held, Lend, LoadMaybe, LoadPlain, MaybeText,
-    Misplaced, ParamLoader,
-};
-
 pub use plain::{
-    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Param, Params, ParamsOf,
-    PlainFunction, PlainOutput, PlainType, Returned,
+    About, AgentResult, AsyncOutput, BlockingOutput, KeyName, Params, ParamsOf, PlainFunction,
+    PlainOutput, PlainParam, PlainType, Returned,
 };
 
 pub use adk_spec::__private::function_meta as meta;
 
+use super::holder::{Lend, LentContext};
 use crate::spec::{AgentMeta, KeySpec};
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, State, secret};
+use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, secret};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A type that a function reads from a state key.
-#[diagnostic::on_unimplemented(
-    message = "key-type: `{Self}` cannot be read from a state key; help: put `#[adk::data]` on it, \
-        or derive `serde::Deserialize`",
-    label = "no parameter of an agent",
-    note = "a parameter is `T`, `&T`, `&str`, `&[T]`, an `Option` of these or any JSON value, \
-        where `T` owns what it holds; the context of the run is `cx: &mut Context`; what the \
-        program has, such as a pool, is a resource: `#[resource] db: &Pool`"
-)]
-pub trait StateRead: Sized {
-    /// Reads a parameter. Only this path requires the trait, so a wrong type is reported once.
-    ///
-    /// # Errors
-    /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
-    -> Result<H>;
-}
-
-// The bounds are on the impl and not on the trait. An unsatisfied path `<T as StateRead>` is then
-// one error under the type, with the message above and no note about this crate. The traits below
-// follow this rule too.
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + Send + 'static> StateRead for T {
-    fn load<H>(
-        loader: ParamLoader<Self, H>,
-        state: &mut State<'_>,
-        key: &'static str,
-    ) -> Result<H> {
-        loader.load(param::Decode::new(), state, key)
-    }
-}
-
-/// A type that a function borrows as `&mut`.
-#[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is borrowed as `&mut`, and only the context can be; \
-        help: take it by value or by `&`, and return the changed value",
-    label = "no parameter of an agent",
-    note = "an agent writes the value that it returns, to the key in `#[agent(writes = KEY)]`"
-)]
-pub trait LentRead: Sized {
-    /// Reads a parameter, as [`StateRead::load`] does.
-    ///
-    /// # Errors
-    /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
-    -> Result<H>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + Send + 'static> LentRead for T {
-    fn load<H>(
-        loader: ParamLoader<Self, H>,
-        state: &mut State<'_>,
-        key: &'static str,
-    ) -> Result<H> {
-        loader.load(param::Decode::new(), state, key)
-    }
-}
-
-/// A type that a function reads or borrows as `&mut`, for a parameter whose type has a name that
-/// ends in `Context`. The message proposes `Context`.
-#[diagnostic::on_unimplemented(
-    message = "agent-attribute: `{Self}` is no parameter of an agent; help: take the context of \
-        the run as `cx: &mut Context`, in front; a function that takes a `ToolContext` is a \
-        `#[tool]`; if this is data of your own, take it by value or by `&`, and put `#[adk::data]` \
-        on it",
-    label = "no parameter of an agent"
-)]
-pub trait ContextRead: Sized {
-    /// Reads a parameter, as [`StateRead::load`] does.
-    ///
-    /// # Errors
-    /// Fails if the key does not hold a value of the type.
-    fn load<H>(loader: ParamLoader<Self, H>, state: &mut State<'_>, key: &'static str)
-    -> Result<H>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + Send + 'static> ContextRead for T {
-    fn load<H>(
-        loader: ParamLoader<Self, H>,
-        state: &mut State<'_>,
-        key: &'static str,
-    ) -> Result<H> {
-        loader.load(param::Decode::new(), state, key)
-    }
-}
+// As in `param::readers`, the bounds are on the impls and not on the traits.
 
 /// A type that a function writes to a state key.
 #[diagnostic::on_unimplemented(
@@ -247,6 +152,35 @@ impl DirectWork {
         work: impl Future<Output = Result<FunctionOutcome>> + Send + 'a,
     ) -> Work<'a> {
         Work::Direct(Box::pin(work))
+    }
+}
+
+/// The way in which a function runs. The type of its first parameter selects it: the methods of
+/// [`Lend`] win over these.
+pub trait Held: Sized {
+    /// Runs a function without a context as one recorded step.
+    fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
+    }
+
+    /// Runs a blocking function without a context as one recorded step.
+    fn __begin_blocking(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
+    }
+}
+
+impl<H> Held for H {}
+
+impl Lend {
+    /// Lends the context to the function, which records its own steps.
+    pub fn __begin(self, cx: &mut Context) -> (LentContext<&mut Context>, DirectWork) {
+        (LentContext(cx), DirectWork)
+    }
+
+    /// Is never called, because a const check rejects the function. The method exists so that rustc
+    /// reports only that error.
+    pub fn __begin_blocking(self, _: &mut Context) -> (Self, RecordedWork) {
+        (self, RecordedWork)
     }
 }
 

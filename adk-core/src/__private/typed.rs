@@ -20,10 +20,6 @@ use std::marker::PhantomData;
 #[derive(Debug)]
 pub struct Absent;
 
-/// The type of a read that accepts any JSON value.
-#[derive(Debug)]
-pub struct Anything;
-
 /// A known type of a key.
 #[derive(Debug)]
 pub struct Is<T>(PhantomData<T>);

@@ -80,7 +80,7 @@ pub(crate) use models::{ModelChain, Models};
 pub(crate) use progress::RunProgress;
 pub(crate) use scope::KeyScope;
 pub(crate) use services::Services;
-pub(crate) use state::{Overlay, decode, encode, stored_key};
+pub(crate) use state::{Overlay, decode, encode, stored_key, wrong_type_error};
 pub(crate) use trace::{
     TraceSpan, error_type, finish_reason, gen_ai_span, in_span, instructions, messages,
 };

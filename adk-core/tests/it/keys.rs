@@ -1,7 +1,7 @@
 //! Instances whose keys differ from their definition, on trees wired by hand.
 
 use crate::support::*;
-use adk_build::__private::function::{FunctionParam, StateRead};
+use adk_build::__private::param::{KeyParam, Param, StateRead};
 use adk_build::spec::{InputSpec, KeySpec};
 use adk_build::{ErrorKind, Event, Flow, Runner};
 
@@ -296,12 +296,9 @@ async fn a_missing_input_of_an_instance_names_both_keys() {
 #[tokio::test]
 async fn a_parameter_without_its_value_names_both_keys() {
     let critic = by("critic", |cx| {
-        let loaded = StateRead::load(
-            FunctionParam::<&str>::NEW.__loader(),
-            &mut cx.state(),
-            "draft",
-        )
-        .map(|_| Flow::Continue);
+        let loaded = StateRead::handle(Param::<&str, KeyParam>::NEW.__shape())
+            .__load(&mut cx.state(), "draft")
+            .map(|_| Flow::Continue);
         Box::pin(async { loaded })
     });
     let tree = Tree::new(

@@ -1,16 +1,15 @@
 //! `#[agent]` on a function.
 
 use super::args::AgentArgs;
-use super::keys::{KeyType, KeyTypes};
+use super::keys::KeyTypes;
 use super::parse::{Function, Source};
 use super::{
-    arguments, block, checks_const, conditions_text, edge_spans, item, key_spec, load, needs,
-    original_item, out_specs, output_types, outs, param_name, plain, refuse, take_resources,
-    twin_attributes,
+    SHAPES, arguments, block, checks_const, conditions_text, edge_spans, item, load, needs,
+    original_item, out_specs, output_types, outs, plain, refuse, take_resources, twin_attributes,
 };
 use crate::code::{self, code, read};
 use crate::diag::Diagnostics;
-use crate::typed::{OPENED, is_plain};
+use crate::typed::{KeyFacts, OPENED, is_plain};
 use crate::{docs, place, types};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -53,7 +52,7 @@ fn impl_by_types(function: &Function, args: &AgentArgs, report: &Diagnostics) ->
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let keys = KeyTypes::new(function, args);
     let meta = meta(function, args, &keys);
-    let begin = begin(function, args, &keys);
+    let begin = begin(function, args);
     let typed = keys.expand(function, name);
     let key = args.writes.as_ref().map_or("", |key| &key.text);
     let start = code!("impl __adk::function::AgentFunction for {name}");
@@ -182,23 +181,7 @@ fn contexts(function: &Function, args: &AgentArgs, report: &Diagnostics) -> Toke
 fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
-    let places = KeyTypes::places(function);
-    let all = function.params(Source::Plain).zip(&places).enumerate();
-    let all = all.filter_map(|(at, (param, place))| {
-        let KeyType {
-            ty, any, optional, ..
-        } = keys.read_type(at)?;
-        let any = any.clone().unwrap_or_else(|| quote!(false));
-        Some(key_spec(
-            ty,
-            &param_name(param),
-            &types::type_spelling(&param.ty),
-            optional,
-            &any,
-            &quote!(#place),
-        ))
-    });
-    let all: Vec<_> = all.collect();
+    let all = keys.read_specs(function);
     let reads = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = static_type(&first.ty);
@@ -216,23 +199,17 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
         ]
     };
     let writes = args.writes.iter().map(|key| {
-        let (spelled, ty) = (
-            types::written_type(&function.sig.output),
-            keys.written_type(),
-        );
         let place = 1 | if types::is_option_result(&function.sig.output) {
             OPENED
         } else {
             0
         };
-        key_spec(
-            &ty,
-            &key.text,
-            &spelled,
-            &read(optional),
-            &quote!(false),
-            &quote!(#place),
-        )
+        let facts = KeyFacts {
+            optional: read(optional),
+            ..KeyFacts::of(&keys.written_type())
+        };
+        let spelled = types::written_type(&function.sig.output);
+        facts.expand(&key.text, &spelled, &quote!(#place))
     });
     let writes = writes.chain(out_specs(function));
     let exits = args.exits.as_ref().map(|exits| {
@@ -250,20 +227,8 @@ fn static_type(ty: &syn::Type) -> TokenStream {
     types::with_static_lifetimes(quote!(#ty))
 }
 
-fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
-    let loads = function
-        .params(Source::Plain)
-        .enumerate()
-        .map(|(at, param)| {
-            let reader = if !keys.is_plain(at) && types::is_called_context(&param.ty) {
-                "ContextRead"
-            } else if types::is_mut_reference(&param.ty) {
-                "LentRead"
-            } else {
-                "StateRead"
-            };
-            load(param, reader)
-        });
+fn begin(function: &Function, args: &AgentArgs) -> TokenStream {
+    let loads = function.params(Source::Plain).map(load);
     let blocking = args.blocking.filter(|_| function.sig.asyncness.is_none());
     let first = function
         .params(Source::Plain)
@@ -321,9 +286,8 @@ fn begin(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream 
     };
     let head =
         read("fn begin(__adk_cx: &mut __adk::Context) -> __adk::Result<__adk::function::Work<'_>>");
-    let names = read(
-        "use __adk::function::{FunctionOutputDefaults as _, Held as _, LoadMaybe as _, LoadPlain \
-         as _};",
-    );
-    quote!(#head { #names #from #(#loads)* #how ::core::result::Result::Ok(__adk_how.#work) })
+    let names = read("use __adk::function::{FunctionOutputDefaults as _, Held as _};");
+    let shapes = read(SHAPES);
+    let work = quote!(::core::result::Result::Ok(__adk_how.#work));
+    quote!(#head { #names #shapes #from #(#loads)* #how #work })
 }

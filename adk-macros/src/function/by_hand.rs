@@ -5,7 +5,7 @@ use super::keys::KeyType;
 use super::parse::{ByHand, Constant};
 use super::{block, edge_spans};
 use crate::diag::Diagnostics;
-use crate::typed::{OPENED, READS, TypePairs, WRITES, implement, places};
+use crate::typed::{KeyFacts, OPENED, READS, TypePairs, WRITES, implement, places};
 use crate::{place, types};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -38,7 +38,7 @@ pub(super) fn expand(item: &ByHand, args: &ByHandArgs) -> TokenStream {
         } else {
             OPENED
         };
-        let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.ty);
+        let (spec, ty) = (key.spec(inside, place | opened), &key.key_type.facts.ty);
         let accepts = (!depends(item, key.key.ty.to_token_stream()))
             .then(|| quote!(.accepting(__adk::TypeFacts::<#ty>::ACCEPTS)));
         quote!(#spec #accepts)
@@ -96,9 +96,9 @@ pub(super) fn stub(item: &ByHand, report: Diagnostics) -> TokenStream {
 fn type_pairs<'a>(all: &[HandWrittenKey<'a>], reads: bool) -> TypePairs<'a> {
     let ty = |key: &KeyType| {
         if reads {
-            key.read.clone()
+            key.entry.clone()
         } else {
-            key.ty.clone()
+            key.facts.ty.clone()
         }
     };
     all.iter()
@@ -134,55 +134,39 @@ fn with_meta(
 struct HandWrittenKey<'a> {
     key: &'a TypedKey,
     key_type: KeyType,
-    /// The expression for the number that identifies the type.
-    number: TokenStream,
 }
 
 impl<'a> HandWrittenKey<'a> {
     fn new(item: &ByHand, key: &'a TypedKey, at: usize, aliases: &mut TokenStream) -> Self {
         let ty = &key.ty;
-        if depends(item, ty.to_token_stream()) {
-            // Traits cannot answer questions about a type with parameters, so the spelling decides.
-            let inside = types::option_value(ty);
-            let optional = !std::ptr::eq(inside, ty);
-            let ty = reference_target(inside).to_token_stream();
-            let read = if optional {
-                quote!(__typed::Perhaps<#ty>)
-            } else {
-                quote!(__typed::Is<#ty>)
-            };
-            let key_type = KeyType {
-                ty,
-                read,
-                any: None,
-                optional: quote!(#optional),
-            };
-            return Self {
-                key,
-                key_type,
-                number: quote!(__typed::UNKNOWN),
-            };
+        if !depends(item, ty.to_token_stream()) {
+            // The user's type occurs in these aliases only. In an impl with parameters, rustc would
+            // otherwise propose the type as another candidate.
+            let key_type = KeyType::new(ty, at, aliases);
+            return Self { key, key_type };
         }
-        // The user's type occurs in these aliases only. In an impl with parameters, rustc would
-        // otherwise propose the type as another candidate.
-        let key_type = KeyType::new(ty, at, aliases);
-        let number = crate::typed::number(&key_type.ty, &types::type_spelling(ty));
-        Self {
-            key,
-            key_type,
-            number,
-        }
+        // Traits cannot answer questions about a type with parameters, so the spelling decides.
+        let inside = types::option_value(ty);
+        let optional = !std::ptr::eq(inside, ty);
+        let ty = reference_target(inside).to_token_stream();
+        let entry = if optional {
+            quote!(__typed::Perhaps<#ty>)
+        } else {
+            quote!(__typed::Is<#ty>)
+        };
+        let facts = KeyFacts {
+            optional: quote!(#optional),
+            number: Some(quote!(__typed::UNKNOWN)),
+            ..KeyFacts::of(&ty)
+        };
+        let key_type = KeyType { facts, entry };
+        Self { key, key_type }
     }
 
     /// Returns the key as data, with its type as messages spell it.
     fn spec(&self, spelled: &Type, place: u8) -> TokenStream {
-        let (name, spelled) = (
-            crate::code::key(&self.key.key.text),
-            types::type_spelling(spelled),
-        );
-        let (ty, optional, number) = (&self.key_type.ty, &self.key_type.optional, &self.number);
-        let any = self.key_type.any.clone().unwrap_or_else(|| quote!(false));
-        quote!(__adk::key::<#ty>(#name, #spelled, #optional, #any, #number, #place))
+        let (name, spelled) = (&self.key.key.text, types::type_spelling(spelled));
+        self.key_type.facts.expand(name, &spelled, &quote!(#place))
     }
 }
 

@@ -2,9 +2,10 @@
 //! across modules and crates.
 
 use super::args::AgentArgs;
-use super::parse::{Function, Source};
+use super::param_name;
+use super::parse::{Function, Param, Source};
 use crate::code::{code, read};
-use crate::typed::{READS, implement, places, plain_type};
+use crate::typed::{KeyFacts, READS, implement, places, plain_type};
 use crate::types;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -17,15 +18,11 @@ pub(super) struct KeyTypes {
     written: Option<TokenStream>,
 }
 
-/// The type of a key that the function reads.
+/// The type of a key that a function or a tool reads.
 pub(super) struct KeyType {
-    pub(super) ty: TokenStream,
-    /// The type in `Typed::Reads`, which determines whether the key may be absent.
-    pub(super) read: TokenStream,
-    /// An expression for whether the read accepts a value of any type; `None` for a read that does
-    /// not.
-    pub(super) any: Option<TokenStream>,
-    pub(super) optional: TokenStream,
+    pub(super) facts: KeyFacts,
+    /// The entry in `Typed::Reads`, which determines whether the key may be absent.
+    pub(super) entry: TokenStream,
 }
 
 impl KeyTypes {
@@ -40,14 +37,8 @@ impl KeyTypes {
                 return ty;
             }
             // A returned `&'static str` has the key type of any text.
-            aliases.extend(read(
-                "type __AdkGiven = <__AdkValue as __typed::OfOption<{
-                    __adk::TypeFacts::<__AdkValue>::OPTIONAL
-                }>>::Value;
-                type __AdkWritten = <__AdkGiven as __typed::OfRef<{
-                    __typed::KeyFacts::<__AdkGiven>::REF
-                }>>::Value;",
-            ));
+            let reads = reads_by_facts("__AdkValue");
+            aliases.extend(code!("type __AdkWritten = {reads}::Key;"));
             quote!(__AdkWritten)
         });
         Self {
@@ -57,23 +48,17 @@ impl KeyTypes {
         }
     }
 
-    /// Returns the facts about the type of the key that parameter `at` reads.
-    pub(super) fn read_type(&self, at: usize) -> Option<&KeyType> {
-        self.reads.get(at)
-    }
-
-    /// Returns whether the type of parameter `at` is plain.
-    pub(super) fn is_plain(&self, at: usize) -> bool {
-        self.reads.get(at).is_some_and(|key| key.any.is_none())
+    /// Returns the keys that the function reads, as data.
+    pub(super) fn read_specs(&self, function: &Function) -> Vec<TokenStream> {
+        let params = || function.params(Source::Plain);
+        let places = places(params().map(|param| &param.ty), READS);
+        let all = params().zip(&self.reads).zip(places);
+        all.map(|((param, key), place)| key.spec(param, &quote!(#place)))
+            .collect()
     }
 
     pub(super) fn written_type(&self) -> TokenStream {
         self.written.clone().unwrap_or_else(|| quote!(()))
-    }
-
-    /// Returns the places of the parameters in `impl Typed`.
-    pub(super) fn places(function: &Function) -> Vec<u8> {
-        places(function.params(Source::Plain).map(|param| &param.ty), READS)
     }
 
     /// Returns the aliases and `impl Typed`.
@@ -87,7 +72,7 @@ impl KeyTypes {
         let reads: Vec<_> = function
             .params(Source::Plain)
             .zip(reads)
-            .map(|(param, key)| (&param.ty, key.read.clone()))
+            .map(|(param, key)| (&param.ty, key.entry.clone()))
             .collect();
         let unit = syn::parse_quote!(());
         let writes = written
@@ -98,44 +83,46 @@ impl KeyTypes {
     }
 }
 
+/// Returns the path of the trait `Reads` for an alias.
+fn reads_by_facts(alias: &str) -> String {
+    format!(
+        "<{alias} as __typed::Reads<{{ __adk::TypeFacts::<{alias}>::OPTIONAL }}, \
+         {{ __typed::KeyFacts::<{alias}>::REF }}>>"
+    )
+}
+
 impl KeyType {
     /// Finds the facts about a type. Its name may be an alias, so the expansion asks traits about
     /// it. A plain type needs no traits, because its name is not used as an alias.
     pub(super) fn new(ty: &Type, at: usize, aliases: &mut TokenStream) -> Self {
         if let Some(ty) = plain_type(ty) {
             return Self {
-                read: quote!(__typed::Is<#ty>),
-                ty,
-                any: None,
-                optional: quote!(false),
+                entry: quote!(__typed::Is<#ty>),
+                facts: KeyFacts::of(&ty),
             };
         }
-        // Aliases for the type of the parameter, how the key is read, its borrowed type, its owned
-        // type, and the type of the key.
-        let alias = |step: usize| format!("__AdkKey_{at}_{step}");
-        let (parameter, owned, key) = (alias(1), alias(2), alias(3));
-        let (written, ty) = (
-            read(&alias(0)),
+        let (given, key) = (format!("__AdkRead_{at}"), format!("__AdkKey_{at}"));
+        let (alias, ty) = (
+            read(&given),
             types::with_static_lifetimes(ty.to_token_stream()),
         );
-        aliases.extend(quote!(type #written = #ty;));
-        let (written, borrowed) = (alias(0), alias(4));
-        aliases.extend(code!(
-            "type {parameter} = <{written} as __typed::OfOption<{{
-                __adk::TypeFacts::<{written}>::OPTIONAL
-            }}>>::Parameter;
-            type {borrowed} = <{parameter} as __typed::Parameter>::Value;
-            type {owned} =
-                <{borrowed} as __typed::OfRef<{{ __typed::KeyFacts::<{borrowed}>::REF }}>>::Value;
-            type {key} =
-                <{owned} as __typed::OfValue<{{ __typed::KeyFacts::<{owned}>::VALUE }}>>::Value;"
-        ));
+        let reads = reads_by_facts(&given);
+        let key_alias = code!("type {key} = {reads}::Key;");
+        aliases.extend(quote!(type #alias = #ty; #key_alias));
         Self {
-            read: code!("<{parameter} as __typed::Parameter>::Read<{key}>"),
-            ty: read(&key),
-            any: Some(code!("__typed::KeyFacts::<{owned}>::VALUE")),
-            optional: code!("__adk::TypeFacts::<{written}>::OPTIONAL"),
+            entry: code!("{reads}::Entry"),
+            facts: KeyFacts {
+                optional: code!("__adk::TypeFacts::<{given}>::OPTIONAL"),
+                any: code!("__typed::KeyFacts::<{key}>::VALUE"),
+                ..KeyFacts::of(&read(&key))
+            },
         }
+    }
+
+    /// Returns the key of a parameter as data.
+    pub(super) fn spec(&self, param: &Param, place: &TokenStream) -> TokenStream {
+        let spelled = types::type_spelling(&param.ty);
+        self.facts.expand(&param_name(param), &spelled, place)
     }
 }
 

@@ -151,7 +151,7 @@ fn params(function: &Function) -> Option<Vec<(&str, String)>> {
 
 fn holder(ty: &Type) -> Option<String> {
     Some(match (ty, plain_spelling(ty)?) {
-        (Type::Reference(_), text) if text == "str" => "BorrowedText".to_owned(),
+        (Type::Reference(_), text) if text == "str" => "Lent<::std::string::String>".to_owned(),
         (Type::Reference(_), inside) => format!("Borrowed<{inside}>"),
         (_, value) => format!("Owned<{value}>"),
     })

@@ -4,8 +4,8 @@ use super::args::{Confirm, ToolArgs};
 use super::keys::KeyType;
 use super::parse::{Function, Param, Source};
 use super::{
-    arguments, checks_const, edge_spans, item, key_spec, load, needs, out_specs, output_types,
-    outs, param_name, refuse, take_resources,
+    ARGUMENT, SHAPES, arguments, checks_const, edge_spans, handle, item, load, needs, out_specs,
+    output_types, outs, param_name, refuse, take_resources,
 };
 use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
@@ -21,8 +21,7 @@ const CONFIRM: &str = "fn needs_confirmation(&self, __adk_args: __adk::ToolArgs,
     __adk_cx: &mut __adk::ToolContext) -> ::core::result::Result<bool, __adk::ToolError>";
 
 /// The statements that begin the parsing of arguments.
-const BEGIN: &str = "use __adk::args::{ArgMaybe as _, ArgPlain as _};
-    let mut __adk_call =
+const BEGIN: &str = "let mut __adk_call =
         __adk::args::ToolInvocation::new(__adk_args, __adk_cx, &__ADK_DECLARATION);";
 
 /// Returns the function, the struct of the same name, and the impl.
@@ -31,13 +30,13 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
     let (checks, checked) = checks_const(&checks(function, args, report)).unzip();
     let (meta, declare) = (meta(function, args), declare(function));
     let (call, confirm) = (call(function, args), confirm(function, args));
-    let ((taken, needs), head) = (needs(function, name).unzip(), read(CALL));
+    let ((taken, needs), head, shapes) = (needs(function, name).unzip(), read(CALL), read(SHAPES));
     let inside = quote! {
         #types
         #needs
         static __ADK_DECLARATION: ::std::sync::LazyLock<__adk::model::ToolDeclaration> =
             ::std::sync::LazyLock::new(|| {
-                use __adk::args::{ArgMaybe as _, ArgPlain as _};
+                #shapes
                 #declare
             });
 
@@ -53,7 +52,7 @@ pub(super) fn expand(function: &Function, args: &ToolArgs, report: &Diagnostics)
 
             #head {
                 use __adk::args::{ToolOutputDefaults as _, ResultOutput as _};
-                use __adk::function::{LoadMaybe as _, LoadPlain as _};
+                #shapes
                 #call
             }
 
@@ -105,43 +104,23 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let mut meta = quote!(__adk::ToolMeta::new(#name, #description));
     let mut aliases = TokenStream::new();
     let reads = function.params(Source::Key).enumerate().map(|(at, param)| {
-        let KeyType {
-            ty, optional, any, ..
-        } = KeyType::new(&param.ty, args.writes.len() + at, &mut aliases);
-        let any = any.unwrap_or_else(|| quote!(false));
-        key_spec(
-            &ty,
-            &param_name(param),
-            &types::type_spelling(&param.ty),
-            &optional,
-            &any,
-            &quote!(0),
-        )
+        KeyType::new(&param.ty, args.writes.len() + at, &mut aliases).spec(param, &quote!(0))
     });
     let reads: Vec<_> = reads.collect();
     let writes = args.writes.iter().enumerate().map(|(at, write)| {
         let inside = types::option_value(&write.ty);
-        let KeyType { ty, optional, .. } = KeyType::new(&write.ty, at, &mut aliases);
-        let optional = if std::ptr::eq(inside, &write.ty) {
-            optional
-        } else {
-            quote!(false)
-        };
+        let mut facts = KeyType::new(&write.ty, at, &mut aliases).facts;
+        let is_option = std::ptr::eq(inside, &write.ty).then_some(facts.optional);
+        let is_option = is_option.unwrap_or_else(|| quote!(false));
         // A written key counts as optional: the model decides whether it calls the tool, so no
         // reader may rely on the key.
-        let (yes, no, place) = (
-            quote!(true),
-            quote!(false),
-            quote!(__typed::no_place(#optional)),
+        facts.optional = quote!(true);
+        facts.any = quote!(false);
+        let (spelled, place) = (
+            types::type_spelling(inside),
+            quote!(__typed::no_place(#is_option)),
         );
-        let spec = key_spec(
-            &ty,
-            &write.key.text,
-            &types::type_spelling(inside),
-            &yes,
-            &no,
-            &place,
-        );
+        let (spec, ty) = (facts.expand(&write.key.text, &spelled, &place), &facts.ty);
         quote!(#spec.accepting(__adk::TypeFacts::<#ty>::ACCEPTS))
     });
     let writes: Vec<_> = writes.chain(out_specs(function)).collect();
@@ -171,22 +150,6 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     meta
 }
 
-/// Returns the expression that declares and reads a parameter, chosen by its type.
-fn handle(param: &Param) -> TokenStream {
-    let ty = types::with_static_lifetimes(param.ty.to_token_stream());
-    // rustc points at the type before the `as` if it has no schema.
-    let place = quote_spanned!(types::caret(&param.ty)=> _);
-    let reader = if types::is_called_context(&param.ty) {
-        quote!(ContextLike)
-    } else if types::is_mut_reference(&param.ty) {
-        quote!(LentArg)
-    } else {
-        quote!(ToolArg)
-    };
-    let made = quote!(__adk::args::ToolParam::<#ty>::NEW.__handle_maker());
-    quote!(<#place as __adk::args::#reader>::arg(#made))
-}
-
 /// Returns the value of `#[default(...)]`. A string literal may initialise a `String`.
 fn default(param: &Param) -> Option<TokenStream> {
     Some(match &param.default.as_ref()?.1 {
@@ -201,7 +164,7 @@ fn default(param: &Param) -> Option<TokenStream> {
 fn declare(function: &Function) -> TokenStream {
     let name = function.unspanned_name();
     let args = function.params(Source::Plain).map(|param| {
-        let (key, handle) = (param_name(param), handle(param));
+        let (key, handle) = (param_name(param), handle(param, ARGUMENT));
         let description = docs::description(&param.docs).unwrap_or_else(|| quote!(""));
         match default(param) {
             // `take_args` writes an equal expression, so that rustc reports one error for both.
@@ -215,12 +178,12 @@ fn declare(function: &Function) -> TokenStream {
 /// Reads the parameters.
 fn take_args(function: &Function) -> TokenStream {
     let takes = function.params(Source::Plain).map(|param| {
-        let (local, key, handle) = (&param.local, param_name(param), handle(param));
+        let (local, key, handle) = (&param.local, param_name(param), handle(param, ARGUMENT));
         match default(param) {
             Some(value) => {
-                quote!(let #local = #handle.__take_or(&mut __adk_call, #key, || #value)?;)
+                quote!(let #local = #handle.__load_or(&mut __adk_call, #key, || #value)?;)
             }
-            None => quote!(let #local = #handle.__take(&mut __adk_call, #key)?;),
+            None => quote!(let #local = #handle.__load(&mut __adk_call, #key)?;),
         }
     });
     takes.collect()
@@ -247,8 +210,8 @@ fn confirm(function: &Function, args: &ToolArgs) -> Option<TokenStream> {
         }},
         Confirm::Always => quote!(true),
     };
-    let (head, begin) = (read(CONFIRM), read(BEGIN));
-    Some(quote!(#head { #begin #takes ::core::result::Result::Ok(#asks) }))
+    let (head, shapes, begin) = (read(CONFIRM), read(SHAPES), read(BEGIN));
+    Some(quote!(#head { #shapes #begin #takes ::core::result::Result::Ok(#asks) }))
 }
 
 fn call(function: &Function, args: &ToolArgs) -> TokenStream {
@@ -261,9 +224,7 @@ fn call(function: &Function, args: &ToolArgs) -> TokenStream {
     let (arguments, resources) = (arguments(function), take_resources(function));
     let from = (!resources.is_empty())
         .then(|| quote!(let __adk_from = __adk::resources::call_resources(__adk_cx);));
-    let loads = function
-        .params(Source::Key)
-        .map(|param| load(param, "StateRead"));
+    let loads = function.params(Source::Key).map(load);
     let (made, set) = outs(function);
     let body = quote! {
         #(#loads)*

@@ -32,6 +32,7 @@ use super::ast::Workflow;
 use super::names;
 use super::plan::{Plan, Step, StepKind};
 use crate::code::{code, read};
+use crate::typed::KeyFacts;
 use crate::{facade, place};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -159,15 +160,17 @@ fn reading_spec(typed: &super::ast::KeyDecl, place: u8) -> TokenStream {
 }
 
 fn typed_key_spec(typed: &super::ast::KeyDecl, place: u8, any: &TokenStream) -> TokenStream {
-    let (key, text, ty) = (
-        crate::code::key(&typed.key.text()),
-        names::type_text(&typed.ty),
-        &typed.ty,
-    );
-    let number = crate::typed::number(&ty.to_token_stream(), &text);
-    let (spec, place) = (read("__adk::key"), code!("{place}"));
-    let perhaps = typed.perhaps;
-    quote!(#spec::<#ty>(#key, #text, #perhaps, #any, #number, #place))
+    let (ty, perhaps) = (typed.ty.to_token_stream(), typed.perhaps);
+    let facts = KeyFacts {
+        optional: quote!(#perhaps),
+        any: any.clone(),
+        ..KeyFacts::of(&ty)
+    };
+    facts.expand(
+        &typed.key.text(),
+        &names::type_text(&typed.ty),
+        &code!("{place}"),
+    )
 }
 
 /// Returns a call that raises a const error under a token. Only the parentheses have the user's

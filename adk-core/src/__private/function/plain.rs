@@ -7,9 +7,9 @@
 
 use super::super::typed::{Is, Numbered, Typed};
 use super::agent::AgentFunction;
-use super::param::{BorrowedText, decode, read_text, required};
 use super::{FunctionOutcome, RecordedWork, Step, Work};
-use crate::__private::holder::{Borrowed, Owned};
+use crate::__private::holder::{Borrowed, Lent, Owned};
+use crate::__private::param::{Codecs, Handle};
 use crate::spec::KeySpec;
 use crate::{AgentMeta, BoxFuture, Context, Flow, Result, State};
 use adk_spec::number::number_of;
@@ -65,10 +65,12 @@ pub type KeyName = (&'static str, u64);
 pub trait PlainType: Numbered + Serialize + DeserializeOwned + Send + 'static {
     /// The name of the type in the source.
     const SPELLED: &'static str;
+    /// The name of a reference to the type.
+    const BORROWED: &'static str;
 }
 
 /// The holder of a parameter.
-pub trait Param: Sized + Send + 'static {
+pub trait PlainParam: Sized + Send + 'static {
     /// The type of the key.
     type Key: PlainType;
     /// The parameter's type as the source spells it.
@@ -100,7 +102,7 @@ pub trait ParamsOf<F>: Params {
     const KEYS: &'static [KeySpec<'static>];
 }
 
-const fn read_key<F: PlainFunction, P: Param>(at: usize) -> KeySpec<'static> {
+const fn read_key<F: PlainFunction, P: PlainParam>(at: usize) -> KeySpec<'static> {
     let (name, hash) = keys::<F>().1[at];
     // The macro assigns the places of plain parameters in this order too.
     plain_key::<P::Key>(name, hash, P::SPELLED, at as u8 + 1)
@@ -117,7 +119,7 @@ const fn plain_key<T: PlainType>(
 
 macro_rules! params {
     ($($param:ident $at:literal)*) => {
-        impl<$($param: Param),*> Params for ($($param,)*) {
+        impl<$($param: PlainParam),*> Params for ($($param,)*) {
             type Reads = params!(@reads $($param)*);
 
             #[allow(unused_variables, reason = "there may be no parameter")]
@@ -126,7 +128,7 @@ macro_rules! params {
             }
         }
 
-        impl<F: PlainFunction, $($param: Param),*> ParamsOf<F> for ($($param,)*) {
+        impl<F: PlainFunction, $($param: PlainParam),*> ParamsOf<F> for ($($param,)*) {
             const KEYS: &'static [KeySpec<'static>] = &[$(read_key::<F, $param>($at)),*];
         }
     };
@@ -143,27 +145,15 @@ params!(A 0 B 1 C 2 D 3);
 params!(A 0 B 1 C 2 D 3 E 4);
 params!(A 0 B 1 C 2 D 3 E 4 G 5);
 
-impl Param for BorrowedText {
-    type Key = String;
-    const SPELLED: &'static str = "&str";
-
-    fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
-        read_text(state, key)
-    }
-}
-
 macro_rules! plain {
     ($($ty:ident)*) => {$(
-        plain!(@one $ty, stringify!($ty), concat!("&", stringify!($ty)));
-        plain!(
-            @one Vec<$ty>,
-            concat!("Vec<", stringify!($ty), ">"),
-            concat!("&Vec<", stringify!($ty), ">")
-        );
+        plain!(@one $ty, stringify!($ty));
+        plain!(@one Vec<$ty>, concat!("Vec<", stringify!($ty), ">"));
     )*};
-    (@one $ty:ty, $spelled:expr, $borrowed:expr) => {
+    (@one $ty:ty, $spelled:expr) => {
         impl PlainType for $ty {
             const SPELLED: &'static str = $spelled;
+            const BORROWED: &'static str = concat!("&", $spelled);
         }
 
         impl Returned for $ty {
@@ -175,29 +165,28 @@ macro_rules! plain {
                 Ok(FunctionOutcome::new(Some(value), Flow::Continue))
             }
         }
-
-        impl Param for Borrowed<$ty> {
-            type Key = $ty;
-            const SPELLED: &'static str = $borrowed;
-
-            fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
-                let value = required(state, key)?;
-                decode(state, key, &value).map(Self::new)
-            }
-        }
     };
 }
 
 plain! { String bool char f32 f64 u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
 
-impl<T: PlainType> Param for Owned<T> {
-    type Key = T;
-    const SPELLED: &'static str = T::SPELLED;
+macro_rules! plain_params {
+    ($([$($generic:ident)?] $holder:ty: $key:ty, $spelled:expr, $handle:expr;)*) => {$(
+        impl<$($generic: PlainType)?> PlainParam for $holder {
+            type Key = $key;
+            const SPELLED: &'static str = $spelled;
 
-    fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
-        let value = required(state, key)?;
-        decode(state, key, &value).map(Self::new)
-    }
+            fn load(state: &mut State<'_>, key: &'static str) -> Result<Self> {
+                $handle.__load(state, key)
+            }
+        }
+    )*};
+}
+
+plain_params! {
+    [] Lent<String>: String, "&str", Handle::required(Codecs::key().text(), |text| text);
+    [T] Owned<T>: T, T::SPELLED, Handle::required(Codecs::key().one, Owned::new);
+    [T] Borrowed<T>: T, T::BORROWED, Handle::required(Codecs::key().one, Borrowed::new);
 }
 
 /// The return value of a function.
@@ -225,6 +214,7 @@ impl Returned for () {
 
 impl PlainType for () {
     const SPELLED: &'static str = "()";
+    const BORROWED: &'static str = "&()";
 }
 
 /// The return value of a function that may fail.

@@ -2,7 +2,7 @@
 //! list or any JSON value.
 
 use super::Numbered;
-use super::{Absent, Anything, Fits, Is, Pair, Perhaps, Typed, UnknownType};
+use super::{Absent, Fits, Is, Pair, Perhaps, Typed, UnknownType};
 use adk_spec::number::NONE;
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::marker::PhantomData;
@@ -16,7 +16,8 @@ pub struct KeyFacts<T: ?Sized>(PhantomData<T>);
 pub trait KeyFactDefaults {
     /// Whether the types fit.
     const YES: bool = false;
-    /// 1 for a reference, 2 for a reference to text or a path, 3 for a reference to a list.
+    /// 1 for a reference, 2 for a reference to text or a path, 3 for a reference to a list, also in
+    /// an `Option`.
     const REF: usize = 0;
     /// Whether the type is `serde_json::Value`.
     const VALUE: bool = false;
@@ -44,26 +45,6 @@ impl<
 }
 impl<T: ?Sized> KeyFactDefaults for KeyFacts<T> {}
 
-impl<T> KeyFacts<&T> {
-    /// 1 for a reference.
-    pub const REF: usize = 1;
-}
-
-impl KeyFacts<&str> {
-    /// 2 for text.
-    pub const REF: usize = 2;
-}
-
-impl KeyFacts<&Path> {
-    /// 2 for a path.
-    pub const REF: usize = 2;
-}
-
-impl<T> KeyFacts<&[T]> {
-    /// 3 for a borrowed list.
-    pub const REF: usize = 3;
-}
-
 impl KeyFacts<serde_json::Value> {
     /// `true` for any JSON value.
     pub const VALUE: bool = true;
@@ -89,95 +70,49 @@ impl<T: Typed> KeyFacts<T> {
     pub const TYPED: bool = true;
 }
 
-/// The type without its `Option`: `<T as OfOption<{ TypeFacts::<T>::OPTIONAL }>>::Value`.
-pub trait OfOption<const OPTIONAL: bool> {
-    /// The inner type, or the type itself.
-    type Value;
-    /// How a parameter of this type reads its key: [`Certain`] or [`Optional`].
-    type Parameter: Parameter<Value = Self::Value>;
+/// How a parameter or a declared read of a type reads its key:
+/// `<T as Reads<{ TypeFacts::<T>::OPTIONAL }, { KeyFacts::<T>::REF }>>::Key`. One trait has all
+/// associated types, because each question about a type costs compile time in the user's crate.
+pub trait Reads<const OPTIONAL: bool, const REF: usize> {
+    /// The type of the key, without an `Option` and a reference.
+    type Key;
+    /// The entry of [`Typed::Reads`].
+    type Entry;
 }
 
-impl<T> OfOption<false> for T {
-    type Value = T;
-    type Parameter = Certain<T>;
+macro_rules! reads {
+    ($([$($generic:ident)?] $number:tt: $read:ty => $key:ty;)*) => {$(
+        reads!(@facts $number [$($generic)?] $read);
+
+        impl<$($generic)?> Reads<false, $number> for $read {
+            type Key = $key;
+            type Entry = Is<$key>;
+        }
+
+        impl<$($generic)?> Reads<true, $number> for Option<$read> {
+            type Key = $key;
+            type Entry = Perhaps<$key>;
+        }
+    )*};
+    (@facts 0 $($other:tt)*) => {};
+    (@facts $number:literal [$($generic:ident)?] $read:ty) => {
+        reads!(@fact $number [$($generic)?] $read);
+        reads!(@fact $number [$($generic)?] Option<$read>);
+    };
+    (@fact $number:literal [$($generic:ident)?] $read:ty) => {
+        impl<$($generic)?> KeyFacts<$read> {
+            /// The number of the kind of reference.
+            pub const REF: usize = $number;
+        }
+    };
 }
 
-impl<T> OfOption<true> for Option<T> {
-    type Value = T;
-    type Parameter = Optional<T>;
-}
-
-/// How a parameter reads its key. One trait has all associated types, because each question about a
-/// type costs compile time in the user's crate.
-pub trait Parameter {
-    /// The type of a present value.
-    type Value;
-    /// The entry of [`Typed::Reads`] for a key of type `K`.
-    type Read<K>;
-    /// The entry of [`Typed::Reads`] for a key of the parameter's own type.
-    type Own;
-}
-
-/// A parameter whose key must be present.
-#[derive(Debug)]
-pub struct Certain<T>(PhantomData<T>);
-
-impl<T> Parameter for Certain<T> {
-    type Value = T;
-    type Read<K> = Is<K>;
-    type Own = Is<T>;
-}
-
-/// A parameter whose key may be absent.
-#[derive(Debug)]
-pub struct Optional<T>(PhantomData<T>);
-
-impl<T> Parameter for Optional<T> {
-    type Value = T;
-    type Read<K> = Perhaps<K>;
-    type Own = Perhaps<T>;
-}
-
-/// The type of the key from which a parameter borrows:
-/// `<T as OfRef<{ KeyFacts::<T>::REF }>>::Value`.
-pub trait OfRef<const REF: usize> {
-    /// The type of the key.
-    type Value;
-}
-
-impl<T> OfRef<0> for T {
-    type Value = T;
-}
-
-impl<T> OfRef<1> for &T {
-    type Value = T;
-}
-
-impl OfRef<2> for &str {
-    type Value = String;
-}
-
-impl OfRef<2> for &Path {
-    type Value = PathBuf;
-}
-
-impl<T> OfRef<3> for &[T] {
-    type Value = Vec<T>;
-}
-
-/// The type that a reader expects: `<T as OfValue<{ KeyFacts::<T>::VALUE }>>::Value`. A reader of
-/// `serde_json::Value` reads any type.
-pub trait OfValue<const VALUE: bool> {
-    /// The type, or [`Anything`].
-    type Value;
-}
-
-impl<T> OfValue<false> for T {
-    type Value = T;
-}
-
-impl<T> OfValue<true> for T {
-    type Value = Anything;
+reads! {
+    [T] 0: T => T;
+    [T] 1: &T => T;
+    [] 2: &str => String;
+    [] 2: &Path => PathBuf;
+    [T] 3: &[T] => Vec<T>;
 }
 
 /// The element of a list: `<T as Element<{ KeyFacts::<T>::LIST }>>::Key`.

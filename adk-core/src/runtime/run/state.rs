@@ -163,14 +163,18 @@ pub(super) fn get<T: DeserializeOwned>(key: &str, value: Option<&Value>) -> Resu
 }
 
 pub(crate) fn decode<'v, T: Deserialize<'v>>(key: &str, value: &'v Value) -> Result<T> {
-    T::deserialize(value).map_err(|error| {
-        let wanted = std::any::type_name::<T>();
-        let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
-        let help =
-            "read the key as the type that it is written as; a session keeps what older programs \
-             wrote";
-        Error::new(ErrorKind::KeyType, message).with_help(help).with_source(error)
-    })
+    T::deserialize(value).map_err(|error| wrong_type_error::<T>(key, error))
+}
+
+/// Creates the error of a key that holds no `T`.
+pub(crate) fn wrong_type_error<T>(key: &str, error: serde_json::Error) -> Error {
+    let wanted = std::any::type_name::<T>();
+    let message = format!("state key `{key}` does not hold a `{wanted}`: {error}");
+    let help = "read the key as the type that it is written as; a session keeps what older \
+        programs wrote";
+    Error::new(ErrorKind::KeyType, message)
+        .with_help(help)
+        .with_source(error)
 }
 
 pub(crate) fn encode(key: &str, value: impl Serialize) -> Result<Arc<Value>> {

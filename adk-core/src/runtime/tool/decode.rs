@@ -13,7 +13,7 @@ pub(crate) fn arg<'a, T>(
     name: &str,
     mut value: Value,
     schema: impl FnOnce() -> &'a Value,
-    decode: fn(&Value) -> Result<T, serde_json::Error>,
+    decode: impl Fn(&Value) -> Result<T, serde_json::Error>,
 ) -> Result<T, ToolError> {
     let error = match decode(&value) {
         Ok(decoded) => return Ok(decoded),

@@ -55,9 +55,7 @@ impl Expansion<'_> {
         let name = &self.name;
         let reads = self.tree.inputs.iter().map(|input| {
             let ty = &input.typed.ty;
-            let value =
-                quote!(<#ty as __typed::OfValue<{ __typed::KeyFacts::<#ty>::VALUE }>>::Value);
-            (ty, quote!(__typed::Is<#value>))
+            (ty, quote!(__typed::Is<#ty>))
         });
         let writes = self
             .tree

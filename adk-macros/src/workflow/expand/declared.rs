@@ -8,6 +8,7 @@ use super::instruction::{Prompt, source};
 use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
 use crate::code::{code, read};
 use crate::place::definition;
+use crate::typed::KeyFacts;
 use crate::typed::{READS, places};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -106,14 +107,12 @@ impl Expansion<'_> {
         let description = docs::description(&decl.attrs);
         let places = places(reads.iter().map(|typed| &typed.ty), READS);
         let reads = reads.iter().zip(places).map(|(typed, place)| {
-            let (key, ty, text) = (
-                crate::code::key(&typed.key.text()),
-                &typed.ty,
-                names::type_text(&typed.ty),
-            );
-            let (key_type, optional) = (option_type(ty), optional(ty));
-            let number = crate::typed::number(&key_type, &text);
-            quote!(__adk::key::<#key_type>(#key, #text, #optional, false, #number, #place))
+            let (ty, text) = (&typed.ty, names::type_text(&typed.ty));
+            let spec = KeyFacts {
+                optional: optional(ty),
+                ..KeyFacts::of(&option_type(ty))
+            };
+            spec.expand(&typed.key.text(), &text, &quote!(#place))
         });
         let writes = output.map(|typed| key_spec(typed, 1)).into_iter();
         quote! {
@@ -135,14 +134,14 @@ fn optional(ty: &impl ToTokens) -> TokenStream {
 
 /// Returns the type of the key for a read with the type `ty`: the type inside an `Option`.
 pub(super) fn option_type(ty: &impl ToTokens) -> TokenStream {
-    let optional = optional(ty);
-    quote!(<#ty as __typed::OfOption<{ #optional }>>::Value)
+    let reads = crate::typed::reads(ty, &quote!(0));
+    quote!(#reads::Key)
 }
 
 /// Returns the entry of `Typed::Reads` for a read with the type `ty`.
 pub(super) fn parameter(ty: &impl ToTokens) -> TokenStream {
-    let optional = optional(ty);
-    quote!(<<#ty as __typed::OfOption<{ #optional }>>::Parameter as __typed::Parameter>::Own)
+    let reads = crate::typed::reads(ty, &quote!(0));
+    quote!(#reads::Entry)
 }
 
 pub(super) struct Declaration<'a> {
