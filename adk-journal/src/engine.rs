@@ -63,7 +63,10 @@ pub mod refuse;
 mod registry;
 mod remote;
 mod rows;
+mod runs;
 pub(crate) mod slot;
+mod stored_run;
+mod table;
 pub(crate) mod update;
 
 pub use answerer::Answerer;
@@ -78,7 +81,10 @@ pub use record::is_failure;
 pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wait, Waiting};
 pub use remote::{BranchEnd, BranchReport, BranchTask};
 pub use rows::{Pairs, RunRows, from_text, to_text};
+pub use runs::Runs;
 pub use slot::{Body, Draft, Slot, Stored};
+pub use stored_run::StoredRun;
+pub use table::RunTable;
 pub use update::Update;
 
 use clock::now_micros;
