@@ -58,11 +58,11 @@ impl Indexed {
     fn of(run: &StoredRun) -> Self {
         let mut deadlines = Vec::new();
         // An engine above watches the deadlines of its runs itself.
-        for wait in run.open_waits().filter(|_| run.last_claim().epoch > 0) {
+        for wait in run.open_waits().filter(|_| run.epoch > 0) {
             let Some(deadline) = wait.deadline else {
                 continue;
             };
-            let tenants = run.record().tenant_of.as_deref().map(RunOwner::tenants_of);
+            let tenants = run.record.tenant_of.as_deref().map(RunOwner::tenants_of);
             let owners = tenants
                 .into_iter()
                 .chain([RunOwner::app(&run.session().app)]);
@@ -70,7 +70,7 @@ impl Indexed {
         }
         Self {
             can_continue: run.can_continue(),
-            is_open: run.status().is_open(),
+            is_open: run.status.is_open(),
             deadlines,
         }
     }
@@ -153,14 +153,14 @@ impl Runs {
         };
         let has_state = move |run: &StoredRun| match filter.state {
             RunState::Ready => is_ready(run),
-            RunState::Unfinished => run.status().is_open(),
-            RunState::Finished => *run.status() == RunStatus::Finished,
-            RunState::Failed => matches!(run.status(), RunStatus::Failed(_)),
-            RunState::Cancelled => *run.status() == RunStatus::Cancelled,
+            RunState::Unfinished => run.status.is_open(),
+            RunState::Finished => run.status == RunStatus::Finished,
+            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
+            RunState::Cancelled => run.status == RunStatus::Cancelled,
             RunState::Any => true,
         };
         let runs = ids.filter_map(|id| self.all.get(id)).filter(move |run| {
-            let record = run.record();
+            let record = &run.record;
             owner.owns(record) && filter.selects(record) && has_state(run)
         });
         runs.take(filter.limit.unwrap_or(usize::MAX))

@@ -18,18 +18,18 @@ use std::sync::Arc;
 /// value. All decisions about a run are methods of this type; an error changes nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredRun {
-    record: Arc<RunRecord>,
+    pub(super) record: Arc<RunRecord>,
     /// The time when it began or was queued.
     created: u64,
-    status: RunStatus,
+    pub(super) status: RunStatus,
     /// The time when the status was written.
     updated: u64,
-    usage: Option<Usage>,
+    pub(super) usage: Option<Usage>,
     /// The number of the latest claim.
-    epoch: u64,
+    pub(super) epoch: u64,
     /// The process that has the claim; `None` after its release.
-    owner: Option<String>,
-    slots: HashMap<String, FilledSlot>,
+    pub(super) owner: Option<String>,
+    pub(super) slots: HashMap<String, FilledSlot>,
     steps: HashMap<String, Value>,
     done: Vec<Done>,
     waits: Vec<StoredWait>,
@@ -148,22 +148,6 @@ impl StoredRun {
         }
     }
 
-    pub(super) fn record(&self) -> &Arc<RunRecord> {
-        &self.record
-    }
-
-    pub(super) fn status(&self) -> &RunStatus {
-        &self.status
-    }
-
-    pub(super) fn usage(&self) -> Option<Usage> {
-        self.usage
-    }
-
-    pub(super) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
-    }
-
     pub(super) fn last_claim(&self) -> ClaimId {
         ClaimId {
             run_id: self.id(),
@@ -233,10 +217,6 @@ impl StoredRun {
         let begins = place(self.record.begins);
         let last = self.slots.values().map(|slot| slot.place).max();
         begins..last.map_or(begins, |last| place(last).saturating_add(1))
-    }
-
-    pub(super) fn slots(&self) -> &HashMap<String, FilledSlot> {
-        &self.slots
     }
 
     pub(super) fn finish(&mut self, claim: ClaimId, done: Vec<Done>) -> Result<()> {

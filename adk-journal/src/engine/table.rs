@@ -79,7 +79,7 @@ fn is_held(table: &impl RunTable, run: &StoredRun) -> bool {
     let claim = run.last_claim();
     // Only the engine above continues its run: it has the steps.
     let is_held = |owner| table.is_held(claim, owner);
-    claim.is_driven_above() || run.owner().is_some_and(is_held)
+    claim.is_driven_above() || run.owner.as_deref().is_some_and(is_held)
 }
 
 fn is_ready(table: &impl RunTable, run: &StoredRun) -> bool {
@@ -121,7 +121,7 @@ impl<T: RunTable> Journal for T {
                 None => Ok(false),
                 Some(run) => {
                     run.check_claim(slot.claim())?;
-                    Ok(run.slots().contains_key(&slot.to_string()))
+                    Ok(run.slots.contains_key(&slot.to_string()))
                 }
             });
             let draft = if is_filled? { draft } else { work.await? };
@@ -170,7 +170,7 @@ impl<T: RunTable> RunRegistry for T {
     fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
         let claim = || {
             let (claim, places, mut claimed) = self.change_run(id, |run| {
-                check(run.record())?;
+                check(&run.record)?;
                 let (claim, claimed) = run.claim(self.owner(), is_held(self, run))?;
                 Ok((claim, run.places(), claimed))
             })?;
@@ -226,14 +226,14 @@ impl<T: RunTable> RunRegistry for T {
     fn driven(&self, id: RunId, from: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
         let run = self.read_runs(|runs| Ok(runs.get(id).cloned()));
         let driven = |run: StoredRun| {
-            if !run.last_claim().was_driven_above(run.status()) {
+            if !run.last_claim().was_driven_above(&run.status) {
                 return Err(refuse::run_busy(id));
             }
             let from = usize::try_from(from).unwrap_or(usize::MAX);
             let Range { start, end } = run.places();
             let places = start.max(from)..end;
-            let log = self.events_of(run.record(), places.clone())?;
-            let slots = run.slots().iter().filter_map(|(slot, filled)| {
+            let log = self.events_of(&run.record, places.clone())?;
+            let slots = run.slots.iter().filter_map(|(slot, filled)| {
                 let place = usize::try_from(filled.place).ok()?;
                 let event = log.get(place.checked_sub(places.start)?)?.clone();
                 let stored = Stored::earlier(filled.place, event, filled.temp.clone());
@@ -241,8 +241,8 @@ impl<T: RunTable> RunRegistry for T {
             });
             let mut events: Vec<_> = slots.collect();
             events.sort_by_key(|(_, stored)| stored.place);
-            let (record, status) = (RunRecord::clone(run.record()), run.status().clone());
-            Ok(DrivenRun::new(record, status, run.usage(), events))
+            let (record, status) = (RunRecord::clone(&run.record), run.status.clone());
+            Ok(DrivenRun::new(record, status, run.usage, events))
         };
         let run = run.map(|run| run.filter(|_| T::MAY_BE_DRIVEN_ABOVE));
         Box::pin(ready(run.and_then(|run| run.map(driven).transpose())))
