@@ -52,7 +52,7 @@ pub(crate) fn drives(
     let number = match found {
         Some((number, Some(driver), epoch)) if driver == owner && epoch == claim.epoch => number,
         Some(_) => return Err(refuse::fenced(run)),
-        // The run was deleted, and its driver may be in a process that does not know of the deletion.
+        // The run was deleted, and its driver may be in a process that does not know that.
         None if claim.is_driven_above() => return Err(refuse::unknown_run(run)),
         None => return Ok(None),
     };

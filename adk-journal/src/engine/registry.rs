@@ -338,8 +338,8 @@ impl DueWaits {
         Self { waits, next }
     }
 
-    /// Adds a wait, in the order of deadlines. Returns `false` when the search ends: the deadline is
-    /// not over, or `most` waits are due. An unreadable wait is `None` and left out, because the
+    /// Adds a wait, in the order of deadlines. Returns `false` when the search ends: the deadline
+    /// is not over, or `most` waits are due. An unreadable wait is `None` and left out, because the
     /// next claim of its run reports it.
     pub fn add(&mut self, deadline: u64, wait: Option<Waiting>, now: u64, most: usize) -> bool {
         if deadline > now || self.waits.len() == most {

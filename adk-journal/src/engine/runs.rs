@@ -76,7 +76,7 @@ impl Indexed {
     }
 }
 
-/// What a store calls.
+/// The methods that a store calls.
 impl Runs {
     /// Returns a run, if it is stored.
     pub fn get(&self, id: RunId) -> Option<&StoredRun> {

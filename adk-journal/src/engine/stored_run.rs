@@ -77,7 +77,7 @@ impl StoredWait {
     }
 }
 
-/// What a store calls.
+/// The methods that a store calls.
 impl StoredRun {
     /// Creates the run that a slot begins.
     ///

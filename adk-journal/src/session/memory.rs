@@ -37,7 +37,7 @@ impl MemoryStore {
     }
 }
 
-/// What a store calls that keeps its sessions in memory, and somewhere else too.
+/// The methods of a store that keeps its sessions both in memory and elsewhere.
 impl MemoryStore {
     /// Returns the session of that key.
     pub fn find(&self, key: &SessionKey) -> Option<Arc<Session>> {

@@ -6,8 +6,8 @@
 //!   when its line is on disk. A process that is killed leaves at most a part of a line, which the
 //!   next writer cuts off.
 //! - `lock` is locked while a process decides and writes, so there is one writer at a time.
-//! - Each process has the result of all lines in memory, in a `MemoryStore`, in `Runs` and in an
-//!   `InMemoryMemoryService`, and applies the new lines before it reads or decides. `RunTable` makes
+//! - Each process has the result of all lines in memory: a `MemoryStore`, `Runs` and an
+//!   `InMemoryMemoryService`. It applies the new lines before it reads or decides. `RunTable` makes
 //!   the decisions about runs, as for the journal in memory.
 //! - `owner-*` is locked as long as the process lives that drives runs. Another process may claim
 //!   the runs of a dead one.
