@@ -64,7 +64,10 @@ mod registry;
 mod remote;
 mod rows;
 mod run_error;
+mod runs;
 pub(crate) mod slot;
+mod stored_run;
+mod table;
 pub(crate) mod update;
 
 pub use answerer::Answerer;
@@ -80,7 +83,10 @@ pub use registry::{ClaimedRun, Done, DueWaits, RunInfo, RunRecord, RunStatus, Wa
 pub use remote::{BranchEnd, BranchReport, BranchTask};
 pub use rows::{Pairs, RunRows, from_text, to_text};
 pub use run_error::RunError;
+pub use runs::Runs;
 pub use slot::{Body, Draft, Slot, Stored};
+pub use stored_run::StoredRun;
+pub use table::RunTable;
 pub use update::Update;
 
 use clock::now_micros;

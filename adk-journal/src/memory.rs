@@ -78,7 +78,7 @@ impl MemoryEntry {
 }
 
 /// The position up to which a session was added to memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryMark {
     /// The number of added events of its log.
     pub events: usize,
@@ -260,6 +260,20 @@ impl InMemoryMemoryService {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// Adds entries of a session and the new position, as
+    /// [`add_events_to_memory`](MemoryService::add_events_to_memory) does.
+    pub fn add(&self, session: &SessionKey, entries: Vec<MemoryEntry>, until: MemoryMark) {
+        let mut users = lock(&self.users);
+        let user = (session.app.clone(), session.user.clone());
+        let user = users.entry(user).or_default();
+        for entry in entries {
+            if user.ids.insert((session.id.clone(), entry.id.clone())) {
+                user.entries.push((words(&entry.content.text()), entry));
+            }
+        }
+        user.marks.insert(session.id.clone(), until);
+    }
 }
 
 impl MemoryService for InMemoryMemoryService {
@@ -279,16 +293,7 @@ impl MemoryService for InMemoryMemoryService {
         entries: Vec<MemoryEntry>,
         until: MemoryMark,
     ) -> BoxFuture<'a, Result<()>> {
-        let mut users = lock(&self.users);
-        let user = users
-            .entry((session.app.clone(), session.user.clone()))
-            .or_default();
-        for entry in entries {
-            if user.ids.insert((session.id.clone(), entry.id.clone())) {
-                user.entries.push((words(&entry.content.text()), entry));
-            }
-        }
-        user.marks.insert(session.id.clone(), until);
+        self.add(session, entries, until);
         Box::pin(ready(Ok(())))
     }
 

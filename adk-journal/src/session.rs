@@ -225,24 +225,6 @@ struct Clock {
 /// What only the runtime calls.
 #[doc(hidden)]
 impl Session {
-    /// Creates an empty session of an app and a user.
-    pub fn new(key: SessionKey, app: SharedState, user: SharedState) -> Self {
-        // `..Opening::default()` would allocate two shared states only to drop them.
-        let (own, newest) = (StateMap::new(), Vec::new());
-        Self::open(
-            key,
-            Opening {
-                own,
-                user,
-                app,
-                earlier: 0,
-                newest,
-                updated: now_micros(),
-            },
-            None,
-        )
-    }
-
     /// Returns the session at an earlier moment, with this state and the first `events` events. It
     /// shares only the events with this session, and [loads](Self::load) them for both.
     pub fn restored_at(self: &Arc<Self>, state: &StateDelta, events: usize) -> Self {

@@ -7,10 +7,11 @@ use crate::lease::Drives;
 use crate::runs::is_held;
 use crate::statements::{ReadRow, is_alive};
 use crate::{log, reader};
-use adk_journal::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunRows, refuse};
+use adk_journal::engine::{
+    Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunRows, RunStatus, refuse,
+};
 use adk_journal::session::SessionKey;
 use adk_model::{Result, RunId};
-use adk_store::decide::next_claim;
 use adk_store::runs::{self, record_from_text};
 use adk_store::{Columns as _, Parameter, session_key};
 use std::time::Duration;
@@ -92,7 +93,7 @@ async fn check_free(connection: &mut PgConnection, run: RunId, drives: &Drives) 
         Some(owner) => is_held(drives, last, &owner, row.flag(2)?),
         None => false,
     };
-    next_claim(last, &row.text(3)?, is_held)
+    last.next(&RunStatus::from_row(&row.text(3)?, None), is_held)
 }
 
 /// Returns the place after the last event of a run; 0 before its first event.

@@ -13,8 +13,7 @@ use adk_journal::engine::{ClaimId, Done, DrivenRun, RunRecord, RunStatus, refuse
 use adk_journal::session::SessionKey;
 use adk_journal::{Event, StateDelta};
 use adk_model::{Error, Result, RunId};
-use adk_store::decide::temp_from_text;
-use adk_store::runs::{self, DrivenRow};
+use adk_store::runs::{self, DrivenRow, temp_from_text};
 pub(crate) use adk_store::runs::{close, step, store_usage};
 use adk_store::session_key;
 use sqlx::Row as _;

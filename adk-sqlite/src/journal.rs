@@ -12,8 +12,7 @@ use adk_journal::engine::{
 };
 use adk_model::model::Usage;
 use adk_model::{Result, RunId};
-use adk_store::decide::{is_current, next_claim, temp_from_text};
-use adk_store::runs::{self, DrivenRow, record_from_text};
+use adk_store::runs::{self, DrivenRow, record_from_text, temp_from_text};
 use adk_store::{Parameter, complete};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -50,15 +49,15 @@ pub(crate) fn drives(
         statement.query_row([run.to_string()], row).optional()
     });
     let found = found.doing("enter a run")?;
-    let row = found
-        .as_ref()
-        .map(|(_, driver, epoch)| (driver.as_deref(), *epoch));
-    let is_current = is_current(claim, owner, row)?;
-    let number = found.map(|(number, ..)| number).filter(|_| is_current);
-    if let Some(number) = number {
-        db.cache.runs.insert(run, (number, claim.epoch));
-    }
-    Ok(number)
+    let number = match found {
+        Some((number, Some(driver), epoch)) if driver == owner && epoch == claim.epoch => number,
+        Some(_) => return Err(refuse::fenced(run)),
+        // The run was deleted, and its driver may be in a process that does not know that.
+        None if claim.is_driven_above() => return Err(refuse::unknown_run(run)),
+        None => return Ok(None),
+    };
+    db.cache.runs.insert(run, (number, claim.epoch));
+    Ok(Some(number))
 }
 
 /// Inserts a queued run, which waits until earlier runs of its session have ended.
@@ -172,7 +171,8 @@ fn read_free_run(db: &Db, run: RunId, check: &ClaimCheck) -> Result<(RunRecord, 
     let last = ClaimId { run_id: run, epoch };
     let is_held =
         owner.is_some_and(|owner| db.owner.drives(last, &owner, &db.owner.released_claims()));
-    Ok((record, number, next_claim(last, &status, is_held)?))
+    let status = RunStatus::from_row(&status, None);
+    Ok((record, number, last.next(&status, is_held)?))
 }
 
 /// Reads the journal of a run except for its events.

@@ -1,10 +1,10 @@
-//! What the author of an SQL store for `adk-workflow` needs: the decisions, statements and rows
-//! that the stores in SQLite and Postgres share.
+//! What the author of an SQL store for `adk-workflow` needs: the statements and rows that
+//! the stores in SQLite and Postgres share.
 //!
 //! A store implements [`Connection`] for its database, and describes the SQL of the database in a
 //! [`Dialect`]. The functions of [`runs`], [`lists`], [`waits`], [`artifacts`] and [`memory`] then
 //! execute the statements of the registry of runs, of artifacts and of memory. A store without SQL
-//! uses [`decide`], which needs no database.
+//! needs none of this: it implements `RunTable` of `adk_journal::engine`.
 //!
 //! What a store must do for speed or for its locks stays in the store: appends of events, its
 //! transactions, and the proof that a process lives.
@@ -63,7 +63,6 @@
 //! ```
 
 pub mod artifacts;
-pub mod decide;
 pub mod lists;
 pub mod memory;
 pub mod runs;

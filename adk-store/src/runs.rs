@@ -1,12 +1,11 @@
 //! The registry of runs as rows of `adkw_runs` and of the journals of runs.
 
-use crate::decide::{is_driven_above, temp_from_text};
 use crate::sql::{Columns, Connection, Parameter, Query, all, first, sql};
-use adk_journal::Event;
 use adk_journal::engine::{
     ClaimId, DrivenRun, Pairs, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
 use adk_journal::session::now_micros;
+use adk_journal::{Event, StateDelta};
 use adk_model::model::Usage;
 use adk_model::{Result, RunId};
 use serde_json::Value;
@@ -154,16 +153,11 @@ pub async fn write_claim<C: Connection>(
         r#"DELETE FROM adkw_waits WHERE run = $1 AND answer LIKE '{"$failed":%'
         AND EXISTS (SELECT 1 FROM adkw_runs WHERE id = $1 AND status = 'failed')"#
     );
-    let status = if record.is_queued {
-        RunStatus::Queued
-    } else {
-        RunStatus::Running
-    };
     let row = [
         claim.run_id.to_string().into(),
         owner.into(),
         claim.epoch.into(),
-        status.name().into(),
+        record.first_status().name().into(),
         now_micros().into(),
     ];
     connection.execute(what, sql, &row[..1]).await?;
@@ -194,6 +188,16 @@ pub async fn mark_answers_seen<C: Connection>(
 /// When the text cannot be read.
 pub fn record_from_text(run: RunId, text: &str) -> Result<RunRecord> {
     from_text(text, &format!("the record of run `{run}`"))
+}
+
+/// Reads the `temp:` keys of an event.
+///
+/// # Errors
+/// When the text cannot be read.
+pub fn temp_from_text(text: Option<&str>) -> Result<StateDelta> {
+    text.map_or(Ok(StateDelta::default()), |text| {
+        from_text(text, "the `temp:` keys of an event")
+    })
 }
 
 /// Reads keys and JSON texts of a run by a query of two columns.
@@ -374,7 +378,9 @@ impl DrivenRow {
         );
         let read = |row: &dyn Columns| {
             let status = RunStatus::from_row(&row.text(1)?, row.text_or_null(2)?);
-            if !is_driven_above(row.number(0)?, &status) {
+            let epoch = row.number(0)?;
+            let claim = ClaimId { run_id: run, epoch };
+            if !claim.was_driven_above(&status) {
                 return Err(refuse::run_busy(run));
             }
             let record = record_from_text(run, &row.text(4)?)?;

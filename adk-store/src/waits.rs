@@ -1,6 +1,5 @@
 //! Waits of runs as rows of `adkw_waits`.
 
-use crate::decide::add_due;
 use crate::lists::{Whose, push_filter};
 use crate::sql::{Columns, Connection, Dialect, Query, Sql, all, execute, first, session_key, sql};
 use adk_journal::engine::{
@@ -207,7 +206,7 @@ pub async fn due<C: Connection>(
     let mut due = DueWaits::default();
     let wanted = [app.into(), (most as u64).saturating_add(1).into()];
     let mut visit = |row: &dyn Columns| {
-        let goes_on = add_due(&mut due, row.number(4)?, read_wait(row), now, most);
+        let goes_on = due.add(row.number(4)?, read_wait(row).ok(), now, most);
         Ok(if goes_on {
             ControlFlow::Continue(())
         } else {

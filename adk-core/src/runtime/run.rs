@@ -91,7 +91,7 @@ use crate::runtime::resources::SharedResources;
 use crate::store::engine::{Body, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored};
 use crate::store::event::StateDelta;
 use crate::store::outbox::Outbox;
-use crate::store::session::{OwnKeys, Scope, Session, SessionKey, SharedState};
+use crate::store::session::{Opening, OwnKeys, Scope, Session, SessionKey};
 use crate::sync::read;
 use crate::{Flow, Name, Path, Result, RunId, secret};
 use replay::Replay;
@@ -137,11 +137,10 @@ impl Run {
     /// tool.
     pub(crate) fn for_tests(resources: SharedResources) -> Self {
         let key = SessionKey::new("test", "user", "test");
-        let (app, user) = (SharedState::default(), SharedState::default());
         Self::new(
             RunKind::New(NewRun::default()),
             RunIdentity::first(None),
-            Arc::new(Session::new(key, app, user)),
+            Arc::new(Session::open(key, Opening::default(), None)),
             Arc::new(MemoryEngine),
             Arc::new(Services::for_tests(resources)),
             RunLimits::new(RunConfig::default()),

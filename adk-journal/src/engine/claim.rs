@@ -1,6 +1,7 @@
 //! [`Claim`]: the right to drive a run.
 
-use super::registry::{ClaimedRun, RunRecord};
+use super::refuse;
+use super::registry::{ClaimedRun, RunRecord, RunStatus};
 use crate::id::IdSeed;
 use crate::{Result, RunId};
 use std::fmt;
@@ -45,6 +46,30 @@ impl ClaimId {
     /// Returns true if an engine above the store drives the run.
     pub const fn is_driven_above(self) -> bool {
         self.epoch == 0
+    }
+
+    /// Returns true if an engine above the store drives or has driven the run whose last claim this
+    /// is: a cancellation adds 1 to the number.
+    pub fn was_driven_above(self, status: &RunStatus) -> bool {
+        self.is_driven_above() || (self.epoch == 1 && *status == RunStatus::Cancelled)
+    }
+
+    /// Returns the claim that follows this last one of a run. `is_held` says that a living process
+    /// holds it.
+    ///
+    /// # Errors
+    /// [`refuse::cancelled`], and [`refuse::run_busy`] when the claim is held. A run that an engine
+    /// above the store drives is refused even after its end, because its recorded calls are not in
+    /// this store.
+    pub fn next(self, status: &RunStatus, is_held: bool) -> Result<Self> {
+        if *status == RunStatus::Cancelled {
+            return Err(refuse::cancelled(self.run_id));
+        }
+        if self.is_driven_above() || is_held {
+            return Err(refuse::run_busy(self.run_id));
+        }
+        let epoch = self.epoch + 1;
+        Ok(Self { epoch, ..self })
     }
 }
 
@@ -127,5 +152,37 @@ impl ClaimedRun {
             starts_over: true,
             ..Self::new(Claim::unfenced(record.run_id), record)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn a_claim_follows_the_last_one() {
+        let run_id = RunId::new();
+        let next =
+            |epoch, status: RunStatus, is_held| ClaimId { run_id, epoch }.next(&status, is_held);
+        let after = next(3, RunStatus::Paused, false);
+        assert_eq!(after.ok().map(|next| next.epoch), Some(4));
+        for (status, epoch, is_held, kind) in [
+            (RunStatus::Cancelled, 0, true, ErrorKind::Cancelled),
+            (RunStatus::Running, 3, true, ErrorKind::RunBusy),
+            (RunStatus::Finished, 0, false, ErrorKind::RunBusy),
+        ] {
+            let error = next(epoch, status, is_held).map_err(|error| error.kind());
+            assert_eq!(error, Err(kind));
+        }
+    }
+
+    #[test]
+    fn a_cancellation_adds_to_the_claim_of_an_engine_above() {
+        let run_id = RunId::new();
+        let was_driven = |epoch, status| ClaimId { run_id, epoch }.was_driven_above(&status);
+        assert!(was_driven(0, RunStatus::Running));
+        assert!(was_driven(1, RunStatus::Cancelled));
+        assert!(!was_driven(1, RunStatus::Running));
     }
 }

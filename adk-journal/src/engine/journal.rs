@@ -2,21 +2,20 @@
 //! process.
 
 use super::keys::MemoryKeys;
+use super::runs::Runs;
+use super::stored_run::StoredRun;
+use super::table::RunTable;
 use super::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter,
-    RunInfo, RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Timers, Wait,
-    WaitRegistry, Waiting, is_failure, refuse,
+    ClaimId, Draft, Engine, KeyBinding, RemoteBranches, RequestKey, RequestKeys, Retention,
+    RunDriver, RunRecord, RunRegistry, Slot, Stored, Timers, Update, WaitRegistry, refuse,
 };
-use crate::event::{Event, StateDelta};
-use crate::model::Usage;
-use crate::session::{Location, Session, now_micros};
+use crate::event::Event;
+use crate::session::{Location, Session};
 use crate::sync::lock;
 use crate::{BoxFuture, Result, RunId};
-use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::future::ready;
-use std::ops::RangeBounds as _;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,194 +34,15 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal {
-    runs: Arc<Mutex<Runs>>,
+    runs: Arc<Mutex<MemoryRuns>>,
     keys: Arc<Mutex<MemoryKeys>>,
 }
 
-/// All runs, with indexes for searches. Ids sort by time, so runs are in the order in which they
-/// began.
 #[derive(Debug, Default)]
-struct Runs {
-    all: BTreeMap<RunId, StoredRun>,
-    /// Runs that can continue and that no process drives.
-    ready: BTreeSet<RunId>,
-    /// Runs that have not ended.
-    open: BTreeSet<RunId>,
-    /// Deadlines of open waits, each with the owner of the run and the id of the wait.
-    deadlines: BTreeSet<(RunOwner, u64, String)>,
-}
-
-/// The owner of the runs that a search selects.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum RunOwner {
-    App(String),
-    TenantsOf(String),
-}
-
-impl RunOwner {
-    fn app(name: &str) -> Self {
-        Self::App(name.to_owned())
-    }
-
-    fn tenants_of(app: &str) -> Self {
-        Self::TenantsOf(app.to_owned())
-    }
-
-    fn owns(&self, record: &RunRecord) -> bool {
-        match self {
-            Self::App(app) => record.session.app == *app,
-            Self::TenantsOf(app) => record.tenant_of.as_ref() == Some(app),
-        }
-    }
-}
-
-/// The stored data of a run.
-#[derive(Debug)]
-struct StoredRun {
-    record: Arc<RunRecord>,
-    /// The time when it began or was queued.
-    created: u64,
-    /// The session; `None` before the first event.
-    session: Option<Arc<Session>>,
-    slots: HashMap<String, Stored>,
-    steps: HashMap<String, Value>,
-    done: Vec<Done>,
-    waits: Vec<StoredWait>,
-    status: RunStatus,
-    /// The time when the status was written.
-    updated: u64,
-    usage: Option<Usage>,
-    /// The number of the latest claim.
-    epoch: u64,
-    is_driven: bool,
-}
-
-/// A wait with its answer.
-#[derive(Debug)]
-struct StoredWait {
-    waiting: Waiting,
-    answer: Option<Value>,
-    /// Whether the run has been driven with the answer.
-    is_seen: bool,
-}
-
-impl Runs {
-    /// Returns the run of a claim, if the claim is the current one.
-    fn claimed_run(&mut self, claim: ClaimId) -> Result<&mut StoredRun> {
-        let run = self
-            .all
-            .get_mut(&claim.run_id)
-            .ok_or_else(|| refuse::unknown_run(claim.run_id))?;
-        if run.is_driven && run.epoch == claim.epoch {
-            Ok(run)
-        } else {
-            Err(refuse::fenced(claim.run_id))
-        }
-    }
-
-    /// Updates the indexes after a change of a run.
-    fn index(&mut self, id: RunId) {
-        let Some(run) = self.all.get(&id) else { return };
-        set_member(&mut self.ready, id, run.is_ready());
-        set_member(&mut self.open, id, run.status.is_open());
-    }
-
-    /// Returns an open wait with its run. The id of a wait begins with the id of its run.
-    fn wait(&mut self, owner: &RunOwner, id: &str) -> Result<(RunId, &mut StoredWait)> {
-        let unknown = || refuse::unknown_wait(id);
-        let run_id = id
-            .split('/')
-            .next()
-            .and_then(|run| run.parse::<RunId>().ok())
-            .ok_or_else(unknown)?;
-        let run = self
-            .all
-            .get_mut(&run_id)
-            .filter(|run| owner.owns(&run.record));
-        let wait = run.and_then(|run| run.waits.iter_mut().find(|wait| wait.waiting.id == id));
-        match wait {
-            None => Err(unknown()),
-            Some(StoredWait {
-                answer: Some(_), ..
-            }) => Err(refuse::answered(id)),
-            Some(wait) => Ok((run_id, wait)),
-        }
-    }
-
-    /// Returns the runs that a filter selects.
-    fn select(&self, owner: RunOwner, filter: &RunFilter) -> impl Iterator<Item = &StoredRun> {
-        let range = filter.range();
-        let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (filter.run, filter.state) {
-            (Some(run), _) => {
-                let found = self
-                    .all
-                    .get_key_value(&run)
-                    .filter(|_| range.contains(&run));
-                Box::new(found.map(|(id, _)| id).into_iter())
-            }
-            (None, RunState::Ready) => Box::new(self.ready.range(range)),
-            (None, RunState::Unfinished) => Box::new(self.open.range(range)),
-            (None, _) => Box::new(self.all.range(range).map(|(id, _)| id)),
-        };
-        let ids: Box<dyn Iterator<Item = &RunId>> = if filter.oldest_first {
-            Box::new(ids)
-        } else {
-            Box::new(ids.rev())
-        };
-        let has_state = move |run: &&StoredRun| match filter.state {
-            RunState::Ready => run.is_ready(),
-            RunState::Unfinished => run.status.is_open(),
-            RunState::Finished => run.status == RunStatus::Finished,
-            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
-            RunState::Cancelled => run.status == RunStatus::Cancelled,
-            RunState::Any => true,
-        };
-        let runs = ids.filter_map(|id| self.all.get(id)).filter(has_state);
-        let runs = runs.filter(move |run| owner.owns(&run.record) && filter.selects(&run.record));
-        runs.take(filter.limit.unwrap_or(usize::MAX))
-    }
-
-    /// Returns the waits whose deadline has passed, and the next deadline.
-    fn due(&mut self, owner: &RunOwner, now: u64, most: usize) -> DueWaits {
-        let mut due = DueWaits::default();
-        let mut gone = Vec::new();
-        let first = (owner.clone(), 0, String::new());
-        let deadlines: Vec<_> = self
-            .deadlines
-            .range(first..)
-            .take(most + 1)
-            .cloned()
-            .collect();
-        for entry in deadlines {
-            let (entry_owner, deadline, id) = &entry;
-            if entry_owner != owner {
-                break;
-            }
-            match self.wait(owner, id) {
-                // The wait was answered or withdrawn, or its run has ended. The second case is a
-                // wait that was asked again with another deadline.
-                Err(_) => gone.push(entry),
-                Ok((_, wait)) if wait.waiting.deadline != Some(*deadline) => gone.push(entry),
-                Ok(_) if *deadline > now || due.waits.len() == most => {
-                    due.next = Some(*deadline);
-                    break;
-                }
-                Ok((_, wait)) => due.waits.push(wait.waiting.clone()),
-            }
-        }
-        for entry in gone {
-            self.deadlines.remove(&entry);
-        }
-        due
-    }
-}
-
-fn set_member(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
-    if is_in {
-        set.insert(id);
-    } else {
-        set.remove(&id);
-    }
+struct MemoryRuns {
+    table: Runs,
+    /// The sessions of runs that have begun.
+    sessions: HashMap<RunId, Arc<Session>>,
 }
 
 impl MemoryJournal {
@@ -230,242 +50,81 @@ impl MemoryJournal {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// Returns the event that an earlier attempt stored in the slot.
-    fn find_stored(&self, slot: &Slot) -> Result<Option<Stored>> {
-        let mut runs = lock(&self.runs);
-        if !runs.all.contains_key(&slot.run_id) {
-            return Ok(None);
-        }
-        let run = runs.claimed_run(slot.claim())?;
-        let found = run.slots.get(&slot.to_string());
-        Ok(
-            found
-                .map(|found| Stored::earlier(found.place, found.event.clone(), found.temp.clone())),
-        )
-    }
-
-    fn store(&self, mut slot: Slot, append: impl FnOnce(Slot) -> Result<Stored>) -> Result<Stored> {
-        let mut runs = lock(&self.runs);
-        let id = slot.run_id;
-        if let Some(record) = slot.begins.take() {
-            let run = runs
-                .all
-                .entry(id)
-                .or_insert_with(|| StoredRun::new(record.clone(), slot.claim()));
-            if run.epoch == slot.epoch {
-                run.begin(record, slot.session().clone());
-            }
-            runs.index(id);
-        }
-        let run = runs.claimed_run(slot.claim())?;
-        run.done.append(&mut slot.done);
-        let key = slot.to_string();
-        let stored = append(slot)?;
-        let kept = Stored::earlier(stored.place, stored.event.clone(), stored.temp.clone());
-        run.slots.insert(key, kept);
-        Ok(stored)
-    }
 }
 
-impl StoredRun {
-    fn new(record: Arc<RunRecord>, claim: ClaimId) -> Self {
-        Self {
-            created: record.time,
-            updated: record.time,
-            usage: None,
-            status: if record.is_queued {
-                RunStatus::Queued
-            } else {
-                RunStatus::Running
-            },
-            record,
-            session: None,
-            slots: HashMap::new(),
-            steps: HashMap::new(),
-            done: Vec::new(),
-            waits: Vec::new(),
-            epoch: claim.epoch,
-            is_driven: true,
-        }
+impl RunTable for MemoryJournal {
+    /// An engine above keeps its sessions in another store.
+    const MAY_BE_DRIVEN_ABOVE: bool = false;
+
+    fn read_runs<T>(&self, read: impl FnOnce(&Runs) -> Result<T>) -> Result<T> {
+        read(&lock(&self.runs).table)
     }
 
-    /// Stores the whole record of a run, which comes with its first event.
-    fn begin(&mut self, record: Arc<RunRecord>, session: Arc<Session>) {
-        (self.record, self.session) = (record, Some(session));
-        if self.status == RunStatus::Queued {
-            self.set_status(RunStatus::Running);
-        }
-    }
-
-    /// Makes the next claim, and returns it with the stored journal.
-    fn claim(&mut self, release: impl FnOnce(ClaimId) + Send + Sync + 'static) -> ClaimedRun {
-        self.epoch += 1;
-        self.is_driven = true;
-        if let RunStatus::Failed(_) = self.status {
-            self.waits
-                .retain(|wait| !wait.answer.as_ref().is_some_and(is_failure));
-        }
-        self.set_status(if self.record.is_queued {
-            RunStatus::Queued
-        } else {
-            RunStatus::Running
-        });
-        self.waits
-            .iter_mut()
-            .for_each(|wait| wait.is_seen = wait.answer.is_some());
-        let begins = usize::try_from(self.record.begins).unwrap_or(usize::MAX);
-        let events = self.session.iter().flat_map(|session| {
-            (begins..session.len()).filter_map(|place| session.event(place).cloned())
-        });
-        let events: Vec<Arc<Event>> = events.collect();
-        let temps = self
-            .slots
-            .iter()
-            .filter(|(_, stored)| !stored.temp.is_empty());
-        let temp: HashMap<String, StateDelta> = temps
-            .map(|(key, stored)| (key.clone(), stored.temp.clone()))
-            .collect();
-        let id = ClaimId {
-            run_id: self.record.run_id,
-            epoch: self.epoch,
-        };
-        let mut claimed = ClaimedRun::new(Claim::new(id, release), RunRecord::clone(&self.record));
-        claimed.events = events;
-        claimed.temp = temp;
-        claimed.steps = self.steps.clone();
-        claimed.done = self.done.clone();
-        claimed.waits = self
-            .waits
-            .iter()
-            .map(|wait| wait.waiting.id.clone())
-            .collect();
-        claimed
-    }
-
-    fn set_status(&mut self, status: RunStatus) {
-        (self.status, self.updated) = (status, now_micros());
-    }
-
-    /// Returns true if the run was cancelled while this claim was the current one.
-    fn was_cancelled_from(&self, claim: ClaimId) -> bool {
-        self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1
-    }
-
-    fn is_ready(&self) -> bool {
-        let answered = || {
-            self.waits
-                .iter()
-                .any(|wait| wait.answer.is_some() && !wait.is_seen)
-        };
-        let could = match self.status {
-            RunStatus::Queued | RunStatus::Running => true,
-            RunStatus::Paused => answered(),
-            RunStatus::Finished | RunStatus::Failed(_) | RunStatus::Cancelled => false,
-        };
-        could && !self.is_driven
-    }
-
-    fn info(&self) -> RunInfo {
-        let RunRecord {
-            run_id,
-            session,
-            workflow,
-            ..
-        } = &*self.record;
-        let info = RunInfo::new(
-            *run_id,
-            session.clone(),
-            workflow.clone(),
-            self.status.clone(),
-            self.is_ready(),
-        );
-        info.at(self.created, self.updated).used(self.usage)
-    }
-}
-
-impl Journal for MemoryJournal {
-    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        match self.find_stored(&slot) {
-            Ok(Some(stored)) => return Reply::Ready(Ok(stored)),
-            Ok(None) => {}
-            Err(error) => return Reply::Ready(Err(error)),
-        }
-        match body {
-            Body::Ready(draft) => Reply::Ready(self.store(slot, |slot| Ok(slot.append(draft)))),
-            Body::Update(update) => {
-                Reply::Ready(self.store(slot, |slot| slot.append_update(*update)))
-            }
-            Body::Call(work) => Reply::Later(Box::pin(async move {
-                let draft = work.await?;
-                self.store(slot, |slot| Ok(slot.append(draft)))
-            })),
-        }
-    }
-
-    fn step(
+    fn change_run<T>(
         &self,
-        claim: ClaimId,
-        key: StepKey,
-        work: BoxFuture<'static, Result<Value>>,
-    ) -> BoxFuture<'_, Result<Value>> {
-        Box::pin(async move {
-            let text = key.to_string();
-            let known = lock(&self.runs)
-                .all
-                .get(&key.run_id)
-                .and_then(|run| run.steps.get(&text).cloned());
-            if let Some(value) = known.filter(|value| !is_failure(value)) {
-                return Ok(value);
+        run: RunId,
+        change: impl FnOnce(&mut StoredRun) -> Result<T>,
+    ) -> Result<T> {
+        lock(&self.runs).table.change(run, change)
+    }
+
+    fn insert_run(&self, run: StoredRun) -> Result<()> {
+        let mut runs = lock(&self.runs);
+        if runs.table.get(run.id()).is_some() {
+            return Err(refuse::run_exists(run.id()));
+        }
+        runs.table.insert(run);
+        Ok(())
+    }
+
+    fn fill_slot(&self, mut slot: Slot, draft: Draft, update: Option<Update>) -> Result<Stored> {
+        let mut runs = lock(&self.runs);
+        let MemoryRuns { table, sessions } = &mut *runs;
+        if table.get(slot.run_id).is_none() {
+            table.insert(StoredRun::of_slot(&slot, self.owner())?);
+        }
+        table.change(slot.run_id, |run| {
+            let (session, begins) = (slot.session().clone(), slot.begins.is_some());
+            if let Some((place, temp)) = run.enter(&mut slot)? {
+                let event = usize::try_from(place).ok();
+                let event = event.and_then(|place| session.event(place));
+                let event = event.ok_or_else(|| session.key().missing())?;
+                return Ok(Stored::earlier(place, event.clone(), temp));
             }
-            let value = work.await?;
-            let mut runs = lock(&self.runs);
-            // A run without an event has no record yet, and cannot be resumed.
-            if !runs.all.contains_key(&key.run_id) {
-                return Ok(value);
+            if begins {
+                sessions.insert(run.id(), session);
             }
-            let steps = &mut runs.claimed_run(claim)?.steps;
-            if let Some(earlier) = steps.get(&text).filter(|earlier| !is_failure(earlier)) {
-                return Ok(earlier.clone());
-            }
-            steps.insert(text, value.clone());
-            Ok(value)
+            let text = slot.to_string();
+            let stored = match update {
+                Some(update) => slot.append_update(update)?,
+                None => slot.append(draft),
+            };
+            run.fill(text, stored.place, stored.temp.clone());
+            Ok(stored)
         })
     }
 
-    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        let mut runs = lock(&self.runs);
-        let run = match runs.claimed_run(claim) {
-            Ok(run) => run,
-            Err(error) => return Box::pin(ready(Err(error))),
-        };
-        if let Some(known) = run
-            .waits
-            .iter_mut()
-            .find(|known| known.waiting.id == wait.waiting.id)
-        {
-            known.is_seen = known.answer.is_some();
-            return Box::pin(ready(Ok(known.answer.clone())));
-        }
-        let (deadline, id) = (wait.waiting.deadline, wait.waiting.id.clone());
-        let app = RunOwner::app(&run.record.session.app);
-        let owners = run
-            .record
-            .tenant_of
-            .as_deref()
-            .map(RunOwner::tenants_of)
-            .into_iter()
-            .chain([app]);
-        run.waits.push(StoredWait {
-            waiting: wait.waiting,
-            answer: None,
-            is_seen: false,
-        });
-        if let Some(deadline) = deadline {
-            runs.deadlines
-                .extend(owners.map(|owner| (owner, deadline, id.clone())));
-        }
-        Box::pin(ready(Ok(None)))
+    fn events_of(&self, run: &RunRecord, places: Range<usize>) -> Result<Vec<Arc<Event>>> {
+        let runs = lock(&self.runs);
+        let session = runs.sessions.get(&run.run_id);
+        let session = session.ok_or_else(|| run.session.missing())?;
+        Ok(places
+            .filter_map(|place| session.event(place).cloned())
+            .collect())
+    }
+
+    fn owner(&self) -> String {
+        String::new()
+    }
+
+    /// Returns true: the only process has released no claim that has an owner.
+    fn is_held(&self, _: ClaimId, _: &str) -> bool {
+        true
+    }
+
+    fn release_claim(&self, claim: ClaimId) {
+        // A claim that is not the current one has nothing to release.
+        let _ = self.change_run(claim.run_id, |run| run.release(claim));
     }
 }
 
@@ -503,136 +162,6 @@ impl Engine for MemoryJournal {
     }
 }
 
-impl RunRegistry for MemoryJournal {
-    fn enqueue(&self, claim: ClaimId, record: RunRecord) -> BoxFuture<'_, Result<Claim>> {
-        let (mut runs, id, this) = (lock(&self.runs), claim.run_id, self.clone());
-        if runs.all.contains_key(&id) {
-            return Box::pin(ready(Err(refuse::run_exists(id))));
-        }
-        runs.all.insert(id, StoredRun::new(Arc::new(record), claim));
-        runs.index(id);
-        Box::pin(ready(Ok(Claim::new(claim, move |claim| {
-            this.release(claim)
-        }))))
-    }
-
-    fn claim(&self, id: RunId, check: ClaimCheck) -> BoxFuture<'_, Result<ClaimedRun>> {
-        let mut runs = lock(&self.runs);
-        let this = self.clone();
-        let claimed = match runs.all.get_mut(&id) {
-            None => Err(refuse::unknown_run(id)),
-            Some(run) => check(&run.record).and_then(|()| {
-                if run.status == RunStatus::Cancelled {
-                    Err(refuse::cancelled(id))
-                } else if run.is_driven {
-                    Err(refuse::run_busy(id))
-                } else {
-                    Ok(run.claim(move |claim| this.release(claim)))
-                }
-            }),
-        };
-        runs.index(id);
-        Box::pin(ready(claimed))
-    }
-
-    fn finished(&self, claim: ClaimId, mut done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
-        let written = match lock(&self.runs).claimed_run(claim) {
-            Ok(run) => {
-                run.done.append(&mut done);
-                Ok(())
-            }
-            Err(error) => ignore_unknown_run(error),
-        };
-        Box::pin(ready(written))
-    }
-
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
-        let mut runs = lock(&self.runs);
-        let closed = match runs.claimed_run(claim) {
-            Ok(run) => {
-                run.is_driven = false;
-                if !status.is_open() {
-                    run.waits.retain(|wait| wait.answer.is_some());
-                }
-                run.set_status(status);
-                run.usage = Some(usage);
-                Ok(())
-            }
-            Err(error) => {
-                let run = runs
-                    .all
-                    .get_mut(&claim.run_id)
-                    .filter(|run| run.was_cancelled_from(claim));
-                if let Some(run) = run {
-                    run.usage = Some(usage);
-                }
-                ignore_unknown_run(error)
-            }
-        };
-        runs.index(claim.run_id);
-        Box::pin(ready(closed))
-    }
-
-    fn cancel<'a>(&'a self, app: &'a str, id: RunId) -> BoxFuture<'a, Result<RunStatus>> {
-        let mut runs = lock(&self.runs);
-        let cancelled = match runs
-            .all
-            .get_mut(&id)
-            .filter(|run| run.record.session.app == app)
-        {
-            None => Err(refuse::unknown_run(id)),
-            Some(run) => {
-                if run.status.is_open() {
-                    run.set_status(RunStatus::Cancelled);
-                    run.is_driven = false;
-                    run.epoch += 1;
-                    run.waits.retain(|wait| wait.answer.is_some());
-                }
-                Ok(run.status.clone())
-            }
-        };
-        runs.index(id);
-        Box::pin(ready(cancelled))
-    }
-
-    fn release(&self, claim: ClaimId) {
-        let mut runs = lock(&self.runs);
-        if let Ok(run) = runs.claimed_run(claim) {
-            run.is_driven = false;
-        }
-        runs.index(claim.run_id);
-    }
-
-    fn runs<'a>(
-        &'a self,
-        app: &'a str,
-        filter: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs
-            .select(RunOwner::app(app), filter)
-            .map(StoredRun::info)
-            .collect())))
-    }
-
-    fn runs_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        filter: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        let runs = lock(&self.runs);
-        Box::pin(ready(Ok(runs
-            .select(RunOwner::tenants_of(app), filter)
-            .map(StoredRun::info)
-            .collect())))
-    }
-
-    /// Returns `None`: an engine above keeps its sessions in another store.
-    fn driven(&self, _: RunId, _: u64) -> BoxFuture<'_, Result<Option<DrivenRun>>> {
-        Box::pin(ready(Ok(None)))
-    }
-}
-
 impl RequestKeys for MemoryJournal {
     fn bind<'a>(
         &'a self,
@@ -644,89 +173,5 @@ impl RequestKeys for MemoryJournal {
         Box::pin(ready(Ok(
             lock(&self.keys).bind(key, binding, replaces, lifetime)
         )))
-    }
-}
-
-impl WaitRegistry for MemoryJournal {
-    fn waiting<'a>(
-        &'a self,
-        app: &'a str,
-        filter: &'a RunFilter,
-    ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        let runs = lock(&self.runs);
-        let mut selected: Vec<_> = runs.select(RunOwner::app(app), filter).collect();
-        if !filter.oldest_first {
-            selected.reverse();
-        }
-        let open = selected
-            .into_iter()
-            .flat_map(|run| &run.waits)
-            .filter(|wait| wait.answer.is_none());
-        Box::pin(ready(Ok(open.map(|wait| wait.waiting.clone()).collect())))
-    }
-
-    fn open_wait<'a>(&'a self, app: &'a str, id: &'a str) -> BoxFuture<'a, Result<Waiting>> {
-        let mut runs = lock(&self.runs);
-        Box::pin(ready(
-            runs.wait(&RunOwner::app(app), id)
-                .map(|(_, wait)| wait.waiting.clone()),
-        ))
-    }
-
-    fn due<'a>(&'a self, app: &'a str, now: u64, most: usize) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(
-            &RunOwner::app(app),
-            now,
-            most,
-        ))))
-    }
-
-    fn due_of_tenants<'a>(
-        &'a self,
-        app: &'a str,
-        now: u64,
-        most: usize,
-    ) -> BoxFuture<'a, Result<DueWaits>> {
-        Box::pin(ready(Ok(lock(&self.runs).due(
-            &RunOwner::tenants_of(app),
-            now,
-            most,
-        ))))
-    }
-
-    fn withdraw(&self, claim: ClaimId, waits: Vec<String>) -> BoxFuture<'_, Result<()>> {
-        let withdrawn = lock(&self.runs).claimed_run(claim).map(|run| {
-            run.waits
-                .retain(|wait| wait.answer.is_some() || !waits.contains(&wait.waiting.id));
-            let answered = run
-                .waits
-                .iter_mut()
-                .filter(|wait| waits.contains(&wait.waiting.id));
-            answered.for_each(|wait| wait.is_seen = true);
-        });
-        Box::pin(ready(withdrawn))
-    }
-
-    fn resolve<'a>(
-        &'a self,
-        app: &'a str,
-        id: &'a str,
-        answer: Value,
-    ) -> BoxFuture<'a, Result<()>> {
-        let mut runs = lock(&self.runs);
-        let resolved = runs.wait(&RunOwner::app(app), id).map(|(run, wait)| {
-            wait.answer = Some(answer);
-            run
-        });
-        let resolved = resolved.map(|run| runs.index(run));
-        Box::pin(ready(resolved))
-    }
-}
-
-/// Ignores a run that never stored an event: it is not in the registry.
-fn ignore_unknown_run(error: crate::Error) -> Result<()> {
-    match error.kind() {
-        crate::ErrorKind::UnknownRun => Ok(()),
-        _ => Err(error),
     }
 }

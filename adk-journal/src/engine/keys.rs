@@ -2,11 +2,12 @@
 
 use super::now_micros;
 use crate::{BoxFuture, Result};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 /// The name of a request, chosen by its sender: a repeated request has the key of the first one.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestKey {
     /// The app.
@@ -29,7 +30,7 @@ impl RequestKey {
 }
 
 /// The run or wait that a key belongs to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct KeyBinding {
     /// The id of the run that the request begins, or of the wait that it answers.

@@ -75,6 +75,15 @@ impl RunRecord {
             is_queued: false,
         }
     }
+
+    /// Returns the status of the run when it is entered in the registry, or claimed again.
+    pub fn first_status(&self) -> RunStatus {
+        if self.is_queued {
+            RunStatus::Queued
+        } else {
+            RunStatus::Running
+        }
+    }
 }
 
 /// The status of a run.
@@ -328,6 +337,18 @@ impl DueWaits {
     /// Creates a list of due waits with the next deadline.
     pub fn new(waits: Vec<Waiting>, next: Option<u64>) -> Self {
         Self { waits, next }
+    }
+
+    /// Adds a wait, in the order of deadlines. Returns `false` when the search ends: the deadline
+    /// is not over, or `most` waits are due. An unreadable wait is `None` and left out, because the
+    /// next claim of its run reports it.
+    pub fn add(&mut self, deadline: u64, wait: Option<Waiting>, now: u64, most: usize) -> bool {
+        if deadline > now || self.waits.len() == most {
+            self.next = Some(deadline);
+            return false;
+        }
+        self.waits.extend(wait);
+        true
     }
 
     /// Merges two lists; the waits with the earliest deadline come first.

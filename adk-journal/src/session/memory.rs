@@ -1,8 +1,8 @@
 //! [`MemoryStore`]: sessions in memory, which end with the process.
 
 use super::{
-    EventFilter, Location, Scope, Session, SessionKey, SessionSnapshot, SessionStore, SharedState,
-    forget_temp,
+    EventFilter, Location, Opening, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
+    SharedState, StateMap, forget_temp, now_micros,
 };
 use crate::event::{Event, StateDelta};
 use crate::sync::lock;
@@ -35,14 +35,38 @@ impl MemoryStore {
     pub fn new() -> Self {
         Self::default()
     }
+}
 
-    fn find(&self, key: &SessionKey) -> Option<Arc<Session>> {
+/// The methods of a store that keeps its sessions both in memory and elsewhere.
+impl MemoryStore {
+    /// Returns the session of that key.
+    pub fn find(&self, key: &SessionKey) -> Option<Arc<Session>> {
         lock(&self.tables).sessions.get(key).cloned()
+    }
+
+    /// Creates a session with a state that was written at this time, in microseconds since 1970.
+    ///
+    /// # Errors
+    /// When a session of that key exists.
+    pub fn insert(&self, key: SessionKey, state: &StateDelta, time: u64) -> Result<Arc<Session>> {
+        let mut tables = lock(&self.tables);
+        if tables.sessions.contains_key(&key) {
+            return Err(key.exists());
+        }
+        let session = tables.session(key.clone(), time);
+        session.apply(state);
+        tables.sessions.insert(key, session.clone());
+        Ok(session)
+    }
+
+    /// Removes a session; returns `false` if it did not exist.
+    pub fn remove(&self, key: &SessionKey) -> bool {
+        lock(&self.tables).sessions.remove(key).is_some()
     }
 }
 
 impl MemoryTables {
-    fn session(&mut self, key: SessionKey) -> Arc<Session> {
+    fn session(&mut self, key: SessionKey, time: u64) -> Arc<Session> {
         // Only a new entry copies its name.
         let found = self
             .apps
@@ -58,7 +82,16 @@ impl MemoryTables {
                 )
             }
         };
-        Arc::new(Session::new(key, app, user))
+        // `..Opening::default()` would allocate two shared states only to drop them.
+        let opening = Opening {
+            own: StateMap::new(),
+            user,
+            app,
+            earlier: 0,
+            newest: Vec::new(),
+            updated: time,
+        };
+        Arc::new(Session::open(key, opening, None))
     }
 }
 
@@ -68,21 +101,14 @@ impl SessionStore for MemoryStore {
     }
 
     fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
-        if let Err(error) = key.check().and_then(|()| state.check_depth()) {
-            return Box::pin(ready(Err(error)));
-        }
-        let mut tables = lock(&self.tables);
-        if tables.sessions.contains_key(&key) {
-            return Box::pin(ready(Err(key.exists())));
-        }
-        let session = tables.session(key.clone());
-        session.apply(&state);
-        tables.sessions.insert(key, session.clone());
-        Box::pin(ready(Ok(session)))
+        let fits = key.check().and_then(|()| state.check_depth());
+        Box::pin(ready(
+            fits.and_then(|()| self.insert(key, &state, now_micros())),
+        ))
     }
 
     fn create_private(&self, key: SessionKey) -> BoxFuture<'_, Result<Arc<Session>>> {
-        Box::pin(ready(Ok(lock(&self.tables).session(key))))
+        Box::pin(ready(Ok(lock(&self.tables).session(key, now_micros()))))
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
@@ -104,25 +130,14 @@ impl SessionStore for MemoryStore {
         key: &'a SessionKey,
         mut events: Vec<Event>,
     ) -> BoxFuture<'a, Result<()>> {
-        let Some(session) = self.find(key) else {
-            return Box::pin(ready(Err(key.missing())));
-        };
-        if let Err(error) = events.iter().try_for_each(Event::check_depth) {
-            return Box::pin(ready(Err(error)));
-        }
-        let mut ids: HashSet<EventId> = session.events().map(|event| event.id).collect();
-        let twice = events.iter().find(|event| !ids.insert(event.id));
-        let result = match twice {
-            Some(event) => Err(key.twice(event)),
-            None => {
-                forget_temp(&mut events);
-                events
-                    .into_iter()
-                    .for_each(|event| session.append_stored(Arc::new(event)));
-                Ok(())
-            }
-        };
-        Box::pin(ready(result))
+        let session = self.find(key).ok_or_else(|| key.missing());
+        let appended = session.and_then(|session| {
+            session.check_new(&mut events)?;
+            let events = events.into_iter().map(Arc::new);
+            events.for_each(|event| session.append_stored(event));
+            Ok(())
+        });
+        Box::pin(ready(appended))
     }
 
     fn list<'a>(
@@ -140,8 +155,7 @@ impl SessionStore for MemoryStore {
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
-        let found = lock(&self.tables).sessions.remove(key).is_some();
-        Box::pin(ready(Ok(found)))
+        Box::pin(ready(Ok(self.remove(key))))
     }
 }
 
@@ -192,6 +206,22 @@ impl SessionKey {
 }
 
 impl Session {
+    /// Checks events that are appended outside of a run to a session whose log is loaded, and
+    /// removes their `temp:` keys.
+    ///
+    /// # Errors
+    /// When the session has an event of the same id; when [a value](Event::check_depth) cannot be
+    /// stored.
+    pub fn check_new(&self, events: &mut [Event]) -> Result<()> {
+        events.iter().try_for_each(Event::check_depth)?;
+        let mut ids: HashSet<EventId> = self.events().map(|event| event.id).collect();
+        if let Some(event) = events.iter().find(|event| !ids.insert(event.id)) {
+            return Err(self.key.twice(event));
+        }
+        forget_temp(events);
+        Ok(())
+    }
+
     /// Returns the loaded part of the session, filtered.
     pub(super) fn snapshot(&self, filter: &EventFilter) -> SessionSnapshot {
         let len = self.len();

@@ -2,7 +2,7 @@
 
 use crate::data::{Change, Data};
 use adk_journal::engine::{from_text, to_text};
-use adk_journal::session::{OpenSessions, Session};
+use adk_journal::session::Session;
 use adk_model::{Error, ErrorKind, Result, StoreErrorKind};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Result as IoResult, Seek, SeekFrom, Write};
@@ -15,7 +15,6 @@ pub(crate) struct Disk {
     /// The length of the lines that `data` contains.
     read: u64,
     pub(crate) data: Data,
-    live: OpenSessions,
 }
 
 pub(crate) fn disk_error(error: std::io::Error) -> Error {
@@ -31,13 +30,12 @@ pub(crate) fn open_file(path: PathBuf) -> Result<File> {
 }
 
 impl Disk {
-    pub(crate) fn open(folder: &Path, live: OpenSessions) -> Result<Self> {
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
         Ok(Self {
             lock: open_file(folder.join("lock"))?,
             log: open_file(folder.join("log.jsonl"))?,
             read: 0,
             data: Data::default(),
-            live,
         })
     }
 
@@ -56,28 +54,16 @@ impl Disk {
         Ok(())
     }
 
-    /// Applies changes, and gives events to the open sessions of this process, in the order of the
-    /// log. The session `own` gets its event in another way.
-    fn apply(&mut self, changes: Vec<Change>, own: Option<&Arc<Session>>) -> Result<()> {
-        for change in changes {
-            let appended = self.data.apply(change)?;
-            let open = appended.and_then(|(key, event)| {
-                let number = self.data.sessions.get(&key)?.number;
-                Some((self.live.find(&key, number)?, event))
-            });
-            match open {
-                Some((open, _)) if own.is_some_and(|own| Arc::ptr_eq(own, &open)) => {}
-                Some((open, event)) => open.append_stored(event),
-                None => {}
-            }
-        }
-        Ok(())
+    fn apply(&mut self, changes: Vec<Change>, delivered: Option<&Arc<Session>>) -> Result<()> {
+        let mut changes = changes.into_iter();
+        changes.try_for_each(|change| self.data.apply(change, delivered))
     }
 
     /// Lets `decide` choose changes while no other process writes, and writes all of them or none.
+    /// Its caller gives the event to the session `delivered`.
     pub(crate) fn transaction<T>(
         &mut self,
-        own: Option<&Arc<Session>>,
+        delivered: Option<&Arc<Session>>,
         decide: impl FnOnce(&Data, &mut Vec<Change>) -> Result<T>,
     ) -> Result<T> {
         let lock = self.lock.try_clone().map_err(disk_error)?;
@@ -88,7 +74,7 @@ impl Disk {
             if !changes.is_empty() {
                 let line = to_text(&changes)? + "\n";
                 self.append(line.as_bytes()).map_err(disk_error)?;
-                self.apply(changes, own)?;
+                self.apply(changes, delivered)?;
                 self.read += line.len() as u64;
             }
             Ok(value)

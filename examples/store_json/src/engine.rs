@@ -1,44 +1,35 @@
-//! [`Engine`] of [`JsonStore`]: its [`Journal`], and the keys of requests.
+//! [`Engine`] of [`JsonStore`]: its [`RunTable`], and the keys of requests.
 
-use crate::data::{Change, Data, Run, WaitData};
+use crate::data::Change;
 use crate::{JsonStore, lock};
-use adk_journal::StateDelta;
+use adk_journal::Event;
 use adk_journal::engine::{
-    Body, ClaimId, Draft, Engine, Journal, KeyBinding, RemoteBranches, Reply, RequestKey,
-    RequestKeys, Retention, RunDriver, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
-    Update, Wait, WaitRegistry, is_failure, refuse,
+    ClaimId, Draft, Engine, KeyBinding, RemoteBranches, RequestKey, RequestKeys, Retention,
+    RunDriver, RunRecord, RunRegistry, RunTable, Runs, Slot, Stored, StoredRun, Timers, Update,
+    WaitRegistry, refuse,
 };
 use adk_journal::session::{Location, now_micros};
 use adk_model::{BoxFuture, Result, RunId};
-use serde_json::Value;
+use std::fs::File;
 use std::future::ready;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The owner of a run that an engine above the store drives: no process holds its claim.
-pub(crate) const ABOVE: &str = "@";
+impl RunTable for JsonStore {
+    const MAY_BE_DRIVEN_ABOVE: bool = true;
 
-/// The place of an event, and the event if it is not in the log yet.
-type Filled = (usize, StateDelta, Option<Draft>);
-
-impl JsonStore {
-    /// Returns the name of this process as the owner of a claim.
-    pub(crate) fn owner_of(&self, claim: ClaimId) -> String {
-        if claim.is_driven_above() {
-            ABOVE.to_owned()
-        } else {
-            self.0.owner.clone()
-        }
+    fn read_runs<T>(&self, read: impl FnOnce(&Runs) -> Result<T>) -> Result<T> {
+        self.look(|data| read(&data.runs))
     }
 
-    /// Chooses a change of a run, and writes it if it changes anything.
-    pub(crate) fn change_run<T>(
+    fn change_run<T>(
         &self,
         id: RunId,
-        change: impl FnOnce(&mut Run) -> Result<T>,
+        change: impl FnOnce(&mut StoredRun) -> Result<T>,
     ) -> Result<T> {
         self.change(|data, changes| {
-            let old = data.run(id)?;
+            let old = data.runs.get(id).ok_or_else(|| refuse::unknown_run(id))?;
             let mut run = old.clone();
             let value = change(&mut run)?;
             changes.extend((run != *old).then(|| Change::Run(run.into())));
@@ -46,151 +37,89 @@ impl JsonStore {
         })
     }
 
-    /// Changes a run as [`change_run`](Self::change_run) does, if the claim is the current one.
-    pub(crate) fn change_claimed<T>(
-        &self,
-        claim: ClaimId,
-        change: impl FnOnce(&mut Run) -> T,
-    ) -> Result<T> {
-        self.change_run(claim.run_id, |run| {
-            if run.is_claimed(claim) {
-                Ok(change(run))
-            } else {
-                Err(refuse::fenced(claim.run_id))
+    fn insert_run(&self, run: StoredRun) -> Result<()> {
+        self.change(|data, changes| {
+            if data.runs.get(run.id()).is_some() {
+                return Err(refuse::run_exists(run.id()));
             }
+            data.session(run.session())?;
+            changes.push(Change::Run(run.into()));
+            Ok(())
         })
     }
 
-    /// Chooses the changes that fill a slot.
-    fn fill(
-        &self,
-        (data, changes): (&Data, &mut Vec<Change>),
-        slot: &mut Slot,
-        mut draft: Draft,
-        update: Option<Box<Update>>,
-    ) -> Result<Filled> {
-        let (key, claim) = (slot.session_key().clone(), slot.claim());
-        let session = data.sessions.get(&key).ok_or_else(|| key.missing())?;
-        if !claim.is_driven_above() && slot.session().len() > session.events.len() {
-            // The session was deleted and created again.
-            return Err(key.missing());
-        }
-        let begins = slot.begins.take().map(Arc::unwrap_or_clone);
-        let mut run = match (data.runs.get(&claim.run_id), begins) {
-            (None, Some(record)) => Run::new(record, claim, self.owner_of(claim)),
-            (_, begins) => {
-                let mut run = data.claimed(claim)?.clone();
-                if let (Some(record), RunStatus::Queued) = (begins, &run.status) {
-                    run.set_status(RunStatus::Running);
-                    run.record = record;
-                }
-                run
-            }
-        };
-        run.done.append(&mut slot.done);
-        let filled = match run.slots.get(&slot.to_string()) {
-            Some((place, temp)) => (*place, temp.clone(), None),
-            None => {
-                if let Some(mut update) = update {
-                    draft = update.apply(data.value(&key, update.key()))?;
-                }
-                slot.stamp(Arc::make_mut(&mut draft.event), session.updated);
-                let (place, temp) = (session.events.len(), draft.temp.clone());
-                run.slots.insert(slot.to_string(), (place, temp.clone()));
-                changes.push(Change::Event(key, draft.event.to_stored()?));
-                (place, temp, Some(draft))
-            }
-        };
-        changes.push(Change::Run(run.into()));
-        Ok(filled)
-    }
-
-    /// Fills a slot, and delivers the event before another event can get the next place.
-    fn commit_now(
+    /// Delivers the event before another event can get the next place.
+    fn fill_slot(
         &self,
         mut slot: Slot,
-        draft: Draft,
-        update: Option<Box<Update>>,
+        mut draft: Draft,
+        update: Option<Update>,
     ) -> Result<Stored> {
-        let (mut disk, session) = (lock(&self.0.disk), slot.session().clone());
-        let (place, temp, draft) = disk.transaction(Some(&session), |data, changes| {
-            self.fill((data, changes), &mut slot, draft, update)
-        })?;
-        let log = |key| disk.data.sessions.get(key).map(|kept| &kept.events[place]);
-        match (draft, log(session.key())) {
-            (Some(draft), _) => Ok(slot.deliver(place as u64, draft.event, temp)),
-            // The session of an engine above is no session of this store, and has no event yet.
-            (None, Some(event)) if slot.claim().is_driven_above() => {
-                Ok(slot.deliver(place as u64, event.clone(), temp))
+        let (key, session) = (slot.session_key().clone(), slot.session().clone());
+        let is_above = slot.claim().is_driven_above();
+        let mut disk = lock(&self.0.disk);
+        let (place, temp, event) = disk.transaction(Some(&session), |data, changes| {
+            let log = data.session(&key)?;
+            // The session of an engine above is no session of this store. Any other session was
+            // deleted, and created again.
+            if !is_above && !Arc::ptr_eq(&log, &session) {
+                return Err(key.missing());
             }
-            (None, Some(event)) => Ok(Stored::earlier(place as u64, event.clone(), temp)),
-            (None, None) => Err(session.key().missing()),
-        }
-    }
-}
-
-impl Journal for JsonStore {
-    fn commit<'a>(&'a self, slot: Slot, body: Body) -> Reply<'a, Result<Stored>> {
-        Reply::Later(Box::pin(async move {
-            match body {
-                Body::Ready(draft) => self.commit_now(slot, draft, None),
-                Body::Update(update) => self.commit_now(slot, Draft::default(), Some(update)),
-                Body::Call(work) => {
-                    let (run, text) = (slot.run_id, slot.to_string());
-                    let has_slot = |run: &Run| run.slots.contains_key(&text);
-                    let is_filled = self.look(|data| Ok(data.runs.get(&run).is_some_and(has_slot)));
-                    let draft = if is_filled? {
-                        Draft::default()
-                    } else {
-                        work.await?
-                    };
-                    self.commit_now(slot, draft, None)
+            let mut run = match data.runs.get(slot.run_id) {
+                Some(run) => run.clone(),
+                None => StoredRun::of_slot(&slot, self.owner())?,
+            };
+            let filled = match run.enter(&mut slot)? {
+                Some((place, temp)) => (place, temp, None),
+                None => {
+                    if let Some(mut update) = update {
+                        draft = update.apply(log.get(update.key()).as_deref())?;
+                    }
+                    slot.stamp(Arc::make_mut(&mut draft.event), log.updated());
+                    let place = log.len() as u64;
+                    run.fill(slot.to_string(), place, draft.temp.clone());
+                    changes.push(Change::Event(key.clone(), draft.event.to_stored()?));
+                    (place, draft.temp, Some(draft.event))
                 }
-            }
-        }))
+            };
+            changes.push(Change::Run(run.into()));
+            Ok(filled)
+        })?;
+        if let Some(event) = event {
+            return Ok(slot.deliver(place, event, temp));
+        }
+        let log = disk.data.session(&key)?;
+        let event = log.event(place as usize).ok_or_else(|| key.missing())?;
+        if is_above {
+            return Ok(slot.deliver(place, event.clone(), temp));
+        }
+        Ok(Stored::earlier(place, event.clone(), temp))
     }
 
-    fn step(
-        &self,
-        claim: ClaimId,
-        key: StepKey,
-        work: BoxFuture<'static, Result<Value>>,
-    ) -> BoxFuture<'_, Result<Value>> {
-        Box::pin(async move {
-            let (key, id) = (key.to_string(), claim.run_id);
-            let record = |run: &Run| run.steps.get(&key).filter(|it| !is_failure(it)).cloned();
-            if let Some(known) = self.look(|data| Ok(data.runs.get(&id).and_then(record)))? {
-                return Ok(known);
-            }
-            let value = work.await?;
-            // An engine above keeps the results of steps itself. A run without an event cannot be
-            // resumed, and needs no record.
-            if claim.is_driven_above() || !self.look(|data| Ok(data.runs.contains_key(&id)))? {
-                return Ok(value);
-            }
-            self.change_claimed(claim, |run| {
-                record(run).unwrap_or_else(|| {
-                    run.steps.insert(key.clone(), value.clone());
-                    value
-                })
-            })
-        })
+    fn events_of(&self, run: &RunRecord, places: Range<usize>) -> Result<Vec<Arc<Event>>> {
+        let session = self.look(|data| data.session(&run.session))?;
+        let events = places.filter_map(|place| session.event(place).cloned());
+        Ok(events.collect())
     }
 
-    fn answer(&self, claim: ClaimId, wait: Wait) -> BoxFuture<'_, Result<Option<Value>>> {
-        Box::pin(ready(self.change_claimed(claim, |run| {
-            let id = &wait.waiting.id;
-            if let Some(known) = run.waits.iter_mut().find(|known| known.waiting.id == *id) {
-                known.is_seen = !known.answer.is_empty();
-                return known.answer.first().cloned();
-            }
-            run.waits.push(WaitData {
-                waiting: wait.waiting,
-                answer: Vec::new(),
-                is_seen: false,
-            });
-            None
-        })))
+    fn owner(&self) -> String {
+        self.0.owner.clone()
+    }
+
+    /// Tries the lock of the owner. Several processes may ask at once, so it is a shared one.
+    fn is_held(&self, claim: ClaimId, owner: &str) -> bool {
+        if owner == self.0.owner {
+            return !lock(&self.0.released).contains(&claim);
+        }
+        let file = File::open(self.0.folder.join(owner));
+        file.is_ok_and(|file| file.try_lock_shared().is_err())
+    }
+
+    /// Marks the release at once, and writes it on another thread.
+    fn release_claim(&self, claim: ClaimId) {
+        lock(&self.0.released).insert(claim);
+        let store = self.clone();
+        std::thread::spawn(move || store.change_run(claim.run_id, |run| run.release(claim)));
     }
 }
 
@@ -229,20 +158,16 @@ impl RequestKeys for JsonStore {
         replaces: Option<&'a str>,
         lifetime: Duration,
     ) -> BoxFuture<'a, Result<KeyBinding>> {
-        let key = [&key.app, &key.scope, &key.key].map(String::clone);
         Box::pin(ready(self.change(|data, changes| {
             let now = now_micros();
-            match data.keys.get(&key) {
-                Some(([target, digest], end)) if *end > now && replaces != Some(target) => {
-                    return Ok(KeyBinding::new(target, digest));
+            match data.keys.get(key) {
+                Some((bound, end)) if *end > now && replaces != Some(&bound.target) => {
+                    return Ok(bound.clone());
                 }
                 _ => {}
             }
-            let expired = data.keys.iter().filter(|(_, (_, end))| *end <= now);
-            changes.extend(expired.map(|(key, _)| Change::Key(key.clone(), None)));
             let end = now.saturating_add(u64::try_from(lifetime.as_micros()).unwrap_or(u64::MAX));
-            let bound = [binding.target.clone(), binding.digest.clone()];
-            changes.push(Change::Key(key, Some((bound, end))));
+            changes.push(Change::Key(key.clone(), binding.clone(), end));
             Ok(binding.clone())
         })))
     }

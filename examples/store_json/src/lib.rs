@@ -6,8 +6,9 @@
 //!   when its line is on disk. A process that is killed leaves at most a part of a line, which the
 //!   next writer cuts off.
 //! - `lock` is locked while a process decides and writes, so there is one writer at a time.
-//! - Each process has the result of all lines in memory, and applies the new lines before it reads
-//!   or decides.
+//! - Each process has the result of all lines in memory: a `MemoryStore`, `Runs` and an
+//!   `InMemoryMemoryService`. It applies the new lines before it reads or decides. `RunTable` makes
+//!   the decisions about runs, as for the journal in memory.
 //! - `owner-*` is locked as long as the process lives that drives runs. Another process may claim
 //!   the runs of a dead one.
 //!
@@ -17,13 +18,11 @@
 mod data;
 mod disk;
 mod engine;
-mod memory;
-mod runs;
 mod sessions;
 
 use adk_journal::engine::{ClaimId, Engine};
 use adk_journal::memory::MemoryService;
-use adk_journal::session::{Location, OpenSessions, SessionStore};
+use adk_journal::session::{Location, SessionStore};
 use adk_journal::{ArtifactStore, FolderArtifacts, Store};
 use adk_model::Result;
 use data::{Change, Data};
@@ -47,8 +46,6 @@ struct Inner {
     _owner_lock: File,
     /// Claims that this process has released, and whose release may not be in the log yet.
     released: Mutex<HashSet<ClaimId>>,
-    /// The sessions that this process has open.
-    live: OpenSessions,
     artifacts: FolderArtifacts,
 }
 
@@ -58,7 +55,7 @@ impl JsonStore {
     /// # Errors
     /// When the folder is not writable.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
-        let (folder, live) = (folder.as_ref(), OpenSessions::default());
+        let folder = folder.as_ref();
         let artifacts = FolderArtifacts::open(folder.join("artifacts"))?;
         let random = RandomState::new().hash_one(std::process::id());
         let owner = format!("owner-{}-{random:016x}", std::process::id());
@@ -66,11 +63,10 @@ impl JsonStore {
         owner_lock.lock().map_err(disk_error)?;
         Ok(Self(Arc::new(Inner {
             folder: folder.to_owned(),
-            disk: Mutex::new(Disk::open(folder, live.clone())?),
+            disk: Mutex::new(Disk::open(folder)?),
             owner,
             _owner_lock: owner_lock,
             released: Mutex::default(),
-            live,
             artifacts,
         })))
     }

@@ -1,37 +1,29 @@
-//! [`SessionStore`] of [`JsonStore`].
+//! [`SessionStore`] and [`MemoryService`] of [`JsonStore`].
 
 use crate::JsonStore;
 use crate::data::Change;
+use adk_journal::memory::{MemoryEntry, MemoryMark, MemoryService};
 use adk_journal::session::{
-    EventFilter, Location, Pages, Scope, Session, SessionKey, SessionSnapshot, SessionStore,
-    forget_temp, now_micros,
+    EventFilter, Location, Scope, Session, SessionKey, SessionSnapshot, SessionStore, now_micros,
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, Result};
-use std::collections::HashSet;
-use std::ops::Range;
+use std::future::ready;
 use std::sync::Arc;
 
-/// Reads the events of a session that is open.
-struct EarlierEvents(JsonStore, SessionKey);
-
-impl Pages for EarlierEvents {
-    fn load(&self, places: Range<usize>) -> BoxFuture<'_, Result<Vec<Arc<Event>>>> {
-        let events = self.0.look(|data| {
-            let session = data.sessions.get(&self.1).ok_or_else(|| self.1.missing())?;
-            Ok(session.events.get(places).unwrap_or_default().to_vec())
-        });
-        Box::pin(std::future::ready(events))
-    }
-}
-
 impl JsonStore {
-    /// Opens a session, or returns the open one: all runs of a session in this process share it.
-    /// The open one has all events by now, because `look` has applied the log.
-    fn open_session(&self, key: &SessionKey) -> Result<Option<Arc<Session>>> {
-        let pages = || Arc::new(EarlierEvents(self.clone(), key.clone()));
-        let open = |row| self.0.live.open(key, row, pages());
-        self.look(|data| Ok(data.row(key).map(open)))
+    fn create_now(&self, key: &SessionKey, mut state: StateDelta) -> Result<Arc<Session>> {
+        key.check()?;
+        state.check_depth()?;
+        state.retain(|key| Scope::of(key) != Scope::Temp);
+        self.change(|data, changes| {
+            if data.sessions.find(key).is_some() {
+                return Err(key.exists());
+            }
+            changes.push(Change::Create(key.clone(), state, now_micros()));
+            Ok(())
+        })?;
+        self.look(|data| data.session(key))
     }
 }
 
@@ -40,29 +32,12 @@ impl SessionStore for JsonStore {
         self.database()
     }
 
-    fn create(
-        &self,
-        key: SessionKey,
-        mut state: StateDelta,
-    ) -> BoxFuture<'_, Result<Arc<Session>>> {
-        Box::pin(async move {
-            key.check()?;
-            state.check_depth()?;
-            state.retain(|key| Scope::of(key) != Scope::Temp);
-            self.change(|data, changes| {
-                if data.sessions.contains_key(&key) {
-                    return Err(key.exists());
-                }
-                let new = Some((state, now_micros()));
-                changes.push(Change::Session(key.clone(), new));
-                Ok(())
-            })?;
-            self.open_session(&key)?.ok_or_else(|| key.missing())
-        })
+    fn create(&self, key: SessionKey, state: StateDelta) -> BoxFuture<'_, Result<Arc<Session>>> {
+        Box::pin(ready(self.create_now(&key, state)))
     }
 
     fn get<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<Arc<Session>>>> {
-        Box::pin(async move { self.open_session(key) })
+        Box::pin(ready(self.look(|data| Ok(data.sessions.find(key)))))
     }
 
     fn read<'a>(
@@ -70,25 +45,10 @@ impl SessionStore for JsonStore {
         key: &'a SessionKey,
         filter: &'a EventFilter,
     ) -> BoxFuture<'a, Result<Option<SessionSnapshot>>> {
-        let read = self.look(|data| {
-            let (Some(row), Some(session)) = (data.row(key), data.sessions.get(key)) else {
-                return Ok(None);
-            };
-            let Range { mut start, end } = filter.places_of(row.len);
-            let is_early = |place: usize| session.events[place].timestamp < filter.since_micros();
-            while start < end && is_early(start) {
-                start += 1;
-            }
-            if let Some(most) = filter.most() {
-                start = start.max(end.saturating_sub(most));
-            }
-            let (len, updated) = (row.len, row.updated);
-            let snapshot = SessionSnapshot::new(key.clone(), row.into_state(), len, updated);
-            Ok(Some(
-                snapshot.with_events(start, session.events[start..end].to_vec()),
-            ))
-        });
-        Box::pin(std::future::ready(read))
+        Box::pin(async move {
+            let sessions = self.look(|data| Ok(data.sessions.clone()))?;
+            sessions.read(key, filter).await
+        })
     }
 
     fn append<'a>(
@@ -96,21 +56,13 @@ impl SessionStore for JsonStore {
         key: &'a SessionKey,
         mut events: Vec<Event>,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            events.iter().try_for_each(Event::check_depth)?;
-            forget_temp(&mut events);
-            self.change(|data, changes| {
-                let session = data.sessions.get(key).ok_or_else(|| key.missing())?;
-                let mut ids: HashSet<_> = session.events.iter().map(|event| event.id).collect();
-                for event in &events {
-                    if !ids.insert(event.id) {
-                        return Err(key.twice(event));
-                    }
-                    changes.push(Change::Event(key.clone(), event.to_stored()?));
-                }
-                Ok(())
-            })
-        })
+        Box::pin(ready(self.change(|data, changes| {
+            data.session(key)?.check_new(&mut events)?;
+            for event in &events {
+                changes.push(Change::Event(key.clone(), event.to_stored()?));
+            }
+            Ok(())
+        })))
     }
 
     fn list<'a>(
@@ -118,36 +70,50 @@ impl SessionStore for JsonStore {
         app: &'a str,
         user: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        let listed = self.look(|data| {
-            let is_wanted =
-                |key: &&SessionKey| key.app == app && user.is_none_or(|user| key.user == user);
-            let keys = data.sessions.keys().filter(is_wanted);
-            let mut all: Vec<_> = keys
-                .filter_map(|key| {
-                    let row = data.row(key)?;
-                    let (len, updated) = (row.len, row.updated);
-                    Some(SessionSnapshot::new(
-                        key.clone(),
-                        row.into_state(),
-                        len,
-                        updated,
-                    ))
-                })
-                .collect();
-            // The sort is stable, and the keys were sorted.
-            all.sort_by_key(|session| session.updated);
-            Ok(all)
-        });
-        Box::pin(std::future::ready(listed))
+        Box::pin(async move {
+            let sessions = self.look(|data| Ok(data.sessions.clone()))?;
+            sessions.list(app, user).await
+        })
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
-        self.0.live.remove(key);
-        let deleted = self.change(|data, changes| {
-            let is_there = data.sessions.contains_key(key);
-            changes.extend(is_there.then(|| Change::Session(key.clone(), None)));
+        Box::pin(ready(self.change(|data, changes| {
+            let is_there = data.sessions.find(key).is_some();
+            changes.extend(is_there.then(|| Change::Delete(key.clone())));
             Ok(is_there)
-        });
-        Box::pin(std::future::ready(deleted))
+        })))
+    }
+}
+
+impl MemoryService for JsonStore {
+    fn added_until<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Option<MemoryMark>>> {
+        Box::pin(async move {
+            let memory = self.look(|data| Ok(data.memory.clone()))?;
+            memory.added_until(key).await
+        })
+    }
+
+    fn add_events_to_memory<'a>(
+        &'a self,
+        key: &'a SessionKey,
+        entries: Vec<MemoryEntry>,
+        until: MemoryMark,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(ready(self.change(|_, changes| {
+            changes.push(Change::Memory(key.clone(), entries, until));
+            Ok(())
+        })))
+    }
+
+    fn search_memory<'a>(
+        &'a self,
+        app: &'a str,
+        user: &'a str,
+        query: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<MemoryEntry>>> {
+        Box::pin(async move {
+            let memory = self.look(|data| Ok(data.memory.clone()))?;
+            memory.search_memory(app, user, query).await
+        })
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::store::event::Event;
-use crate::store::session::{Session, SessionKey};
+use crate::store::session::{Opening, Session, SessionKey};
 use crate::{At, Path, RunId};
 use crate::{FunctionResponse, Thought};
 use futures_util::FutureExt as _;
@@ -85,11 +85,8 @@ fn part_path(element: u32, branch: u32) -> Path {
 }
 
 fn session(events: &[Arc<Event>]) -> Arc<Session> {
-    let session = Session::new(
-        SessionKey::new("app", "user", "s"),
-        Default::default(),
-        Default::default(),
-    );
+    let key = SessionKey::new("app", "user", "s");
+    let session = Session::open(key, Opening::default(), None);
     events
         .iter()
         .for_each(|event| session.append_stored(event.clone()));

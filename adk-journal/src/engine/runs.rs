@@ -1,0 +1,206 @@
+//! [`Runs`]: stored runs in memory, with indexes for searches.
+
+use super::filter::{RunFilter, RunState};
+use super::refuse;
+use super::registry::{DueWaits, RunRecord, RunStatus, Waiting};
+use super::stored_run::StoredRun;
+use crate::session::SessionKey;
+use crate::{Result, RunId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeBounds as _;
+
+/// Stored runs in memory, with indexes for searches. Ids sort by time, so runs are in the order in
+/// which they began.
+#[derive(Debug, Default)]
+pub struct Runs {
+    all: BTreeMap<RunId, StoredRun>,
+    /// Runs that can continue as soon as no process drives them.
+    continuable: BTreeSet<RunId>,
+    /// Runs that have not ended.
+    open: BTreeSet<RunId>,
+    /// Deadlines of open waits, each with an owner of the run and the id of the wait.
+    deadlines: BTreeSet<(RunOwner, u64, String)>,
+}
+
+/// The owner of the runs that a search selects.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RunOwner {
+    App(String),
+    TenantsOf(String),
+}
+
+impl RunOwner {
+    pub(super) fn app(name: &str) -> Self {
+        Self::App(name.to_owned())
+    }
+
+    pub(super) fn tenants_of(app: &str) -> Self {
+        Self::TenantsOf(app.to_owned())
+    }
+
+    fn owns(&self, record: &RunRecord) -> bool {
+        match self {
+            Self::App(app) => record.session.app == *app,
+            Self::TenantsOf(app) => record.tenant_of.as_ref() == Some(app),
+        }
+    }
+}
+
+/// The entries of a run in the indexes.
+#[derive(Default, PartialEq)]
+struct Indexed {
+    can_continue: bool,
+    is_open: bool,
+    deadlines: Vec<(RunOwner, u64, String)>,
+}
+
+impl Indexed {
+    fn of(run: &StoredRun) -> Self {
+        let mut deadlines = Vec::new();
+        // An engine above watches the deadlines of its runs itself.
+        for wait in run.open_waits().filter(|_| run.epoch > 0) {
+            let Some(deadline) = wait.deadline else {
+                continue;
+            };
+            let tenants = run.record.tenant_of.as_deref().map(RunOwner::tenants_of);
+            let owners = tenants
+                .into_iter()
+                .chain([RunOwner::app(&run.session().app)]);
+            deadlines.extend(owners.map(|owner| (owner, deadline, wait.id.clone())));
+        }
+        Self {
+            can_continue: run.can_continue(),
+            is_open: run.status.is_open(),
+            deadlines,
+        }
+    }
+}
+
+/// The methods that a store calls.
+impl Runs {
+    /// Returns a run, if it is stored.
+    pub fn get(&self, id: RunId) -> Option<&StoredRun> {
+        self.all.get(&id)
+    }
+
+    /// Inserts or replaces a run.
+    pub fn insert(&mut self, run: StoredRun) {
+        let (id, new) = (run.id(), Indexed::of(&run));
+        let old = self.all.insert(id, run);
+        let old = old.as_ref().map(Indexed::of).unwrap_or_default();
+        self.index(id, old, new);
+    }
+
+    /// Changes a run in place.
+    ///
+    /// # Errors
+    /// [`refuse::unknown_run`]; the error of `change`.
+    pub fn change<T>(
+        &mut self,
+        id: RunId,
+        change: impl FnOnce(&mut StoredRun) -> Result<T>,
+    ) -> Result<T> {
+        let run = self.all.get_mut(&id);
+        let run = run.ok_or_else(|| refuse::unknown_run(id))?;
+        let old = Indexed::of(run);
+        let changed = change(run);
+        let new = Indexed::of(run);
+        self.index(id, old, new);
+        changed
+    }
+
+    /// Removes the runs of a session.
+    pub fn remove_session(&mut self, key: &SessionKey) {
+        let of_session = self.all.extract_if(.., |_, run| run.session() == key);
+        for (id, run) in of_session.collect::<Vec<_>>() {
+            self.index(id, Indexed::of(&run), Indexed::default());
+        }
+    }
+}
+
+impl Runs {
+    /// Updates the indexes after a change of a run.
+    fn index(&mut self, id: RunId, old: Indexed, new: Indexed) {
+        if old == new {
+            return;
+        }
+        set_member(&mut self.continuable, id, new.can_continue);
+        set_member(&mut self.open, id, new.is_open);
+        for deadline in &old.deadlines {
+            self.deadlines.remove(deadline);
+        }
+        self.deadlines.extend(new.deadlines);
+    }
+
+    /// Returns the runs that a filter selects.
+    pub(super) fn select<'a>(
+        &'a self,
+        owner: &'a RunOwner,
+        filter: &'a RunFilter,
+        is_ready: impl Fn(&StoredRun) -> bool + 'a,
+    ) -> impl Iterator<Item = &'a StoredRun> {
+        let range = filter.range();
+        let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (&filter.run, filter.state) {
+            (Some(run), _) => Box::new(Some(run).filter(|run| range.contains(*run)).into_iter()),
+            (None, RunState::Ready) => Box::new(self.continuable.range(range)),
+            (None, RunState::Unfinished) => Box::new(self.open.range(range)),
+            (None, _) => Box::new(self.all.range(range).map(|(id, _)| id)),
+        };
+        let ids: Box<dyn Iterator<Item = &RunId>> = if filter.oldest_first {
+            Box::new(ids)
+        } else {
+            Box::new(ids.rev())
+        };
+        let has_state = move |run: &StoredRun| match filter.state {
+            RunState::Ready => is_ready(run),
+            RunState::Unfinished => run.status.is_open(),
+            RunState::Finished => run.status == RunStatus::Finished,
+            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
+            RunState::Cancelled => run.status == RunStatus::Cancelled,
+            RunState::Any => true,
+        };
+        let runs = ids.filter_map(|id| self.all.get(id)).filter(move |run| {
+            let record = &run.record;
+            owner.owns(record) && filter.selects(record) && has_state(run)
+        });
+        runs.take(filter.limit.unwrap_or(usize::MAX))
+    }
+
+    /// Returns an open wait of an app.
+    pub(super) fn open_wait(&self, app: &str, id: &str) -> Result<&Waiting> {
+        let run = run_of_wait(id).and_then(|run| self.all.get(&run));
+        run.ok_or_else(|| refuse::unknown_wait(id))?
+            .open_wait(app, id)
+    }
+
+    /// Returns the waits whose deadline has passed, and the next deadline.
+    pub(super) fn due(&self, owner: RunOwner, now: u64, most: usize) -> DueWaits {
+        let mut due = DueWaits::default();
+        let first = (owner, 0, String::new());
+        for entry in self.deadlines.range(&first..) {
+            let (owner, deadline, id) = entry;
+            let run = run_of_wait(id).and_then(|run| self.all.get(&run));
+            let wait = run.and_then(|run| run.open_waits().find(|wait| wait.id == *id));
+            let Some(wait) = wait.filter(|_| *owner == first.0) else {
+                break;
+            };
+            if !due.add(*deadline, Some(wait.clone()), now, most) {
+                break;
+            }
+        }
+        due
+    }
+}
+
+fn set_member(set: &mut BTreeSet<RunId>, id: RunId, is_in: bool) {
+    if is_in {
+        set.insert(id);
+    } else {
+        set.remove(&id);
+    }
+}
+
+/// Returns the run of a wait: the id of a wait begins with the id of its run.
+pub(super) fn run_of_wait(id: &str) -> Option<RunId> {
+    id.split('/').next()?.parse().ok()
+}
