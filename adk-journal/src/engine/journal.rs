@@ -7,9 +7,8 @@ use self::runs::{RunOwner, Runs, StoredRun, StoredWait};
 use super::keys::MemoryKeys;
 use super::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver, RunFilter,
-    RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
-    Waiting, is_failure, refuse,
+    KeyBinding, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, is_failure, refuse,
 };
 use crate::model::Usage;
 use crate::session::Location;
@@ -176,28 +175,15 @@ impl Engine for MemoryJournal {
         Location::Memory
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -4,9 +4,8 @@ use crate::data::{Change, Data, Run, WaitData};
 use crate::{JsonStore, lock};
 use adk_journal::StateDelta;
 use adk_journal::engine::{
-    Body, ClaimId, Draft, Engine, Journal, KeyBinding, RemoteBranches, Reply, RequestKey,
-    RequestKeys, Retention, RunDriver, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers,
-    Update, Wait, WaitRegistry, is_failure, refuse,
+    Body, ClaimId, Draft, Engine, Journal, KeyBinding, Reply, RequestKey, RequestKeys, Retention,
+    Roles, RunStatus, Slot, StepKey, Stored, Update, Wait, is_failure, refuse,
 };
 use adk_journal::session::{Location, now_micros};
 use adk_model::{BoxFuture, Result, RunId};
@@ -201,23 +200,15 @@ impl Engine for JsonStore {
     fn location(&self) -> Location {
         self.database()
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 
