@@ -507,10 +507,16 @@ mod tests {
     #[derive(Serialize)]
     struct Wrapped(f64);
 
-    #[derive(PartialEq, PartialOrd, Serialize)]
+    #[derive(PartialEq, Serialize)]
     struct FloatKey(f32);
 
     impl Eq for FloatKey {}
+
+    impl PartialOrd for FloatKey {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
 
     impl Ord for FloatKey {
         fn cmp(&self, other: &Self) -> std::cmp::Ordering {
