@@ -17,6 +17,9 @@ cargo package "${crates[@]/#/-p}" --no-verify --locked --quiet --target-dir "$fo
     # for changed files.
     tar -xmf "$folder/made/package/$crate-"[0-9]*.crate -C "$folder"
     mv "$folder/$crate-"[0-9]* "$folder/$crate"
+    for license in LICENSE-APACHE LICENSE-MIT; do
+      [[ -s $folder/$crate/$license ]] || { echo "$crate has no $license" >&2; exit 1; }
+    done
     printf '%s = { path = "%s" }\n' "$crate" "$crate"
   done
   # The profiles of the repository let Cargo reuse the dependencies that were built there.

@@ -173,8 +173,7 @@ pub enum Retention {
 /// Decides whether runs survive their process: each event, each side effect and each wait passes
 /// through the engine.
 ///
-/// An engine is a [`Journal`], and lists its other roles. All methods are required, so that an
-/// engine cannot lack a role by oversight.
+/// An engine is a [`Journal`], and lists its other roles.
 pub trait Engine: Journal + Any {
     /// Returns how long records last.
     fn retention(&self) -> Retention;
@@ -182,27 +181,60 @@ pub trait Engine: Journal + Any {
     /// Returns the location of the sessions whose events the engine commits.
     fn location(&self) -> Location;
 
-    /// Returns the registry of runs. Without one, runs are neither listed nor resumed.
-    fn registry(&self) -> Option<&dyn RunRegistry>;
+    /// Returns the other roles of the engine.
+    fn roles(&self) -> Roles<'_>;
 
-    /// Returns the registry of waits. Without one, `Runner::answer` is an
-    /// error.
-    fn waits(&self) -> Option<&dyn WaitRegistry>;
+    /// Returns [`Roles::registry`].
+    fn registry(&self) -> Option<&dyn RunRegistry> {
+        self.roles().registry
+    }
 
-    /// Returns the keys of requests. Without them, repeated requests are not recognized.
-    fn keys(&self) -> Option<&dyn RequestKeys>;
+    /// Returns [`Roles::waits`].
+    fn waits(&self) -> Option<&dyn WaitRegistry> {
+        self.roles().waits
+    }
 
-    /// Returns the driver that lets other processes drive runs. Without one, the process that
-    /// requests a run drives it.
-    fn driver(&self) -> Option<&dyn RunDriver>;
+    /// Returns [`Roles::keys`].
+    fn keys(&self) -> Option<&dyn RequestKeys> {
+        self.roles().keys
+    }
 
-    /// Returns the way to execute branches in other processes. Without one, every branch runs in
-    /// the process of its block.
-    fn remote(&self) -> Option<&dyn RemoteBranches>;
+    /// Returns [`Roles::driver`].
+    fn driver(&self) -> Option<&dyn RunDriver> {
+        self.roles().driver
+    }
 
-    /// Returns the timers for pauses and limits that outlive the process. Without them, the clock
-    /// of the process counts.
-    fn timers(&self) -> Option<&dyn Timers>;
+    /// Returns [`Roles::remote`].
+    fn remote(&self) -> Option<&dyn RemoteBranches> {
+        self.roles().remote
+    }
+
+    /// Returns [`Roles::timers`].
+    fn timers(&self) -> Option<&dyn Timers> {
+        self.roles().timers
+    }
+}
+
+/// The roles of an [`Engine`] besides its [`Journal`]. An engine names all of them, so that it
+/// cannot lack a role by oversight.
+#[allow(missing_debug_implementations)]
+#[derive(Clone, Copy)]
+pub struct Roles<'a> {
+    /// The registry of runs. Without one, runs are neither listed nor resumed.
+    pub registry: Option<&'a dyn RunRegistry>,
+    /// The registry of waits. Without one, `Runner::answer` is an error.
+    pub waits: Option<&'a dyn WaitRegistry>,
+    /// The keys of requests. Without them, repeated requests are not recognized.
+    pub keys: Option<&'a dyn RequestKeys>,
+    /// The driver that lets other processes drive runs. Without one, the process that requests a
+    /// run drives it.
+    pub driver: Option<&'a dyn RunDriver>,
+    /// The way to execute branches in other processes. Without one, every branch runs in the
+    /// process of its block.
+    pub remote: Option<&'a dyn RemoteBranches>,
+    /// The timers for pauses and limits that outlive the process. Without them, the clock of the
+    /// process counts.
+    pub timers: Option<&'a dyn Timers>,
 }
 
 /// Lists runs, and decides which process drives each of them. An engine implements it to make runs

@@ -178,11 +178,6 @@ impl Session {
         all
     }
 
-    /// Replaces the state of the session itself with the current state in a store.
-    pub fn set_state(&self, own: StateMap) {
-        *write(&self.own) = own;
-    }
-
     /// Applies all keys of a delta except `written`, whose new value is stored already.
     fn apply_except(&self, written: Option<&Name>, delta: &StateDelta) {
         if delta.is_empty() {

@@ -21,7 +21,7 @@ pub const PRIVATE_STRUCT: &str = "$serde_json::private::";
 /// # Errors
 /// If some part of the value has no form in JSON.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, EncodeError> {
-    value.serialize(Encoder)
+    value.serialize(Encoder { is_key: false })
 }
 
 /// The reason why a value has no form in JSON, with the position of the part. Its text continues
@@ -147,7 +147,36 @@ impl From<serde_json::Error> for EncodeError {
 
 /// Builds a [`Value`] as `serde_json`'s own serializer does, but refuses numbers that JSON would
 /// lose.
-struct Encoder;
+#[derive(Clone, Copy)]
+struct Encoder {
+    /// Whether the value is the key of a map. Such a number may have any size, and a float has the
+    /// digits of its own type.
+    is_key: bool,
+}
+
+impl Encoder {
+    fn integer(
+        self,
+        small: Option<Value>,
+        digits: impl FnOnce() -> String,
+    ) -> Result<Value, EncodeError> {
+        match small {
+            Some(value) => Ok(value),
+            None if self.is_key => Ok(Value::String(digits())),
+            None => Err(EncodeError::new(Reason::TooLarge(digits()))),
+        }
+    }
+
+    fn float(self, value: f64, json: impl Serialize + Into<Value>) -> Result<Value, EncodeError> {
+        if !value.is_finite() {
+            Err(EncodeError::new(Reason::NotFinite(value)))
+        } else if self.is_key {
+            Ok(Value::String(serde_json::to_string(&json)?))
+        } else {
+            Ok(json.into())
+        }
+    }
+}
 
 macro_rules! delegate {
     ($($method:ident($type:ty))*) => {$(
@@ -180,25 +209,17 @@ impl Serializer for Encoder {
         let small = u64::try_from(value)
             .map(Value::from)
             .or_else(|_| i64::try_from(value).map(Value::from));
-        small.map_err(|_| EncodeError::new(Reason::TooLarge(value.to_string())))
+        self.integer(small.ok(), || value.to_string())
     }
     fn serialize_u128(self, value: u128) -> Result<Value, EncodeError> {
         let small = u64::try_from(value).map(Value::from);
-        small.map_err(|_| EncodeError::new(Reason::TooLarge(value.to_string())))
+        self.integer(small.ok(), || value.to_string())
     }
     fn serialize_f32(self, value: f32) -> Result<Value, EncodeError> {
-        if value.is_finite() {
-            Ok(Value::from(value))
-        } else {
-            Err(EncodeError::new(Reason::NotFinite(value.into())))
-        }
+        self.float(value.into(), value)
     }
     fn serialize_f64(self, value: f64) -> Result<Value, EncodeError> {
-        if value.is_finite() {
-            Ok(Value::from(value))
-        } else {
-            Err(EncodeError::new(Reason::NotFinite(value)))
-        }
+        self.float(value, value)
     }
     fn serialize_none(self) -> Result<Value, EncodeError> {
         Ok(Value::Null)
@@ -207,6 +228,9 @@ impl Serializer for Encoder {
         Ok(Value::Null)
     }
     fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<Value, EncodeError> {
+        if self.is_key {
+            return Err(EncodeError::new(Reason::Key));
+        }
         value.serialize(self)
     }
     fn serialize_unit_variant(
@@ -387,7 +411,7 @@ impl ser::SerializeMap for ObjectEncoder {
     type Ok = Value;
     type Error = EncodeError;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), EncodeError> {
-        self.next_key = Some(key.serialize(KeyEncoder)?);
+        self.next_key = Some(key_text(key)?);
         Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), EncodeError> {
@@ -454,112 +478,14 @@ impl ser::SerializeStruct for StructEncoder {
     }
 }
 
-/// Makes the text of a map key, as `serde_json` does.
-struct KeyEncoder;
-
-type NoKey = ser::Impossible<String, EncodeError>;
-
-fn no_key<T>() -> Result<T, EncodeError> {
-    Err(EncodeError::new(Reason::Key))
-}
-
-fn float_key(is_finite: bool, value: impl Serialize) -> Result<String, EncodeError> {
-    if is_finite {
-        Ok(serde_json::to_string(&value)?)
-    } else {
-        no_key()
-    }
-}
-
-macro_rules! display {
-    ($($method:ident($type:ty))*) => {$(
-        fn $method(self, value: $type) -> Result<String, EncodeError> {
-            Ok(value.to_string())
-        }
-    )*};
-}
-
-macro_rules! refuse {
-    ($($method:ident($($type:ty),*) -> $out:ty;)*) => {$(
-        fn $method(self, $(_: $type),*) -> Result<$out, EncodeError> {
-            no_key()
-        }
-    )*};
-}
-
-impl Serializer for KeyEncoder {
-    type Ok = String;
-    type Error = EncodeError;
-    type SerializeSeq = NoKey;
-    type SerializeTuple = NoKey;
-    type SerializeTupleStruct = NoKey;
-    type SerializeTupleVariant = NoKey;
-    type SerializeMap = NoKey;
-    type SerializeStruct = NoKey;
-    type SerializeStructVariant = NoKey;
-
-    display! {
-        serialize_bool(bool)
-        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
-        serialize_i128(i128)
-        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
-        serialize_u128(u128)
-        serialize_char(char)
-    }
-
-    fn serialize_str(self, value: &str) -> Result<String, EncodeError> {
-        Ok(value.to_owned())
-    }
-    fn serialize_f32(self, value: f32) -> Result<String, EncodeError> {
-        float_key(value.is_finite(), value)
-    }
-    fn serialize_f64(self, value: f64) -> Result<String, EncodeError> {
-        float_key(value.is_finite(), value)
-    }
-    fn serialize_unit_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-    ) -> Result<String, EncodeError> {
-        Ok(variant.to_owned())
-    }
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        value: &T,
-    ) -> Result<String, EncodeError> {
-        value.serialize(self)
-    }
-    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<String, EncodeError> {
-        Ok(value.to_string())
-    }
-
-    refuse! {
-        serialize_bytes(&[u8]) -> String;
-        serialize_none() -> String;
-        serialize_unit() -> String;
-        serialize_unit_struct(&'static str) -> String;
-        serialize_seq(Option<usize>) -> NoKey;
-        serialize_tuple(usize) -> NoKey;
-        serialize_tuple_struct(&'static str, usize) -> NoKey;
-        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> NoKey;
-        serialize_map(Option<usize>) -> NoKey;
-        serialize_struct(&'static str, usize) -> NoKey;
-        serialize_struct_variant(&'static str, u32, &'static str, usize) -> NoKey;
-    }
-
-    fn serialize_some<T: Serialize + ?Sized>(self, _: &T) -> Result<String, EncodeError> {
-        no_key()
-    }
-    fn serialize_newtype_variant<T: Serialize + ?Sized>(
-        self,
-        _: &'static str,
-        _: u32,
-        _: &'static str,
-        _: &T,
-    ) -> Result<String, EncodeError> {
-        no_key()
+/// Returns the text of a map key, as `serde_json` does.
+fn key_text<T: Serialize + ?Sized>(key: &T) -> Result<String, EncodeError> {
+    match key.serialize(Encoder { is_key: true }) {
+        Ok(Value::String(text)) => Ok(text),
+        Ok(Value::Number(number)) => Ok(number.to_string()),
+        Ok(Value::Bool(truth)) => Ok(truth.to_string()),
+        Err(error) if matches!(error.0.reason, Reason::Other(_)) => Err(error),
+        Ok(_) | Err(_) => Err(EncodeError::new(Reason::Key)),
     }
 }
 
@@ -580,6 +506,23 @@ mod tests {
 
     #[derive(Serialize)]
     struct Wrapped(f64);
+
+    #[derive(PartialEq, Serialize)]
+    struct FloatKey(f32);
+
+    impl Eq for FloatKey {}
+
+    impl PartialOrd for FloatKey {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl Ord for FloatKey {
+        fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+            self.0.total_cmp(&other.0)
+        }
+    }
 
     #[derive(Serialize)]
     struct Outer {
@@ -622,6 +565,14 @@ mod tests {
                 to_json(&BTreeMap::from([(true, 2)])).unwrap(),
                 json!({"true": 2}),
             ),
+            (
+                to_json(&BTreeMap::from([(u128::MAX, 2)])).unwrap(),
+                json!({"340282366920938463463374607431768211455": 2}),
+            ),
+            (
+                to_json(&BTreeMap::from([(FloatKey(0.1), 2)])).unwrap(),
+                json!({"0.1": 2}),
+            ),
             (to_json(&i128::from(u64::MAX)).unwrap(), json!(u64::MAX)),
             (to_json(&i128::from(i64::MIN)).unwrap(), json!(i64::MIN)),
             (
@@ -656,6 +607,14 @@ mod tests {
             (
                 to_json(&BTreeMap::from([("a", BTreeMap::from([(Some(1), 2)]))])),
                 "holds a map at `a` whose keys are neither text nor numbers",
+            ),
+            (
+                to_json(&BTreeMap::from([(FloatKey(f32::NAN), 2)])),
+                "holds a map whose keys are neither text nor numbers",
+            ),
+            (
+                to_json(&BTreeMap::from([((), 2)])),
+                "holds a map whose keys are neither text nor numbers",
             ),
         ] {
             assert_eq!(error.unwrap_err().to_string(), message);

@@ -9,9 +9,9 @@ use crate::waits;
 use crate::{PostgresStore, Shared, journal, keys};
 use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
-    Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
-    RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
-    WaitRegistry, Waiting, refuse, to_text,
+    Journal, KeyBinding, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, refuse,
+    to_text,
 };
 use adk_journal::session::{Location, SessionKey};
 use adk_model::model::Usage;
@@ -221,28 +221,15 @@ impl Engine for PostgresStore {
         self.database()
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

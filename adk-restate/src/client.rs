@@ -3,9 +3,9 @@
 use crate::messages::AnswerCall;
 use adk_core::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
-    RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
-    Waiting, error_from_value, refuse,
+    Reply, Retention, Roles, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
+    RunStatus, RunTask, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, error_from_value,
+    refuse,
 };
 use adk_core::memory::MemoryService;
 use adk_core::model::Usage;
@@ -293,28 +293,15 @@ impl Engine for Restate {
         self.0.store.location()
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        self.0.store.registry().map(|_| self as &dyn RunRegistry)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        self.0.store.waits().map(|_| self as &dyn WaitRegistry)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        self.0.store.keys()
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        Some(self)
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: self.0.store.registry().map(|_| self as &dyn RunRegistry),
+            waits: self.0.store.waits().map(|_| self as &dyn WaitRegistry),
+            keys: self.0.store.keys(),
+            driver: Some(self),
+            remote: None,
+            timers: None,
+        }
     }
 }
 

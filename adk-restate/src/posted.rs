@@ -4,9 +4,8 @@
 use crate::local::Local;
 use adk_core::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
-    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait,
-    WaitRegistry, refuse,
+    Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait, refuse,
 };
 use adk_core::model::Usage;
 use adk_core::session::Location;
@@ -109,28 +108,15 @@ impl Engine for Posted {
         self.store.location()
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        Some(self)
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        Some(self)
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: Some(self),
+            timers: Some(self),
+        }
     }
 }
 

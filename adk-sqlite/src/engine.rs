@@ -10,9 +10,8 @@ use crate::statements::Statements;
 use crate::writer::Db;
 use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
-    Journal, KeyBinding, RemoteBranches, Reply, RequestKey, RequestKeys, Retention, RunDriver,
-    RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait,
-    WaitRegistry, Waiting,
+    Journal, KeyBinding, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter, RunInfo,
+    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting,
 };
 use adk_journal::session::Location;
 use adk_model::model::Usage;
@@ -142,28 +141,15 @@ impl Engine for SqliteStore {
         self.database()
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

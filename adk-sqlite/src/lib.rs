@@ -37,17 +37,15 @@ mod journal;
 mod keys;
 mod memory;
 mod owner;
-#[cfg(test)]
-mod plans;
 mod reader;
 mod runs;
 mod schema;
 mod sessions;
 mod statements;
 mod tail;
-mod time;
 #[cfg(test)]
-mod turns;
+mod tests;
+mod time;
 mod writer;
 
 use adk_journal::ArtifactStore;

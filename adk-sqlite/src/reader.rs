@@ -93,7 +93,7 @@ impl Reader {
             .busy_timeout(self.options.busy_timeout)
             .doing("open the file to read")?;
         #[cfg(test)]
-        let connection = crate::turns::count_steps(connection);
+        let connection = crate::tests::turns::count_steps(connection);
         // The connection has just opened the file that is at the path now, so check again that it
         // is the file of the store.
         self.file.check()?;

@@ -200,7 +200,7 @@ impl Db {
         }
         schema::prepare(&connection)?;
         #[cfg(test)]
-        let connection = crate::turns::count_steps(connection);
+        let connection = crate::tests::turns::count_steps(connection);
         let file = Arc::new(DatabaseFile::identify(&connection, path)?);
         let owner = Arc::new(Owner::new(file.path())?);
         owner.sweep(&complete(owners(

@@ -5,7 +5,7 @@ pub use crate::agents::llm::{
 };
 
 use crate::agents::llm::OutputKey;
-use crate::agents::llm::agent::declare::ANSWER_ATTEMPTS;
+use crate::agents::llm::agent::declare::DeclaredInstruction;
 use crate::spec::{KeySpec, PromptKey};
 use adk_spec::__private::llm_meta;
 
@@ -41,19 +41,8 @@ pub const fn llm_decl(
         None => None,
     };
     LlmDecl {
-        meta,
-        instruction,
-        make_instruction: None,
-        global_instruction: "",
-        make_global_instruction: None,
+        instruction: DeclaredInstruction::Prompt(instruction),
         output,
-        include_contents: IncludeContents::Default,
-        compact: None,
-        max_turns: None,
-        answer_attempts: ANSWER_ATTEMPTS,
-        disallow_transfer_to_parent: false,
-        disallow_transfer_to_peers: false,
-        tools: Vec::new,
-        settings: LlmSettings::default,
+        ..LlmDecl::new(meta)
     }
 }

@@ -2,9 +2,8 @@
 
 use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    MemoryJournal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting,
-    is_failure,
+    MemoryJournal, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus,
+    Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, is_failure,
 };
 use adk_build::model::Usage;
 use adk_build::session::Location;
@@ -133,25 +132,15 @@ impl Engine for Crashing {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -6,9 +6,8 @@ use super::serve::Process;
 use crate::support::Tree;
 use adk_build::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord,
-    RunRegistry, RunReport, RunStatus, RunTask, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
-    Waiting, refuse,
+    Reply, Retention, Roles, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunReport,
+    RunStatus, RunTask, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, refuse,
 };
 
 use adk_build::model::Usage;
@@ -176,22 +175,14 @@ impl Engine for Client {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        Some(self)
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: None,
+            driver: Some(self),
+            remote: None,
+            timers: None,
+        }
     }
 }

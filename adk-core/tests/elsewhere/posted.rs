@@ -3,8 +3,8 @@
 use super::log::Log;
 use adk_build::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
-    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, Wait,
 };
 use adk_build::model::Usage;
 use adk_build::session::Location;
@@ -74,25 +74,15 @@ impl Engine for Posted {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        Some(self)
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: Some(self),
+            timers: None,
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 
 use crate::support::*;
 use adk_build::engine::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, Reply, Retention, Roles, Slot, StepKey, Stored, Wait,
 };
 use adk_build::session::{
     EventFilter, Location, MemoryStore, Session, SessionKey, SessionSnapshot, SessionStore,
@@ -176,25 +175,15 @@ impl Engine for Shuffles {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

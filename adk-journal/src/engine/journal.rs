@@ -6,8 +6,8 @@ use super::runs::Runs;
 use super::stored_run::StoredRun;
 use super::table::RunTable;
 use super::{
-    ClaimId, Draft, Engine, KeyBinding, RemoteBranches, RequestKey, RequestKeys, Retention,
-    RunDriver, RunRecord, RunRegistry, Slot, Stored, Timers, Update, WaitRegistry, refuse,
+    ClaimId, Draft, Engine, KeyBinding, RequestKey, RequestKeys, Retention, Roles, RunRecord, Slot,
+    Stored, Update, refuse,
 };
 use crate::event::Event;
 use crate::session::{Location, Session};
@@ -137,28 +137,15 @@ impl Engine for MemoryJournal {
         Location::Memory
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -1,9 +1,6 @@
 //! [`MemoryEngine`]: the engine of runs that end with their process.
 
-use super::{
-    Body, ClaimId, Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
-};
+use super::{Body, ClaimId, Engine, Journal, Reply, Retention, Roles, Slot, StepKey, Stored, Wait};
 use crate::session::Location;
 use crate::{BoxFuture, Result};
 use serde_json::Value;
@@ -46,27 +43,14 @@ impl Engine for MemoryEngine {
         Location::Memory
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }

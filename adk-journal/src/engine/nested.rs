@@ -1,8 +1,8 @@
 //! [`NestedEngine`]: the engine of an agent that runs as a tool inside another run.
 
 use super::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
-    RunDriver, RunRegistry, Slot, StepKey, Stored, TimerKind, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, Reply, Retention, Roles, Slot, StepKey, Stored,
+    TimerKind, Timers, Wait,
 };
 use crate::session::Location;
 use crate::{BoxFuture, Name, Result};
@@ -71,28 +71,15 @@ impl Engine for NestedEngine {
         MEMORY.location()
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        self.outer.timers().map(|_| self as &dyn Timers)
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: self.outer.timers().map(|_| self as &dyn Timers),
+        }
     }
 }
 

@@ -3,9 +3,8 @@
 
 use adk::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, DueWaits, Engine, Journal,
-    KeyBinding, MemoryJournal, RemoteBranches, Reply, RequestKey, RequestKeys, Retention,
-    RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored,
-    Timers, Wait, WaitRegistry, Waiting,
+    KeyBinding, MemoryJournal, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter,
+    RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting,
 };
 use adk::model::Usage;
 use adk::session::Location;
@@ -114,28 +113,15 @@ impl Engine for UnavailableEngine {
         Retention::Process
     }
 
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

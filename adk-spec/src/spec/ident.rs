@@ -1,7 +1,21 @@
 //! [`is_identifier`]: the rule for identifiers in const evaluation, shared by macros, checks and
 //! prompts.
 
-mod table;
+/// The changes of the class of characters outside of ASCII: numbers `code point << 2 | class` of
+/// four bytes, the lowest first, sorted. The class applies up to the next number: 2 for a character
+/// that may begin an identifier, 1 for a character that may only continue one, 0 for other
+/// characters. `tests::the_table_is_unicodes` writes the file.
+const CHANGES: &[u8] = include_bytes!("ident/classes.bin");
+
+const fn change(at: usize) -> u32 {
+    let at = at * 4;
+    u32::from_le_bytes([
+        CHANGES[at],
+        CHANGES[at + 1],
+        CHANGES[at + 2],
+        CHANGES[at + 3],
+    ])
+}
 
 /// Returns whether a text is an identifier of Rust. Unicode letters are allowed, but a single `_`
 /// is not an identifier.
@@ -43,20 +57,16 @@ const fn class(char: u32) -> u32 {
             (byte.is_ascii_digit() || byte == b'_') as u32
         };
     }
-    let (mut low, mut high) = (0, table::CHANGES.len());
+    let (mut low, mut high) = (0, CHANGES.len() / 4);
     while low < high {
         let middle = (low + high) / 2;
-        if table::CHANGES[middle] >> 2 <= char {
+        if change(middle) >> 2 <= char {
             low = middle + 1
         } else {
             high = middle
         }
     }
-    if low == 0 {
-        0
-    } else {
-        table::CHANGES[low - 1] & 3
-    }
+    if low == 0 { 0 } else { change(low - 1) & 3 }
 }
 
 /// Decodes the character at an index of a UTF-8 text. Returns the character and the index after it.
@@ -93,8 +103,11 @@ mod tests {
                 changes.push(code << 2 | class);
             }
         }
-        if changes != table::CHANGES {
-            panic!("the table is out of date, write this into `ident/table.rs`:\n{changes:#x?}");
+        let changes: Vec<u8> = changes.into_iter().flat_map(u32::to_le_bytes).collect();
+        if changes != CHANGES {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/spec/ident/classes.bin");
+            std::fs::write(file, changes).unwrap();
+            panic!("the table was out of date and is written again");
         }
         for code in 0..0x80u8 {
             let char = char::from(code);

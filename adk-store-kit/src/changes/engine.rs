@@ -2,9 +2,9 @@
 
 use super::stage::{STEP, Stage};
 use adk_build::engine::{
-    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, RemoteBranches,
-    Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo, RunRecord, RunRegistry,
-    RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, Waiting, is_failure,
+    Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, Engine, Journal, Reply,
+    Retention, Roles, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored,
+    Wait, Waiting, is_failure,
 };
 use adk_build::model::Usage;
 use adk_build::session::Location;
@@ -89,32 +89,19 @@ impl Engine for Stopping {
         self.inner.location()
     }
 
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        self.inner.keys()
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: self.inner.waits(),
+            keys: self.inner.keys(),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 
     fn retention(&self) -> Retention {
         self.inner.retention()
-    }
-
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        self.inner.waits()
-    }
-
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
     }
 }
 

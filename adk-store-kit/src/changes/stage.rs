@@ -26,9 +26,7 @@ pub struct Stage {
 #[derive(Default)]
 struct Seen {
     execution: u32,
-    points: usize,
-    at: usize,
-    stopped: Arc<Notify>,
+    process: Process,
     calls: BTreeMap<String, Made>,
     /// The calls that started inside each journal step.
     steps: HashMap<u64, Vec<String>>,
@@ -43,6 +41,16 @@ struct Seen {
     requests: Vec<String>,
     /// The number of calls of each unrecorded function of the program.
     hooks: BTreeMap<&'static str, u32>,
+}
+
+/// The process of this test, and where it stops.
+#[derive(Default)]
+struct Process {
+    /// The number of points that the process has reached.
+    points: usize,
+    /// The number of points that the process passes.
+    at: usize,
+    stopped: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -91,9 +99,10 @@ impl Stage {
 
     /// Starts a process that stops at a point.
     pub fn begin_process(&self, at: usize) {
-        let mut seen = self.seen();
-        (seen.points, seen.at) = (0, at);
-        seen.stopped = Arc::default();
+        self.seen().process = Process {
+            at,
+            ..Process::default()
+        };
     }
 
     /// Starts an execution of the run. A process may have several, one after the other.
@@ -103,24 +112,24 @@ impl Stage {
 
     /// Returns the number of points that this process has passed.
     pub fn points(&self) -> usize {
-        self.seen().points
+        self.seen().process.points
     }
 
     /// Waits until the process stops.
     pub async fn stopped(&self) {
-        let stopped = self.seen().stopped.clone();
+        let stopped = self.seen().process.stopped.clone();
         stopped.notified().await;
     }
 
     /// Passes a point at which the process may stop.
     pub async fn point(&self) {
         let is_reached = {
-            let mut seen = self.seen();
-            seen.points += 1;
-            seen.points > seen.at
+            let process = &mut self.seen().process;
+            process.points += 1;
+            process.has_stopped()
         };
         if is_reached {
-            self.seen().stopped.notify_one();
+            self.seen().process.stopped.notify_one();
             std::future::pending().await
         }
     }
@@ -180,8 +189,7 @@ impl Stage {
 
     /// Whether the process has stopped at its point.
     pub fn has_stopped(&self) -> bool {
-        let seen = self.seen();
-        seen.points > seen.at
+        self.seen().process.has_stopped()
     }
 
     /// Notes that the answer to a tool call is stored.
@@ -253,6 +261,12 @@ impl Stage {
 
     pub fn first_fault(&self) -> Option<String> {
         self.seen().faults.first().cloned()
+    }
+}
+
+impl Process {
+    fn has_stopped(&self) -> bool {
+        self.points > self.at
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::place::OpenStore;
 use adk_build::engine::{
     Body, BranchReport, BranchTask, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun,
-    Engine, Journal, RemoteBranches, Reply, RequestKeys, Retention, RunDriver, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Timers, Wait, WaitRegistry, refuse,
+    Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
+    RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, refuse,
 };
 use adk_build::model::Usage;
 use adk_build::session::Location;
@@ -46,23 +46,15 @@ impl Engine for Above {
     fn location(&self) -> Location {
         self.store.engine.location()
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        self.store.engine.waits()
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        self.store.engine.keys()
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        self.other.is_some().then_some(self)
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: self.store.engine.waits(),
+            keys: self.store.engine.keys(),
+            driver: None,
+            remote: self.other.is_some().then_some(self),
+            timers: None,
+        }
     }
 }
 

@@ -4,9 +4,8 @@ use crate::data::Change;
 use crate::{JsonStore, lock};
 use adk_journal::Event;
 use adk_journal::engine::{
-    ClaimId, Draft, Engine, KeyBinding, RemoteBranches, RequestKey, RequestKeys, Retention,
-    RunDriver, RunRecord, RunRegistry, RunTable, Runs, Slot, Stored, StoredRun, Timers, Update,
-    WaitRegistry, refuse,
+    ClaimId, Draft, Engine, KeyBinding, RequestKey, RequestKeys, Retention, Roles, RunRecord,
+    RunTable, Runs, Slot, Stored, StoredRun, Update, refuse,
 };
 use adk_journal::session::{Location, now_micros};
 use adk_model::{BoxFuture, Result, RunId};
@@ -130,23 +129,15 @@ impl Engine for JsonStore {
     fn location(&self) -> Location {
         self.database()
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        Some(self)
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        Some(self)
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        Some(self)
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: Some(self),
+            waits: Some(self),
+            keys: Some(self),
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

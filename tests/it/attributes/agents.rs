@@ -2,8 +2,7 @@
 
 use adk::BoxFuture;
 use adk::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, Reply, Retention, Roles, Slot, StepKey, Stored, Wait,
 };
 use adk::session::Location;
 use adk::{
@@ -482,25 +481,15 @@ impl Engine for Journal {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -71,23 +71,17 @@ pub struct LlmParts {
 
 impl LlmAgent {
     pub(crate) fn from_declaration(decl: &'static LlmDecl) -> Self {
-        let prompt = || Instruction::from(decl.instruction);
-        let global = decl.make_global_instruction.map(|make| make());
-        let global = global.unwrap_or_else(|| Instruction::from(decl.global_instruction));
         Self {
             description: AgentDescription::from_const(&decl.meta),
-            instruction: decl.make_instruction.map_or_else(prompt, |make| make()),
-            global: global.for_all(),
+            instruction: decl.instruction.create(),
+            global: decl.global_instruction.create().for_all(),
             output: decl.output.map(AgentOutput::from_declaration),
             include_contents: decl.include_contents,
             compact: decl.compact,
             max_turns: decl.max_turns,
             answer_attempts: decl.answer_attempts,
             tools: ToolList((decl.tools)()),
-            disallow_transfer: (
-                decl.disallow_transfer_to_parent,
-                decl.disallow_transfer_to_peers,
-            ),
+            disallow_transfer: decl.disallow_transfer,
             toolsets: ToolsetList::default(),
             settings: (decl.settings)(),
         }

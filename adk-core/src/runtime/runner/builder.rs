@@ -28,12 +28,14 @@ use std::sync::Arc;
 /// Builder for a [`Runner`]. Without settings, the runner keeps all data in memory and has no
 /// model.
 pub struct RunnerBuilder<P, R = NoResources> {
+    settings: Settings,
+    types: PhantomData<fn() -> (P, R)>,
+}
+
+struct Settings {
     app: String,
-    model: Option<ModelRef>,
-    fallback: Vec<ModelRef>,
-    limits: HashMap<String, RateLimit>,
+    models: ModelSettings,
     prices: Option<Arc<Prices>>,
-    provider: Option<Arc<dyn ModelProvider>>,
     store: StoreParts,
     /// The sessions, engine, artifacts and memory that replace those of the store.
     parts: StoreParts,
@@ -41,24 +43,32 @@ pub struct RunnerBuilder<P, R = NoResources> {
     config: RunConfig,
     workflows: Vec<Arc<dyn NamedWorkflow>>,
     resources: SharedResources,
-    types: PhantomData<fn() -> (P, R)>,
+}
+
+/// The models of agents without models of their own.
+#[derive(Default)]
+struct ModelSettings {
+    default: Option<ModelRef>,
+    fallback: Vec<ModelRef>,
+    limits: HashMap<String, RateLimit>,
+    provider: Option<Arc<dyn ModelProvider>>,
 }
 
 impl<P: ModelProvider + Default> RunnerBuilder<P> {
     pub(super) fn new() -> Self {
-        Self {
+        let settings = Settings {
             app: "app".to_owned(),
-            model: None,
-            fallback: Vec::new(),
-            limits: HashMap::new(),
+            models: ModelSettings::default(),
             prices: None,
-            provider: None,
             store: StoreParts::default(),
             parts: StoreParts::default(),
             plugins: Hooks::default(),
             config: RunConfig::default(),
             workflows: Vec::new(),
             resources: SharedResources::new(NoResources),
+        };
+        Self {
+            settings,
             types: PhantomData,
         }
     }
@@ -69,19 +79,12 @@ impl<P: ModelProvider + Default> RunnerBuilder<P> {
     /// [Add](Self::workflow) workflows that take resources after this call.
     #[must_use]
     pub fn resources<R: Resources>(self, resources: R) -> RunnerBuilder<P, R> {
-        RunnerBuilder {
-            app: self.app,
-            model: self.model,
-            fallback: self.fallback,
-            limits: self.limits,
-            prices: self.prices,
-            provider: self.provider,
-            store: self.store,
-            parts: self.parts,
-            plugins: self.plugins,
-            config: self.config,
-            workflows: self.workflows,
+        let settings = Settings {
             resources: SharedResources::new(resources),
+            ..self.settings
+        };
+        RunnerBuilder {
+            settings,
             types: PhantomData,
         }
     }
@@ -91,7 +94,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// Sets the name of the app. Sessions and `app:` state belong to an app. Default `app`.
     #[must_use]
     pub fn app_name(mut self, name: impl Into<String>) -> Self {
-        self.app = name.into();
+        self.settings.app = name.into();
         self
     }
 
@@ -99,7 +102,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// `"gemini-2.5-flash"`, or by value.
     #[must_use]
     pub fn model(mut self, model: impl Into<ModelRef>) -> Self {
-        self.model = Some(model.into());
+        self.settings.models.default = Some(model.into());
         self
     }
 
@@ -108,7 +111,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// not after a part of the reply was streamed.
     #[must_use]
     pub fn fallback<M: Into<ModelRef>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.fallback = models.into_iter().map(Into::into).collect();
+        self.settings.models.fallback = models.into_iter().map(Into::into).collect();
         self
     }
 
@@ -116,7 +119,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// `"gcp.gemini"`: see [`Model::provider`]. Default: no limit.
     #[must_use]
     pub fn rate_limit(mut self, provider: impl Into<String>, limit: RateLimit) -> Self {
-        self.limits.insert(provider.into(), limit);
+        self.settings.models.limits.insert(provider.into(), limit);
         self
     }
 
@@ -124,14 +127,14 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// no call has a cost, and a budget in money is an error of the run.
     #[must_use]
     pub fn prices(mut self, prices: Prices) -> Self {
-        self.prices = Some(Arc::new(prices));
+        self.settings.prices = Some(Arc::new(prices));
         self
     }
 
     /// Sets the provider that looks up models by name, in place of the default.
     #[must_use]
     pub fn model_provider(mut self, provider: impl ModelProvider) -> Self {
-        self.provider = Some(Arc::new(provider));
+        self.settings.models.provider = Some(Arc::new(provider));
         self
     }
 
@@ -143,7 +146,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// replace one part of the store. The order of the calls does not matter.
     #[must_use]
     pub fn store(mut self, store: impl Store) -> Self {
-        self.store = StoreParts::from(&store);
+        self.settings.store = StoreParts::from(&store);
         self
     }
 
@@ -152,7 +155,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// need its [`engine`](Self::engine).
     #[must_use]
     pub fn session_store(mut self, store: impl Into<Arc<dyn SessionStore>>) -> Self {
-        self.parts.sessions = Some(store.into());
+        self.settings.parts.sessions = Some(store.into());
         self
     }
 
@@ -163,7 +166,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// that accepts the loss passes `MemoryArtifacts::new()` here.
     #[must_use]
     pub fn artifact_store(mut self, store: impl Into<Arc<dyn ArtifactStore>>) -> Self {
-        self.parts.artifacts = Some(store.into());
+        self.settings.parts.artifacts = Some(store.into());
         self
     }
 
@@ -172,7 +175,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// [`ErrorKind::NoMemoryService`].
     #[must_use]
     pub fn memory_service(mut self, service: impl Into<Arc<dyn MemoryService>>) -> Self {
-        self.parts.memory = Some(service.into());
+        self.settings.parts.memory = Some(service.into());
         self
     }
 
@@ -182,14 +185,14 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// [`MemoryJournal`](crate::engine::MemoryJournal) keeps them in memory.
     #[must_use]
     pub fn engine(mut self, engine: impl Engine) -> Self {
-        self.parts.engine = Some(Arc::new(engine));
+        self.settings.parts.engine = Some(Arc::new(engine));
         self
     }
 
     /// Adds a plugin. Every run calls it after the plugins that were added before.
     #[must_use]
     pub fn plugin(mut self, plugin: impl Plugin) -> Self {
-        self.plugins.push(Hook::Plugin(Arc::new(plugin)));
+        self.settings.plugins.push(Hook::Plugin(Arc::new(plugin)));
         self
     }
 
@@ -197,7 +200,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// runs the workflow itself, pass it in an `Arc`.
     #[must_use]
     pub fn workflow<W: Workflow + Needs<R> + 'static>(mut self, workflow: W) -> Self {
-        self.workflows
+        self.settings
+            .workflows
             .push(recover::named_workflow(Arc::new(workflow)));
         self
     }
@@ -205,7 +209,7 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// Sets the default settings of runs.
     #[must_use]
     pub fn config(mut self, config: RunConfig) -> Self {
-        self.config = config;
+        self.settings.config = config;
         self
     }
 
@@ -221,24 +225,28 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
     /// its name [cannot be stored](crate::store::session::SessionKey::check); and when two plugins
     /// have the same name.
     pub fn build(self) -> Result<Runner<P, R>> {
-        if self.app.is_empty() || self.app == "user" {
-            let message = format!("`{}` cannot be the name of an app", self.app);
+        let settings = self.settings;
+        if settings.app.is_empty() || settings.app == "user" {
+            let message = format!("`{}` cannot be the name of an app", settings.app);
             return Err(Error::new(ErrorKind::Config, message)
                 .with_help("choose another with `.app_name(...)`"));
         }
-        check_id("app name", &self.app)?;
-        if let Some(name) = self.plugins.repeated_name() {
+        check_id("app name", &settings.app)?;
+        if let Some(name) = settings.plugins.repeated_name() {
             let message = format!("two plugins are called `{name}`");
             return Err(Error::new(ErrorKind::Config, message)
                 .with_help("return another name from `Plugin::name` of one of them"));
         }
-        let provider = self.provider.unwrap_or_else(|| Arc::new(P::default()));
+        let provider = settings
+            .models
+            .provider
+            .unwrap_or_else(|| Arc::new(P::default()));
         let mut models = Models::new(provider);
-        models.set_default(self.model.as_ref(), &self.fallback)?;
-        models.set_limits(self.limits);
-        let stores = self.parts.with_defaults(self.store)?;
+        models.set_default(settings.models.default.as_ref(), &settings.models.fallback)?;
+        models.set_limits(settings.models.limits);
+        let stores = settings.parts.with_defaults(settings.store)?;
         let shared = RunnerShared {
-            app: self.app,
+            app: settings.app,
             tenant_of: None,
             sessions: stores.sessions,
             engine: stores.engine,
@@ -246,12 +254,12 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
                 artifacts: stores.artifacts,
                 memory: stores.memory,
                 models,
-                plugins: self.plugins,
-                resources: self.resources,
-                prices: self.prices,
+                plugins: settings.plugins,
+                resources: settings.resources,
+                prices: settings.prices,
             }),
-            config: self.config,
-            workflows: self.workflows,
+            config: settings.config,
+            workflows: settings.workflows,
             driven: Arc::new(DrivenRuns::default()),
         };
         Ok(Runner {
@@ -264,8 +272,8 @@ impl<P: ModelProvider + Default, R> RunnerBuilder<P, R> {
 impl<P, R> fmt::Debug for RunnerBuilder<P, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunnerBuilder")
-            .field("app", &self.app)
-            .field("model", &self.model)
+            .field("app", &self.settings.app)
+            .field("model", &self.settings.models.default)
             .finish_non_exhaustive()
     }
 }

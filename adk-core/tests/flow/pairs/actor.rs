@@ -3,8 +3,8 @@
 use super::plan::{self, Fails, Turn};
 use crate::tree::{Agent, Patience, type_of};
 use adk_build::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
-    RunDriver, RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    Body, ClaimId, Engine, Journal, MemoryEngine, Reply, Retention, Roles, Slot, StepKey, Stored,
+    Wait,
 };
 use adk_build::session::Location;
 use adk_build::spec::AgentMeta;
@@ -164,22 +164,14 @@ impl Engine for Answering {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }

@@ -6,9 +6,8 @@ use super::stage::Stage;
 use crate::reference::Stored;
 use crate::tree::{Agent, Patience, type_of};
 use adk_build::engine::{
-    Body, ClaimId, Engine, Journal, MemoryEngine, RemoteBranches, Reply, RequestKeys, Retention,
-    RunDriver, RunRegistry, Slot, StepKey, Stored as Committed, Timers, Wait, WaitRegistry,
-    Waiting,
+    Body, ClaimId, Engine, Journal, MemoryEngine, Reply, Retention, Roles, Slot, StepKey,
+    Stored as Committed, Wait, Waiting,
 };
 use adk_build::session::Location;
 use adk_build::spec::AgentMeta;
@@ -137,24 +136,14 @@ impl Engine for Answering {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }

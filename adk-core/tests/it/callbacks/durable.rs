@@ -3,8 +3,7 @@
 use super::*;
 use crate::support::*;
 use adk_build::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, Reply, Retention, Roles, Slot, StepKey, Stored, Wait,
 };
 use adk_build::model::ModelRequest;
 use adk_build::session::Location;
@@ -69,25 +68,15 @@ impl Engine for Journal {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -3,8 +3,7 @@
 use super::*;
 use crate::support::{Tree, repeat, run};
 use adk_build::engine::{
-    self, Body, ClaimId, Engine, RemoteBranches, Reply as Later, RequestKeys, Retention, RunDriver,
-    RunRegistry, Slot, StepKey, Stored, Timers, Wait, WaitRegistry,
+    self, Body, ClaimId, Engine, Reply as Later, Retention, Roles, Slot, StepKey, Stored, Wait,
 };
 use adk_build::llm::OutputKey;
 use adk_build::session::Location;
@@ -55,25 +54,15 @@ impl Engine for Journal {
     fn location(&self) -> Location {
         Location::Memory
     }
-    fn registry(&self) -> Option<&dyn RunRegistry> {
-        None
-    }
-    fn waits(&self) -> Option<&dyn WaitRegistry> {
-        None
-    }
-    fn keys(&self) -> Option<&dyn RequestKeys> {
-        None
-    }
-    fn driver(&self) -> Option<&dyn RunDriver> {
-        None
-    }
-
-    fn remote(&self) -> Option<&dyn RemoteBranches> {
-        None
-    }
-
-    fn timers(&self) -> Option<&dyn Timers> {
-        None
+    fn roles(&self) -> Roles<'_> {
+        Roles {
+            registry: None,
+            waits: None,
+            keys: None,
+            driver: None,
+            remote: None,
+            timers: None,
+        }
     }
 }
 

@@ -23,20 +23,40 @@ use std::time::Duration;
 /// Default maximum of answers until one fits the type.
 pub const ANSWER_ATTEMPTS: u32 = 3;
 
+/// An instruction that an [`LlmDecl`] contains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum DeclaredInstruction {
+    /// A prompt with its placeholders; empty for none.
+    Prompt(&'static str),
+    /// A function that creates the instruction.
+    Function(fn() -> Instruction),
+}
+
+impl DeclaredInstruction {
+    const fn is_empty(self) -> bool {
+        match self {
+            Self::Prompt(prompt) => prompt.is_empty(),
+            Self::Function(_) => false,
+        }
+    }
+
+    pub(super) fn create(self) -> Instruction {
+        match self {
+            Self::Prompt(prompt) => prompt.into(),
+            Self::Function(create) => create(),
+        }
+    }
+}
+
 /// The declaration of an LLM agent. `workflow!` has checked it, so it cannot change.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LlmDecl {
     /// The description: name, keys and tools.
     pub meta: AgentMeta<'static>,
-    /// The prompt with its placeholders; empty for none.
-    pub instruction: &'static str,
-    /// Creates the instruction, if it is not a prompt.
-    pub make_instruction: Option<fn() -> Instruction>,
-    /// The prompt for the agent and all agents below it; empty for none.
-    pub global_instruction: &'static str,
-    /// Creates the global instruction, if it is not a prompt.
-    pub make_global_instruction: Option<fn() -> Instruction>,
+    pub(crate) instruction: DeclaredInstruction,
+    /// The instruction for the agent and all agents below it.
+    pub(crate) global_instruction: DeclaredInstruction,
     /// The key that receives the answer.
     pub output: Option<OutputKey>,
     /// The part of the conversation that the agent sees.
@@ -48,10 +68,9 @@ pub struct LlmDecl {
     /// Maximum number of answers per turn that may not fit the output type. The last one is an
     /// error.
     pub answer_attempts: u32,
-    /// Whether the agent, as a target of a handover, cannot hand over to its parent.
-    pub disallow_transfer_to_parent: bool,
-    /// Whether the agent, as a target of a handover, cannot hand over to the other targets.
-    pub disallow_transfer_to_peers: bool,
+    /// Whether the agent, as a target of a handover, cannot hand over to its parent, and to the
+    /// other targets.
+    pub(crate) disallow_transfer: (bool, bool),
     /// Creates the tools.
     pub tools: fn() -> Vec<Arc<dyn DynTool>>,
     /// Creates the declared settings.
@@ -63,17 +82,14 @@ impl LlmDecl {
     pub const fn new(meta: AgentMeta<'static>) -> Self {
         Self {
             meta,
-            instruction: "",
-            make_instruction: None,
-            global_instruction: "",
-            make_global_instruction: None,
+            instruction: DeclaredInstruction::Prompt(""),
+            global_instruction: DeclaredInstruction::Prompt(""),
             output: None,
             include_contents: IncludeContents::Default,
             compact: None,
             max_turns: None,
             answer_attempts: ANSWER_ATTEMPTS,
-            disallow_transfer_to_parent: false,
-            disallow_transfer_to_peers: false,
+            disallow_transfer: (false, false),
             tools: Vec::new,
             settings: LlmSettings::default,
         }
@@ -109,24 +125,24 @@ impl LlmDecl {
 
     setters! { [const]
         /// Sets the prompt.
-        instruction(prompt: &'static str) = prompt;
+        instruction(prompt: &'static str) = DeclaredInstruction::Prompt(prompt);
         /// Sets the prompt for the agent and all agents below it.
-        global_instruction(prompt: &'static str) = prompt;
+        global_instruction(prompt: &'static str) = DeclaredInstruction::Prompt(prompt);
     }
 
     /// Sets the function that creates the instruction, if it is not a prompt.
     #[must_use]
     pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
-        self.make_instruction = Some(make);
         self.meta.own_code = self.meta.own_code || self.instruction.is_empty();
+        self.instruction = DeclaredInstruction::Function(make);
         self
     }
 
     /// Sets the function that creates the global instruction, if it is not a prompt.
     #[must_use]
     pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
-        self.make_global_instruction = Some(make);
         self.meta.own_code = self.meta.own_code || self.global_instruction.is_empty();
+        self.global_instruction = DeclaredInstruction::Function(make);
         self
     }
 
@@ -233,10 +249,7 @@ impl LlmDecl {
     /// Sets whether handovers are disallowed to the parent and to the peers.
     #[must_use]
     pub const fn disallow_transfer(mut self, to_parent: bool, to_peers: bool) -> Self {
-        (
-            self.disallow_transfer_to_parent,
-            self.disallow_transfer_to_peers,
-        ) = (to_parent, to_peers);
+        self.disallow_transfer = (to_parent, to_peers);
         self
     }
 
