@@ -33,10 +33,13 @@
 //! harmless environment variables, and those from [`StdioServer::env`]. References inside a schema
 //! are replaced by their targets; references to other documents are not followed.
 
+mod answers;
 mod connection;
 mod content;
 mod elicitation;
+mod http;
 mod limits;
+mod lines;
 mod listed;
 mod process;
 mod result;
