@@ -6,6 +6,7 @@ use crate::error::ErrorContext;
 use crate::relay::Framing;
 use crate::results;
 use crate::schema;
+use crate::signature;
 use adk_model::model::{ModelError, ModelErrorKind, ModelRequest};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
@@ -127,6 +128,16 @@ impl Plan {
         } else {
             |body| body
         }
+    }
+
+    /// Adds the mark of the provider to a signature.
+    pub(crate) fn mark(&self, signature: &str) -> String {
+        signature::mark(self.kind, self.family, signature)
+    }
+
+    /// Removes the mark of the provider. Returns `None` if another provider made the signature.
+    pub(crate) fn unmark<'a>(&self, signature: &'a str) -> Option<&'a str> {
+        signature::unmark(self.kind, self.family, signature)
     }
 
     /// Reports whether the answer is a JSON value.
