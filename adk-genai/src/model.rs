@@ -9,6 +9,7 @@ use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
 use crate::request;
 use crate::response::Answer;
+use crate::thinking::output_limit;
 use adk_model::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
@@ -98,6 +99,11 @@ impl Model for GenaiModel {
             Family::of(*kind, name).schema_mode(*kind, name),
             SchemaMode::OpenAi | SchemaMode::Anthropic
         )
+    }
+
+    fn output_limit(&self, limit: u32) -> u32 {
+        let Inner { kind, name, .. } = &*self.inner;
+        output_limit(Family::of(*kind, name), name, limit)
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

@@ -7,6 +7,7 @@ use crate::relay::Framing;
 use crate::results;
 use crate::schema;
 use crate::signature;
+use crate::thinking::output_limit;
 use adk_model::model::{ModelError, ModelErrorKind, ModelRequest};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
@@ -248,7 +249,9 @@ impl Plan {
         options.capture_reasoning_content = Some(thoughts || !asks);
         options.temperature = config.temperature;
         options.top_p = config.top_p;
-        options.max_tokens = config.max_output_tokens;
+        options.max_tokens = config
+            .max_output_tokens
+            .map(|limit| output_limit(self.family, context.model, limit));
         options.stop_sequences.clone_from(&config.stop);
         // OpenAI's responses API rejects seeds. The other providers read a seed as a signed
         // integer.

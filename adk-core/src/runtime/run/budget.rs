@@ -184,10 +184,11 @@ fn largest_usage(
     budget: Budget,
 ) -> u64 {
     let input = request.input_tokens();
-    let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
         let price = prices.and_then(|prices| prices.of(model.name()));
+        let own = request.config.max_output_tokens;
         let output = own
+            .map(|limit| u64::from(model.output_limit(limit)))
             .or(price.and_then(Price::longest_answer))
             .unwrap_or_default();
         match budget {
