@@ -74,7 +74,9 @@ impl ErrorContext<'_> {
                 };
                 let help = "check the base URL; if the provider has moved, set the new address \
                     with `Genai::builder().base_url(...)`";
-                self.error(Kind::InvalidResponse, &what, "").with_help(help)
+                self.error(Kind::InvalidResponse, &what, "")
+                    .with_help(help)
+                    .with_may_cost(false)
             }
             Failure::Status {
                 status,
@@ -89,6 +91,7 @@ impl ErrorContext<'_> {
                     request";
                 self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body))
                     .with_help(help)
+                    .with_may_cost(false)
             }
             Failure::TooLong { what, limit } => {
                 let what = format!("{what} exceeds the limit of {limit} bytes");
@@ -118,6 +121,7 @@ impl ErrorContext<'_> {
             let what = "the provider ended its answer before the first content";
             self.error(Kind::Connection, what, "")
                 .with_help("try again later, or raise `retry` of the agent")
+                .with_may_cost(true)
         }
     }
 
@@ -135,6 +139,7 @@ impl ErrorContext<'_> {
                 "the connection broke before the answer",
                 detail,
             )
+            .with_may_cost(true)
         }
     }
 
@@ -232,6 +237,7 @@ impl ErrorContext<'_> {
             self.error(Kind::InvalidRequest, "the request cannot be built", &detail)
         } else if error.is_timeout() && !self.spoke {
             self.error(Kind::Timeout, "no answer in time", &detail)
+                .with_may_cost(!error.is_connect())
         } else if error.is_connect() {
             self.error(Kind::Connection, "no connection", &detail)
         } else {

@@ -284,12 +284,10 @@ fn count(usage: &genai::chat::Usage) -> Usage {
             .completion_tokens
             .map_or(thoughts, |tokens| number(Some(tokens))),
     );
-    out.cached_tokens = number(
-        usage
-            .prompt_tokens_details
-            .as_ref()
-            .and_then(|details| details.cached_tokens),
-    );
+    if let Some(details) = &usage.prompt_tokens_details {
+        out.cached_tokens = number(details.cached_tokens);
+        out.cache_write_tokens = number(details.cache_creation_tokens);
+    }
     out.thought_tokens = thoughts;
     out
 }

@@ -1,5 +1,6 @@
 //! Budgets of runs, blocks and agents. Before a model call its largest possible usage is reserved;
-//! after the call its real usage is counted.
+//! after the call its real usage is counted. A call whose usage is unknown counts as its
+//! reservation.
 
 use super::meter::Meter;
 use super::{Context, ModelChain};
@@ -28,9 +29,16 @@ struct Balance {
     reserved: u64,
 }
 
-/// Reserved amounts for one model call, released by the drop.
-#[derive(Debug, Default)]
-pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
+/// Reserved amounts for one model call. A drop before [`settle`](Self::settle) means that the call
+/// was cancelled, so the amounts count as used.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    amounts: Vec<(Arc<Meter>, u64)>,
+    /// Whether the call is read from its record, so that nothing is reserved.
+    is_recorded: bool,
+    /// Whether all amounts are reserved, so that the call is made.
+    is_complete: bool,
+}
 
 impl BudgetAccount {
     pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
@@ -55,6 +63,10 @@ impl BudgetAccount {
             Budget::Tokens(_) => usage.total_tokens(),
             Budget::Money(..) => usage.cost.parts(),
         };
+        self.spend_amount(more)
+    }
+
+    fn spend_amount(&self, more: u64) -> bool {
         let mut state = lock(&self.state);
         state.used = state.used.saturating_add(more);
         state.used > self.most()
@@ -105,13 +117,42 @@ impl BudgetAccount {
     }
 }
 
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        for (meter, need) in self.0.drain(..) {
-            if let Some(account) = &meter.account {
+impl Reservation {
+    /// Ends the reservation after the call. Counts it once for each attempt whose usage is
+    /// `unknown`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BudgetExceeded`] when the usage exceeds a budget.
+    pub(crate) fn settle(mut self, unknown: u64, cx: &Context) -> Result<()> {
+        match self.end(unknown) {
+            Some(meter) => Err(meter.exceed_budget(cx.path())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the first meter whose budget is exceeded.
+    fn end(&mut self, unknown: u64) -> Option<Arc<Meter>> {
+        let mut exceeded = None;
+        for (meter, need) in self.amounts.drain(..) {
+            let Some(account) = &meter.account else {
+                continue;
+            };
+            let is_exceeded = account.spend_amount(need.saturating_mul(unknown));
+            if !self.is_recorded {
                 account.release(need);
             }
+            if is_exceeded && unknown > 0 {
+                exceeded.get_or_insert_with(|| meter.clone());
+            }
         }
+        exceeded
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let is_cancelled = self.is_complete && !self.is_recorded;
+        self.end(u64::from(is_cancelled));
     }
 }
 
@@ -144,7 +185,8 @@ impl Context {
             .any(|meter| meter.account.is_some())
     }
 
-    /// Reserves the largest possible usage of a call in each enclosing budget.
+    /// Reserves the largest possible usage of a call in each enclosing budget. Reserves nothing for
+    /// a call that `is_recorded`, but returns the amounts.
     ///
     /// # Errors
     /// [`ErrorKind::BudgetExceeded`] when a budget has too little left; [`ErrorKind::Config`] when
@@ -153,8 +195,13 @@ impl Context {
         &self,
         models: &ModelChain,
         request: &ModelRequest,
+        is_recorded: bool,
     ) -> Result<Reservation> {
-        let mut held = Reservation::default();
+        let mut held = Reservation {
+            amounts: Vec::new(),
+            is_recorded,
+            is_complete: false,
+        };
         let around =
             std::iter::successors(self.around.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
@@ -162,15 +209,18 @@ impl Context {
                 continue;
             };
             let prices = self.run.services.prices.as_deref();
-            if let Budget::Money(..) = account.budget {
+            if let Budget::Money(..) = account.budget
+                && !is_recorded
+            {
                 check_prices(models, request, prices, account.budget)?;
             }
             let need = largest_usage(models, request, prices, account.budget);
-            if !account.reserve(need).await {
+            if !is_recorded && !account.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
-            held.0.push((meter.clone(), need));
+            held.amounts.push((meter.clone(), need));
         }
+        held.is_complete = true;
         Ok(held)
     }
 }
@@ -193,7 +243,7 @@ fn largest_usage(
             .unwrap_or_default();
         match budget {
             Budget::Tokens(_) => input.saturating_add(output),
-            Budget::Money(..) => price.map_or(0, |price| price.of(input, 0, output).parts()),
+            Budget::Money(..) => price.map_or(0, |price| price.largest(input, output).parts()),
         }
     });
     needs.max().unwrap_or_default()

@@ -133,8 +133,9 @@ pub(in crate::agents::llm) fn add_call_details(
                 .custom_metadata
                 .insert(COST_KEY.to_owned(), cost.into());
         }
-        // ADK's usage has no field for the cost.
+        // ADK's usage has no fields for the cost and for cache writes.
         usage.cost = Money::ZERO;
+        usage.cache_write_tokens = 0;
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;
