@@ -112,6 +112,7 @@
 
 mod adapter;
 mod cache;
+mod cause;
 mod deltas;
 mod depth;
 mod endpoint;
