@@ -15,6 +15,10 @@ use std::collections::HashSet;
 pub(crate) type Message = RxJsonRpcMessage<RoleClient>;
 
 /// The result of reading a message.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is matched at once, and a box would cost an allocation per message"
+)]
 pub(crate) enum Read {
     /// A message, or the error of an answer that cannot be read.
     Message(Message),

@@ -20,7 +20,6 @@ use crate::runtime::run::{Context, ModelChain, ToolActions};
 use crate::store::engine::CallKind;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// The result of a model call that the limits and budgets permitted.
 pub(super) enum ModelAnswer {
@@ -48,15 +47,9 @@ pub(super) async fn call_model(
     if cx.has_budget() {
         held = Some(Box::pin(cx.reserve(models, &request, is_recorded)).await?);
     }
-    let mut call = ModelCall::new(agent, kind, models.clone(), request, cx);
-    call.unknown = held.as_ref().map(|_| Arc::default());
-    let unknown = call.unknown.clone();
+    let unknown = held.as_ref().map(|held| held.unknown.clone());
+    let call = ModelCall::new(agent, kind, models.clone(), request, unknown, cx);
     let result = call::make(call, cx).await;
-    let unknown = unknown.map_or(0, |unknown| match &result {
-        _ if !is_recorded => unknown.load(Relaxed),
-        Ok(response) => u64::from(response.usage.total_tokens() == 0),
-        Err(error) => u64::from(is_broken_off(error)),
-    });
     let mut counted = Ok(());
     if let Ok(response) = &result {
         let mut usage = response.usage;
@@ -66,7 +59,13 @@ pub(super) async fn call_model(
         counted = cx.count_usage(&usage);
     }
     // The reservation ends after the usage is counted, so that no other call takes the amount.
-    let settled = held.map_or(Ok(()), |held| held.settle(unknown, cx));
+    let settled = held.map_or(Ok(()), |held| {
+        let is_unknown = match &result {
+            Ok(response) => response.usage.total_tokens() == 0,
+            Err(error) => is_broken_off(error),
+        };
+        held.settle(is_unknown, cx)
+    });
     match result {
         Ok(response) => counted.and(settled).map(|()| ModelAnswer::Reply(response)),
         Err(error) => Ok(ModelAnswer::Failed(error)),

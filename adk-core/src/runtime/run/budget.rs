@@ -9,6 +9,7 @@ use crate::spec::{Budget, Price, Prices};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
@@ -38,6 +39,8 @@ pub(crate) struct Reservation {
     is_recorded: bool,
     /// Whether all amounts are reserved, so that the call is made.
     is_complete: bool,
+    /// Number of attempts whose usage is unknown.
+    pub(crate) unknown: Arc<AtomicU64>,
 }
 
 impl BudgetAccount {
@@ -118,12 +121,17 @@ impl BudgetAccount {
 }
 
 impl Reservation {
-    /// Ends the reservation after the call. Counts it once for each attempt whose usage is
-    /// `unknown`.
+    /// Ends the reservation after the call. Counts it once for each attempt whose usage is unknown.
+    /// The number of attempts of a recorded call is not known, so only its result counts.
     ///
     /// # Errors
     /// [`ErrorKind::BudgetExceeded`] when the usage exceeds a budget.
-    pub(crate) fn settle(mut self, unknown: u64, cx: &Context) -> Result<()> {
+    pub(crate) fn settle(mut self, is_unknown: bool, cx: &Context) -> Result<()> {
+        let unknown = if self.is_recorded {
+            u64::from(is_unknown)
+        } else {
+            self.unknown.load(Relaxed)
+        };
         match self.end(unknown) {
             Some(meter) => Err(meter.exceed_budget(cx.path())),
             None => Ok(()),
@@ -196,11 +204,12 @@ impl Context {
         models: &ModelChain,
         request: &ModelRequest,
         is_recorded: bool,
-    ) -> Result<Reservation> {
+    ) -> Result<Box<Reservation>> {
         let mut held = Reservation {
             amounts: Vec::new(),
             is_recorded,
             is_complete: false,
+            unknown: Arc::default(),
         };
         let around =
             std::iter::successors(self.around.meter.as_ref(), |meter| meter.outer.as_ref());
@@ -221,7 +230,7 @@ impl Context {
             held.amounts.push((meter.clone(), need));
         }
         held.is_complete = true;
-        Ok(held)
+        Ok(Box::new(held))
     }
 }
 

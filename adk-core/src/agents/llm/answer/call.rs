@@ -57,7 +57,7 @@ pub(super) struct ModelCall {
     run: Arc<Run>,
     trace: Option<Arc<TraceSpan>>,
     /// Number of attempts whose usage is unknown. Counted for budgets.
-    pub(super) unknown: Option<Arc<AtomicU64>>,
+    unknown: Option<Arc<AtomicU64>>,
 }
 
 /// Makes the call. Emits its pieces as partial events while the call runs; a slow consumer slows
@@ -123,6 +123,7 @@ impl ModelCall {
         kind: CallKind,
         models: ModelChain,
         request: Arc<ModelRequest>,
+        unknown: Option<Arc<AtomicU64>>,
         cx: &Context,
     ) -> Self {
         Self {
@@ -133,7 +134,7 @@ impl ModelCall {
             retry: agent.settings.retry,
             run: cx.run.clone(),
             trace: cx.trace.clone(),
-            unknown: None,
+            unknown,
         }
     }
 
