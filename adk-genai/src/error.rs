@@ -2,6 +2,7 @@
 //!
 //! The relay reports failures before an answer; genai reports unreadable answers.
 
+use crate::cause::Cause;
 use crate::relay::{Failure, SHORTEST_SECRET};
 use crate::retry_after::retry_after;
 use adk_model::MAX_DEPTH;
@@ -74,7 +75,9 @@ impl ErrorContext<'_> {
                 };
                 let help = "check the base URL; if the provider has moved, set the new address \
                     with `Genai::builder().base_url(...)`";
-                self.error(Kind::InvalidResponse, &what, "").with_help(help)
+                self.error(Kind::InvalidResponse, &what, "")
+                    .with_help(help)
+                    .with_may_cost(false)
             }
             Failure::Status {
                 status,
@@ -89,6 +92,7 @@ impl ErrorContext<'_> {
                     request";
                 self.error(Kind::InvalidResponse, what, page(&body).unwrap_or(&body))
                     .with_help(help)
+                    .with_may_cost(false)
             }
             Failure::TooLong { what, limit } => {
                 let what = format!("{what} exceeds the limit of {limit} bytes");
@@ -118,6 +122,7 @@ impl ErrorContext<'_> {
             let what = "the provider ended its answer before the first content";
             self.error(Kind::Connection, what, "")
                 .with_help("try again later, or raise `retry` of the agent")
+                .with_may_cost(true)
         }
     }
 
@@ -135,6 +140,7 @@ impl ErrorContext<'_> {
                 "the connection broke before the answer",
                 detail,
             )
+            .with_may_cost(true)
         }
     }
 
@@ -232,6 +238,7 @@ impl ErrorContext<'_> {
             self.error(Kind::InvalidRequest, "the request cannot be built", &detail)
         } else if error.is_timeout() && !self.spoke {
             self.error(Kind::Timeout, "no answer in time", &detail)
+                .with_may_cost(!error.is_connect())
         } else if error.is_connect() {
             self.error(Kind::Connection, "no connection", &detail)
         } else {
@@ -243,20 +250,9 @@ impl ErrorContext<'_> {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let detail = words(&json).unwrap_or_else(|| body.to_owned());
         let detail = page(&detail).unwrap_or(&detail);
-        let (kind, what) = match status {
-            401 | 403 => (Kind::Unauthorized, "the key was refused"),
-            // Google answers 400 for an invalid key.
-            400 if body.contains("API_KEY_INVALID") => (Kind::Unauthorized, "the key was refused"),
-            404 if detail.to_lowercase().contains("model") => {
-                (Kind::UnknownModel, "the model does not exist")
-            }
-            408 => (Kind::Timeout, "no answer in time"),
-            429 => (Kind::RateLimited, "too many requests"),
-            500.. => (Kind::Unavailable, "the provider failed"),
-            400..=499 => (Kind::InvalidRequest, "the request was refused"),
-            _ => (Kind::InvalidResponse, "an unexpected status"),
-        };
-        let error = self.error(kind, &format!("{what} ({status})"), detail);
+        let cause = Cause::find(Some(status), &json, detail);
+        let what = format!("{} ({status})", cause.what);
+        let error = with_help(self.error(cause.kind, &what, detail), cause);
         match retry_after(headers, &json) {
             Some(wait) => error.with_retry_after(wait),
             None => error,
@@ -266,49 +262,24 @@ impl ErrorContext<'_> {
     /// Returns the error for an error in the body of an answer that began successfully.
     pub(crate) fn in_band(&self, body: &Value) -> ModelError {
         let detail = words(body).unwrap_or_else(|| body.to_string());
-        // OpenAI's `type`/`code`, Anthropic's `error.type`, Google's `error.status`/`error.code`.
-        let field = |name: &str| {
-            let text = |object: &Value| match object.get(name) {
-                Some(Value::String(text)) => Some(text.to_lowercase()),
-                Some(Value::Number(number)) => Some(number.to_string()),
-                _ => None,
-            };
-            body.get("error")
-                .and_then(text)
-                .or_else(|| text(body))
-                .unwrap_or_default()
-        };
-        let marks = [field("type"), field("code"), field("status")];
-        let has = |words: &[&str]| {
-            words
-                .iter()
-                .any(|word| marks.iter().any(|mark| mark.contains(word)))
-        };
-        let kind = if has(&["rate_limit", "resource_exhausted", "429"]) {
-            Kind::RateLimited
-        } else if has(&[
-            "authentication",
-            "permission",
-            "unauthenticated",
-            "401",
-            "403",
-        ]) {
-            Kind::Unauthorized
-        } else if has(&["invalid_request", "invalid_argument", "400"]) {
-            Kind::InvalidRequest
-        } else {
-            // Overload, internal errors, codes of 5xx, and unknown errors may be temporary.
-            Kind::Unavailable
-        };
         if self.spoke {
-            self.error(
+            return self.error(
                 Kind::BrokenStream,
                 "the provider broke off its answer with an error",
                 &detail,
-            )
-        } else {
-            self.error(kind, "the provider answered with an error", &detail)
+            );
         }
+        let cause = Cause::find(None, body, &detail);
+        let what = "the provider answered with an error";
+        with_help(self.error(cause.kind, what, &detail), cause)
+    }
+}
+
+/// Adds the remedy of a cause to its error.
+fn with_help(error: ModelError, cause: &Cause) -> ModelError {
+    match cause.help {
+        Some(help) => error.with_help(help),
+        None => error,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::deltas::CallDeltas;
 use genai::chat::{Binary, ChatFrameSink, ContentPart, FrameCtx, RawFrameRef, StopReason};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
@@ -69,6 +69,8 @@ impl ChatFrameSink for Frames {
             "response.refusal.delta",
             "response.failed",
             "response.incomplete",
+            "\"error\":{",
+            "\"error\": {",
             "\"tool_calls\"",
             "\"inlineData\"",
         ];
@@ -106,12 +108,30 @@ impl ChatFrameSink for Frames {
         } else if let Some(refusal) = refusal(&json) {
             seen.refusal = Some(refusal);
         }
-        let error = json
-            .pointer("/response/error")
-            .or(json.get("error").filter(|_| is_error));
-        if let Some(error) = error.filter(|error| !error.is_null()) {
-            seen.error = Some(error.clone());
+        let error = json.get("error").filter(|_| is_error).cloned();
+        let error = error.filter(|error| !error.is_null()).or_else(|| {
+            let body = json.get("response").unwrap_or(&json);
+            error_in(body).map(|mut body| body["error"].take())
+        });
+        if error.is_some() {
+            seen.error = error;
         }
+    }
+}
+
+/// Returns the error in the body of an answer that began successfully, in an object with the field
+/// `error`: of a failed response of OpenAI, or of a choice of a chat completion.
+pub(crate) fn error_in(body: &Value) -> Option<Value> {
+    let choice = body.pointer("/choices/0/error");
+    let own = body
+        .get("error")
+        .or(choice)
+        .filter(|error| !error.is_null());
+    let failed = body.get("status").is_some_and(|status| status == "failed");
+    match own {
+        Some(error) => Some(json!({"error": error})),
+        None if failed => Some(json!({"error": {"message": "the response failed"}})),
+        None => None,
     }
 }
 

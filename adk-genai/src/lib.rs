@@ -76,7 +76,12 @@
 //!   is wrapped in one, and the answer is unwrapped; its text then arrives in one piece. Providers
 //!   without schemas get the schema in the instruction.
 //! - **Thoughts** are never part of the answer. Their signatures are sent back with the next
-//!   request, because providers reject a tool call without them.
+//!   request, because providers reject a tool call without them. A signature is sent only to the
+//!   provider that made it, and an id of a call that does not have the provider's form is replaced,
+//!   so another provider can continue the conversation.
+//! - **`max_output_tokens`** includes thoughts. Older models of Anthropic refuse a limit that is not
+//!   above the budget for thoughts, which the effort at the end of the name sets, such as `-high`;
+//!   such a limit is raised by this budget.
 //! - **Errors** are mapped to kinds by their remedy, even if a stream reports the status late. They
 //!   name provider and model, contain the time to wait, and contain no key. A stream that stops
 //!   without an end mark is an error, even if the connection was closed regularly; it is not
@@ -107,6 +112,7 @@
 
 mod adapter;
 mod cache;
+mod cause;
 mod deltas;
 mod depth;
 mod endpoint;
@@ -123,6 +129,8 @@ mod response;
 mod results;
 mod retry_after;
 mod schema;
+mod signature;
+mod thinking;
 
 pub use adapter::Adapter;
 pub use model::GenaiModel;

@@ -3,12 +3,13 @@
 use crate::adapter::{Family, SchemaMode};
 use crate::endpoint::redact_url;
 use crate::error::ErrorContext;
-use crate::frames::{Frames, refusal, stop, version};
+use crate::frames::{Frames, error_in, refusal, stop, version};
 use crate::plan::Plan;
 use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
 use crate::request;
 use crate::response::Answer;
+use crate::thinking::output_limit;
 use adk_model::model::{Model, ModelChunk, ModelError, ModelErrorKind, ModelRequest, ModelStream};
 use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
@@ -98,6 +99,11 @@ impl Model for GenaiModel {
             Family::of(*kind, name).schema_mode(*kind, name),
             SchemaMode::OpenAi | SchemaMode::Anthropic
         )
+    }
+
+    fn output_limit(&self, limit: u32) -> u32 {
+        let Inner { kind, name, .. } = &*self.inner;
+        output_limit(Family::of(*kind, name), name, limit)
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
@@ -232,6 +238,9 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
             if !holds_one {
                 return Err(context.no_answer(&raw));
             }
+            if let Some(error) = error_in(&raw) {
+                return Err(context.in_band(&error));
+            }
             Answer {
                 parts: restore_space(response.content.into_parts(), &raw),
                 reasoning: response.reasoning_content,
@@ -242,6 +251,9 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
             }
         }
         Err(GenaiError::ChatResponseGeneration { response_body, .. }) => {
+            if let Some(error) = error_in(&response_body) {
+                return Err(context.in_band(&error));
+            }
             match (repair::read(&response_body), refusal(&response_body)) {
                 (Some(answer), _) => answer,
                 (None, Some(refusal)) => Answer {
@@ -403,15 +415,12 @@ impl Reading {
         let says =
             |reason: &StopReason| !matches!(reason, StopReason::Other(raw) if raw.is_empty());
         let reason = end.captured_stop_reason.filter(says);
+        if let Some(error) = seen.error {
+            let error = Value::from_iter([("error", error)]);
+            return [Err(self.inner.context(self.spoke).in_band(&error))].into();
+        }
         if reason.is_none() && !seen.finished && seen.refusal.is_none() {
-            let error = match seen.error {
-                Some(error) => self
-                    .inner
-                    .context(self.spoke)
-                    .in_band(&Value::from_iter([("error", error)])),
-                None => self.early_end_error(),
-            };
-            return [Err(error)].into();
+            return [Err(self.early_end_error())].into();
         }
         let mut parts = end
             .captured_content

@@ -6,6 +6,8 @@ use crate::error::ErrorContext;
 use crate::relay::Framing;
 use crate::results;
 use crate::schema;
+use crate::signature;
+use crate::thinking::output_limit;
 use adk_model::model::{ModelError, ModelErrorKind, ModelRequest, ToolDeclaration};
 use genai::adapter::AdapterKind;
 use genai::chat::{ChatOptions, ChatResponseFormat, JsonSpec};
@@ -130,6 +132,16 @@ impl Plan {
         } else {
             |body| body
         }
+    }
+
+    /// Adds the mark of the provider to a signature.
+    pub(crate) fn mark(&self, signature: &str) -> String {
+        signature::mark(self.kind, self.family, signature)
+    }
+
+    /// Removes the mark of the provider. Returns `None` if another provider made the signature.
+    pub(crate) fn unmark<'a>(&self, signature: &'a str) -> Option<&'a str> {
+        signature::unmark(self.kind, self.family, signature)
     }
 
     /// Reports whether the answer is a JSON value.
@@ -262,7 +274,9 @@ impl Plan {
         options.capture_reasoning_content = Some(thoughts || !asks);
         options.temperature = config.temperature;
         options.top_p = config.top_p;
-        options.max_tokens = config.max_output_tokens;
+        options.max_tokens = config
+            .max_output_tokens
+            .map(|limit| output_limit(self.family, context.model, limit));
         options.stop_sequences.clone_from(&config.stop);
         // OpenAI's responses API rejects seeds. The other providers read a seed as a signed
         // integer.

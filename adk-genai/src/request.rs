@@ -13,7 +13,7 @@ use genai::chat::{
     Binary, ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse,
 };
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Message for a conversation that is empty or begins with the model, as in ADK. Providers reject
 /// such a conversation, which occurs if an agent sees only its own calls.
@@ -150,7 +150,7 @@ impl Messages<'_> {
     }
 
     fn result(&mut self, response: &FunctionResponse) -> ToolResponse {
-        let id = self.ids.of_response(response, self.plan.family);
+        let id = self.ids.of_response(response, self.plan);
         let text = Value::Object(response.response.clone()).to_string();
         ToolResponse::new(id, text).with_fn_name(&response.name)
     }
@@ -176,59 +176,52 @@ impl Messages<'_> {
     }
 
     fn call(&mut self, call: &FunctionCall) -> ToolCall {
+        // Only Gemini signs calls.
+        let signature = call
+            .signature
+            .as_deref()
+            .filter(|_| self.plan.family == Family::Gemini)
+            .and_then(|signature| self.plan.unmark(signature));
         ToolCall {
-            call_id: self.ids.of_call(call, self.plan.family),
+            call_id: self.ids.of_call(call, self.plan),
             fn_name: call.name.clone(),
             // Most providers reject malformed arguments, so they are not repeated; the result
             // reports the error.
             fn_arguments: Value::Object(call.args.clone()),
-            thought_signatures: call.signature.clone().map(|signature| vec![signature]),
+            thought_signatures: signature.map(|signature| vec![signature.to_owned()]),
         }
     }
 
-    /// Converts a thought to the form that this provider requires. Drops a thought that this
-    /// provider does not accept, since another provider may have created it.
+    /// Converts a thought to the form that this provider requires. Drops a thought that another
+    /// provider signed.
     fn thought(&self, thought: &Thought, calls: bool) -> Vec<ContentPart> {
         let family = self.plan.family;
-        match &thought.signature {
-            // A provider's block that has no form in ADK; see `response.rs`.
-            Some(block) if block.starts_with("{\"type\":") => {
-                let Ok(data) = serde_json::from_str::<Value>(block) else {
-                    return Vec::new();
-                };
-                let reasoning = data["type"]
-                    .as_str()
-                    .is_some_and(|kind| kind.starts_with("reasoning."));
-                let ours = match family {
-                    Family::Anthropic => !reasoning,
-                    Family::OpenAiChat => reasoning,
-                    _ => false,
-                };
-                if ours {
-                    vec![ContentPart::from_custom(data, None)]
-                } else {
-                    Vec::new()
-                }
-            }
-            Some(signature) => {
-                let signature = ContentPart::ThoughtSignature(signature.clone());
-                match family {
-                    // Text and signature form one block in this format, even if the text is empty.
-                    Family::Anthropic => vec![
-                        signature,
-                        ContentPart::ReasoningContent(thought.text.clone()),
-                    ],
-                    Family::Gemini | Family::OpenAiResponses => vec![signature],
-                    _ => Vec::new(),
-                }
-            }
-            None if calls
-                && !thought.text.is_empty()
-                && family.wants_thoughts_back(self.plan.kind) =>
-            {
-                vec![ContentPart::ReasoningContent(thought.text.clone())]
-            }
-            None => Vec::new(),
+        let Some(signature) = &thought.signature else {
+            let wanted =
+                calls && !thought.text.is_empty() && family.wants_thoughts_back(self.plan.kind);
+            let reasoning = wanted.then(|| ContentPart::ReasoningContent(thought.text.clone()));
+            return reasoning.into_iter().collect();
+        };
+        let Some(signature) = self.plan.unmark(signature) else {
+            return Vec::new();
+        };
+        // A provider's block that has no form in ADK; see `response.rs`.
+        if signature.starts_with('{') {
+            let block = serde_json::from_str::<Value>(signature).ok();
+            return block
+                .map(|block| ContentPart::from_custom(block, None))
+                .into_iter()
+                .collect();
+        }
+        let signature = ContentPart::ThoughtSignature(signature.to_owned());
+        match family {
+            // Text and signature form one block in this format, even if the text is empty.
+            Family::Anthropic => vec![
+                signature,
+                ContentPart::ReasoningContent(thought.text.clone()),
+            ],
+            Family::Gemini | Family::OpenAiResponses => vec![signature],
+            _ => Vec::new(),
         }
     }
 
@@ -271,40 +264,79 @@ impl Messages<'_> {
     }
 }
 
-/// Ids of calls. Providers do not know ids that the framework created (`adk-...`).
+/// Ids of calls. A conversation may contain ids of other providers, and ids that the framework
+/// created (`adk-...`).
 #[derive(Default)]
 struct Ids {
+    /// Sent ids of calls whose ids are replaced.
     sent: HashMap<String, String>,
+    used: HashSet<String>,
+    /// Number of ids that are numbers.
+    replaced: usize,
     calls: HashMap<String, usize>,
     responses: HashMap<String, usize>,
 }
 
 impl Ids {
-    fn of_call(&mut self, call: &FunctionCall, family: Family) -> String {
-        if keeps_id(&call.id, family) {
+    fn of_call(&mut self, call: &FunctionCall, plan: &Plan) -> String {
+        if keeps_id(&call.id, plan) && self.used.insert(call.id.clone()) {
+            self.sent.remove(&call.id);
             return call.id.clone();
         }
-        let id = call_id(&call.name, next(&mut self.calls, &call.name), family);
-        self.sent.insert(call.id.clone(), id.clone());
+        let at = next(&mut self.calls, &call.name);
+        let mut id = call_id(&call.name, at, plan.family);
+        if !fits(&id, plan) {
+            id = format!("call{:05}", self.replaced);
+            self.replaced += 1;
+        }
+        self.sent
+            .insert(sent_key(&call.id, &call.name, at), id.clone());
         id
     }
 
-    fn of_response(&mut self, response: &FunctionResponse, family: Family) -> String {
-        if keeps_id(&response.id, family) {
-            return response.id.clone();
+    fn of_response(&mut self, response: &FunctionResponse, plan: &Plan) -> String {
+        let FunctionResponse { id, name, .. } = response;
+        if !self.sent.contains_key(id) && keeps_id(id, plan) {
+            return id.clone();
         }
-        let at = next(&mut self.responses, &response.name);
-        match self.sent.get(&response.id) {
-            Some(id) if !response.id.is_empty() => id.clone(),
-            _ => call_id(&response.name, at, family),
-        }
+        let at = next(&mut self.responses, name);
+        let sent = self.sent.get(&sent_key(id, name, at)).cloned();
+        sent.unwrap_or_else(|| call_id(name, at, plan.family))
+    }
+}
+
+/// Returns the key of a replaced id. A call without an id is found by its name and number.
+fn sent_key(id: &str, name: &str, at: usize) -> String {
+    if id.is_empty() {
+        format!("#{name}#{at}")
+    } else {
+        id.to_owned()
     }
 }
 
 /// Reports whether an id is sent. Gemini has no ids and matches by order, so ids of the framework
-/// are removed there. Other providers require an id, and accept any.
-fn keeps_id(id: &str, family: Family) -> bool {
-    !id.is_empty() && (family != Family::Gemini || !id.starts_with("adk-"))
+/// are removed there.
+fn keeps_id(id: &str, plan: &Plan) -> bool {
+    match plan.family {
+        Family::Gemini => !id.is_empty() && !id.starts_with("adk-"),
+        _ => fits(id, plan),
+    }
+}
+
+/// Reports whether a provider accepts an id.
+fn fits(id: &str, plan: &Plan) -> bool {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let longest = match (plan.family, plan.kind) {
+        (_, AdapterKind::Mistral) => {
+            return id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        }
+        (Family::Gemini | Family::Ollama, _) => return true,
+        // OpenAI limits only the length. Other servers with this format expect their own ids,
+        // such as `functions.NAME:0`.
+        (Family::OpenAiChat, _) => return (1..=40).contains(&id.len()),
+        (Family::OpenAiResponses | Family::Anthropic | Family::Other, _) => 64,
+    };
+    (1..=longest).contains(&id.len()) && id.bytes().all(is_word)
 }
 
 /// Returns an id for a provider. For Gemini it has genai's own form, which genai removes from the

@@ -151,7 +151,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
         ContentPart::ThoughtSignature(signature) => {
             out.push(Part::from(Thought {
                 text: String::new(),
-                signature: Some(signature.clone()),
+                signature: Some(plan.mark(signature)),
             }));
         }
         ContentPart::ReasoningContent(reasoning) => match out.last_mut() {
@@ -189,7 +189,7 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
                         .flatten()
                         .map(|(k, v)| (k.clone(), v.clone())),
                 );
-                let signature = Some(Value::Object(block).to_string());
+                let signature = Some(plan.mark(&Value::Object(block).to_string()));
                 out.push(Part::from(Thought {
                     text: String::new(),
                     signature,
@@ -284,12 +284,10 @@ fn count(usage: &genai::chat::Usage) -> Usage {
             .completion_tokens
             .map_or(thoughts, |tokens| number(Some(tokens))),
     );
-    out.cached_tokens = number(
-        usage
-            .prompt_tokens_details
-            .as_ref()
-            .and_then(|details| details.cached_tokens),
-    );
+    if let Some(details) = &usage.prompt_tokens_details {
+        out.cached_tokens = number(details.cached_tokens);
+        out.cache_write_tokens = number(details.cache_creation_tokens);
+    }
     out.thought_tokens = thoughts;
     out
 }
@@ -423,7 +421,10 @@ mod tests {
         let block = r#"{"type":"redacted_thinking","data":"x"}"#;
         assert_eq!(
             parts[..2],
-            [thought("first", Some("a")), thought("", Some(block))]
+            [
+                thought("first", Some("adk0anthropic000a")),
+                thought("", Some(&format!("adk0anthropic000{block}")))
+            ]
         );
         assert!(matches!(&parts[2], Part::FunctionCall(call) if call.signature.is_none()));
     }

@@ -1,9 +1,12 @@
 //! [`Connection`]: a connection to a server, and its requests.
 
+use crate::answers::Answers;
+use crate::http::HttpClient;
 use crate::lenient;
 use crate::limits::Limits;
+use crate::lines::Lines;
 use crate::listed::ListedTool;
-use crate::process::{self, Bounded, Process};
+use crate::process::{self, Process};
 use crate::server::{HttpServer, McpServer, StdioServer};
 use crate::settings::{OnProgress, Progress, Settings};
 use crate::turn::{Turn, lock};
@@ -19,7 +22,6 @@ use rmcp::service::{
     RunningService, ServiceError,
 };
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ErrorData, RoleClient, ServiceExt as _};
 use secrecy::ExposeSecret as _;
@@ -154,15 +156,8 @@ impl Connection {
     ) -> Result<(RunningService<RoleClient, Client>, Process), String> {
         let (mut process, stdout, stdin) =
             process::start(server).map_err(|error| format!("cannot be started: {error}"))?;
-        let most = limits.message_bytes;
-        let stdout = Bounded {
-            inner: stdout,
-            most,
-            line: 0,
-            fault: fault.clone(),
-        };
-        let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
-        match client.serve(transport).await {
+        let lines = Lines::new(stdout, stdin, limits.message_bytes, fault.clone());
+        match client.serve(Answers::new(lines)).await {
             Ok(service) => Ok((service, process)),
             Err(error) => {
                 let why = fault.get().cloned().unwrap_or_else(|| refusal(&error));
@@ -360,9 +355,9 @@ async fn connect(
         .max_json_response_size(limits.message_bytes)
         .max_sse_event_size(limits.message_bytes)
         .custom_headers(headers);
-    let transport = StreamableHttpClientTransport::with_client(http, config);
+    let transport = StreamableHttpClientTransport::with_client(HttpClient::new(http), config);
     client
-        .serve(transport)
+        .serve(Answers::new(transport))
         .await
         .map_err(|error| format!("cannot be reached: {}", refusal(&error)))
 }

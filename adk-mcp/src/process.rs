@@ -1,17 +1,15 @@
-//! [`Process`]: the process of a [`StdioServer`]. It has a small environment and a limited size of
-//! messages, and ends with its connection.
+//! [`Process`]: the process of a [`StdioServer`]. It has a small environment, and ends with its
+//! connection.
 
 use crate::server::StdioServer;
 use crate::turn::lock;
 use secrecy::ExposeSecret as _;
 use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, OnceLock};
-use std::task::{Context, Poll, ready};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -139,37 +137,5 @@ impl Drop for Process {
         if let (Some(mut child), Ok(runtime)) = (self.child.take(), Handle::try_current()) {
             runtime.spawn(async move { timeout(GRACE, child.wait()).await.map(drop) });
         }
-    }
-}
-
-/// A reader that limits the length of a line. A longer line is an error, which ends the connection.
-pub(crate) struct Bounded<R> {
-    pub(crate) inner: R,
-    pub(crate) most: usize,
-    /// Number of bytes of the current line so far.
-    pub(crate) line: usize,
-    /// Reason why the connection ended.
-    pub(crate) fault: Arc<OnceLock<String>>,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
-        let read = &buffer.filled()[before..];
-        let mut lines = read.split(|byte| *byte == b'\n').map(<[u8]>::len);
-        let longest = self.line + lines.next().unwrap_or_default();
-        let rest: Vec<_> = lines.collect();
-        self.line = rest.last().copied().unwrap_or(longest);
-        if rest.into_iter().fold(longest, usize::max) > self.most {
-            let fault = format!("it sent a message of more than {} bytes", self.most);
-            let _ = self.fault.set(fault.clone());
-            return Poll::Ready(Err(io::Error::other(fault)));
-        }
-        Poll::Ready(Ok(()))
     }
 }

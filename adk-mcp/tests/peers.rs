@@ -281,12 +281,15 @@ async fn resources_are_parts_and_prompts_are_texts() {
 #[ignore = "needs the servers of others"]
 async fn servers_over_http_are_reconnected_after_a_restart() {
     let (port, other) = (free_port(), free_port());
-    let mut everything = Command::new("node");
-    everything
-        .arg(node("server-everything"))
-        .arg("streamableHttp")
-        .env("PORT", port.to_string());
-    let everything = Served::start(everything);
+    let in_node = || {
+        let mut command = Command::new("node");
+        command
+            .arg(node("server-everything"))
+            .arg("streamableHttp")
+            .env("PORT", port.to_string());
+        Served::start(command)
+    };
+    let everything = in_node();
     let in_python = || {
         let mut command = Command::new(var("ADK_MCP_PYTHON").unwrap());
         command
@@ -299,9 +302,8 @@ async fn servers_over_http_are_reconnected_after_a_restart() {
     Served::listens(other).await;
     let url = |port| HttpServer::new(format!("http://127.0.0.1:{port}/mcp"));
     let sum = [("get-sum", json!({"a": 1, "b": 2}))];
-    let heard = calls(McpToolset::new("everything", url(port)), &sum)
-        .await
-        .unwrap();
+    let sums = McpToolset::new("everything", url(port));
+    let heard = calls(sums.clone(), &sum).await.unwrap();
     assert!(heard.result(0).contains('3'));
     drop(everything);
     let error = run_error(McpToolset::new("everything", url(port))).await;
@@ -310,6 +312,15 @@ async fn servers_over_http_are_reconnected_after_a_restart() {
         ErrorKind::Toolset(ToolsetErrorKind::Unavailable)
     );
     assert!(error.to_string().contains("cannot be reached"), "{error}");
+    let everything = in_node();
+    Served::listens(port).await;
+    let heard = calls(sums, &sum).await.unwrap();
+    assert!(
+        heard.result(0).contains('3'),
+        "it answers 400 and an error without an id, {:?}",
+        heard.answers
+    );
+    drop(everything);
 
     let toolset = McpToolset::new("python", url(other));
     let work = [("work", json!({"steps": 1}))];

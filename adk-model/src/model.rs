@@ -67,6 +67,12 @@ pub trait Model: Send + Sync + 'static {
         false
     }
 
+    /// Returns the largest number of output tokens of a request with this `max_output_tokens`.
+    /// Budgets reserve it. It is larger than the limit if the model thinks beside the limit.
+    fn output_limit(&self, limit: u32) -> u32 {
+        limit
+    }
+
     /// Sends the request. The stream ends with [`ModelChunk::Done`] or with an error. If it ends
     /// without either, the call fails like one whose connection broke. Pieces without
     /// `request.stream` are ignored. After a piece, a failed call is not retried.
@@ -84,6 +90,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn answers_in_schema_beside_tools(&self) -> bool {
         (**self).answers_in_schema_beside_tools()
+    }
+
+    fn output_limit(&self, limit: u32) -> u32 {
+        (**self).output_limit(limit)
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

@@ -10,6 +10,7 @@ pub struct ModelError {
     message: String,
     help: Option<String>,
     retry_after: Option<Duration>,
+    may_cost: bool,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -51,6 +52,12 @@ impl ModelError {
             message: message.into(),
             help: None,
             retry_after: None,
+            may_cost: matches!(
+                kind,
+                ModelErrorKind::BrokenStream
+                    | ModelErrorKind::Timeout
+                    | ModelErrorKind::InvalidResponse
+            ),
             source: None,
         }
     }
@@ -66,6 +73,19 @@ impl ModelError {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
+        self
+    }
+
+    /// Sets whether the provider may have charged for the call. Budgets then count the largest
+    /// usage of the call. By default, errors of the kinds [`BrokenStream`], [`Timeout`] and
+    /// [`InvalidResponse`] may have a cost.
+    ///
+    /// [`BrokenStream`]: ModelErrorKind::BrokenStream
+    /// [`Timeout`]: ModelErrorKind::Timeout
+    /// [`InvalidResponse`]: ModelErrorKind::InvalidResponse
+    #[must_use]
+    pub fn with_may_cost(mut self, yes: bool) -> Self {
+        self.may_cost = yes;
         self
     }
 
@@ -96,12 +116,12 @@ impl ModelError {
 
     /// Returns an error with another message and this error as its cause.
     pub fn with_message(self, message: String) -> Self {
-        let (kind, help, retry_after) = (self.kind, self.help.clone(), self.retry_after);
         Self {
-            kind,
+            kind: self.kind,
             message,
-            help,
-            retry_after,
+            help: self.help.clone(),
+            retry_after: self.retry_after,
+            may_cost: self.may_cost,
             source: Some(self.into()),
         }
     }
@@ -109,6 +129,11 @@ impl ModelError {
     /// Returns the time that the provider asks to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Returns whether the provider may have charged for the call.
+    pub fn may_cost(&self) -> bool {
+        self.may_cost
     }
 
     /// Returns whether the provider refused the call because of load.

@@ -389,3 +389,88 @@ fn the_description_has_the_models_and_the_total_time() {
         Some("1.01")
     );
 }
+
+workflow! {
+    /// Asks again and again, although the model fails.
+    pub Trying(topic: String) -> done: bool {
+        agent writer -> draft: String {
+            include_contents: none,
+            instruction: "{topic}",
+            max_output_tokens: 100,
+            retry: 0,
+        }
+
+        loop(max = 20, until = done) < try(on = all) < writer > else < otherwise >; never >
+    }
+}
+
+/// Never ends the loop.
+#[agent(writes = done)]
+fn never() -> bool {
+    false
+}
+
+/// Runs [`Trying`], and returns the number of model calls.
+async fn calls_within(reply: Reply, limit: &str) -> usize {
+    let model = ScriptedModel::new().reply(reply).repeat_last();
+    let asked = model.clone();
+    let config = RunConfig::new().budget(budget(limit)).streaming(false);
+    let run = runner(model);
+    let _ = run.run(&Trying::default(), "cats").config(config).await;
+    asked.requests().len()
+}
+
+#[tokio::test]
+async fn a_call_of_unknown_usage_counts_as_its_reservation() {
+    use adk::model::ModelErrorKind::{BrokenStream, InvalidResponse, RateLimited, Timeout};
+    for limit in ["0.45 USD", "450 tokens"] {
+        let silent = Reply::new().text("Text.");
+        let calls = calls_within(silent, limit).await;
+        assert!((3..=4).contains(&calls), "{limit}: {calls}");
+        for kind in [BrokenStream, Timeout, InvalidResponse] {
+            let calls = calls_within(Reply::error(kind, "cut"), limit).await;
+            assert!((3..=4).contains(&calls), "{limit}, {kind:?}: {calls}");
+        }
+        let calls = calls_within(Reply::error(RateLimited, "later"), limit).await;
+        assert_eq!(calls, 60, "{limit}: a refused call costs nothing");
+        let calls = calls_within(usage_reply(5, 5), limit).await;
+        assert_eq!(calls, 20, "{limit}: a known usage counts as it is");
+    }
+}
+
+workflow! {
+    /// Takes the faster draft.
+    pub Racing(topic: String) -> draft: String {
+        agent slow -> draft: String { instruction: "{topic}", max_output_tokens: 100 }
+        agent critic -> review: String { instruction: "Review {draft}.", max_output_tokens: 100 }
+
+        parallel(first) < slow; otherwise >; critic
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_call_counts_as_its_reservation() {
+    let model = ScriptedModel::new()
+        .on("slow")
+        .reply(usage_reply(5, 5).after(Duration::from_secs(5)))
+        .on("critic")
+        .reply(usage_reply(5, 5));
+    for (limit, fits) in [("0.15 USD", false), ("0.60 USD", true)] {
+        let config = RunConfig::new().budget(budget(limit));
+        let run = runner(model.clone());
+        let outcome = run.run(&Racing::default(), "cats").config(config).await;
+        assert_eq!(outcome.is_ok(), fits, "{limit}: {outcome:?}");
+    }
+}
+
+#[test]
+fn cache_writes_have_their_own_price() {
+    let price = |price: &Price| price.of_call(100_010, 0, 100_000, 10).to_string();
+    let published = Prices::published();
+    let claude = published.of("claude-sonnet-4-5").unwrap();
+    assert_eq!(price(claude), "0.37518");
+    assert_eq!(claude.largest(100_000, 0).to_string(), "0.375");
+    let own = Price::per_million("1", "1").unwrap();
+    assert_eq!(price(&own), "0.10002", "as other input by default");
+    assert_eq!(price(&own.cache_writes("2").unwrap()), "0.20002");
+}

@@ -274,3 +274,60 @@ async fn a_call_of_an_unknown_tool_is_delivered() {
         assert_eq!(called(&response)[0].name, "no_such_tool", "{name} {stream}");
     }
 }
+
+/// An error in the body of an answer that began successfully.
+#[tokio::test]
+async fn a_failed_answer_is_an_error_with_the_words_of_the_provider() {
+    use adk_build::model::ModelErrorKind::{
+        InvalidRequest, RateLimited, Unauthorized, Unavailable,
+    };
+    let kinds = [
+        ("server_error", Unavailable),
+        ("rate_limit_exceeded", RateLimited),
+        ("invalid_prompt", InvalidRequest),
+        ("insufficient_quota", Unauthorized),
+    ];
+    for (code, kind) in kinds {
+        let error = json!({"code": code, "message": "the words of the provider"});
+        let failed = json!({
+            "id": "r", "object": "response", "status": "failed", "model": "gpt-5", "output": [],
+            "error": error,
+        });
+        let choice = json!({
+            "index": 0, "finish_reason": "error", "error": error,
+            "message": {"role": "assistant", "content": ""},
+        });
+        let chat = json!({"id": "c", "model": "m", "object": "chat.completion", "created": 1, "choices": [choice]});
+        for (name, body) in [(RESPONSES, &failed), (OPENAI, &chat)] {
+            let reply = Reply::raw("application/json", &body.to_string());
+            let server = WireServer::start([reply]).await;
+            let (_, error) = fail(&model(&server, name), request("go", false)).await;
+            assert_eq!(error.kind(), kind, "{name}, {code}: {error}");
+            assert!(
+                error.to_string().contains("the words of the provider"),
+                "{error}"
+            );
+        }
+        let created = json!({"type": "response.created", "response": {
+            "id": "r", "object": "response", "status": "in_progress", "model": "gpt-5", "output": [],
+        }});
+        let failed = json!({"type": "response.failed", "response": failed});
+        let mut events = String::new();
+        for event in [created, failed] {
+            let name = event["type"].as_str().unwrap();
+            events.push_str(&format!("event: {name}\ndata: {event}\n\n"));
+        }
+        let server = WireServer::start([Reply::raw("text/event-stream", &events)]).await;
+        let (_, error) = fail(&model(&server, RESPONSES), request("go", true)).await;
+        assert_eq!(error.kind(), kind, "streamed, {code}: {error}");
+        assert!(
+            error.to_string().contains("the words of the provider"),
+            "{error}"
+        );
+    }
+    let silent = json!({"id": "r", "object": "response", "status": "failed", "model": "gpt-5", "output": []});
+    let reply = Reply::raw("application/json", &silent.to_string());
+    let server = WireServer::start([reply]).await;
+    let (_, error) = fail(&model(&server, RESPONSES), request("go", false)).await;
+    assert_eq!(error.kind(), Unavailable, "{error}");
+}

@@ -336,3 +336,50 @@ async fn thoughts_are_requested_only_on_demand() {
         );
     }
 }
+
+/// Anthropic refuses a request whose limit is not above the budget for thoughts.
+#[tokio::test]
+async fn a_limit_below_the_budget_for_thoughts_is_raised() {
+    let names = [
+        "claude-3-7-sonnet-20250219",
+        "claude-sonnet-4-20250514",
+        "claude-sonnet-4-5",
+        "claude-sonnet-4-6",
+        "claude-sonnet-5",
+        "claude-sonnet-5-5",
+        "claude-opus-4-20250514",
+        "claude-opus-4-1",
+        "claude-opus-4-5",
+        "claude-opus-4-8",
+        "claude-opus-5",
+        "claude-haiku-4-5",
+        "claude-haiku-5-5",
+        "anthropic::claude-sonnet-4-5-20250929",
+        "minimax::MiniMax-M2",
+    ];
+    for name in names {
+        for effort in ["", "-low", "-medium", "-high", "-max"] {
+            for limit in [1_000, 8_000, 30_000] {
+                let name = format!("{name}{effort}");
+                let server = WireServer::start([Reply::text("ok")]).await;
+                let model = model(&server, &name);
+                let mut request = request("go", false);
+                request.config.max_output_tokens = Some(limit);
+                ask(&model, request).await;
+                let body = server.last().body;
+                let sent = body["max_tokens"].as_u64().unwrap();
+                let budget = body["thinking"]["budget_tokens"]
+                    .as_u64()
+                    .unwrap_or_default();
+                let limit = u64::from(limit);
+                let right = if limit > budget {
+                    limit
+                } else {
+                    limit + budget
+                };
+                assert_eq!(sent, right, "{name}, {limit}: {body}");
+                assert_eq!(u64::from(model.output_limit(limit as u32)), sent, "{name}");
+            }
+        }
+    }
+}

@@ -19,7 +19,7 @@ mod turns;
 use adk_build::model::{
     Model, ModelChunk, ModelError, ModelProvider as _, ModelRequest, ModelResponse, ToolDeclaration,
 };
-use adk_build::{Content, FunctionCall, FunctionResponse, Part, Role};
+use adk_build::{Content, FunctionCall, FunctionResponse, Part, Role, Thought};
 use adk_genai::Genai;
 use futures_util::StreamExt as _;
 use serde_json::{Value, json};

@@ -210,3 +210,109 @@ async fn a_conversation_is_never_empty_and_never_ends_with_the_model() {
             .starts_with("Continue processing previous requests")
     );
 }
+
+/// A conversation that another provider began, such as before a fallback.
+#[tokio::test]
+async fn ids_and_signatures_of_another_provider_are_made_to_fit() {
+    let ids = [
+        "functions.weather:0".to_owned(),
+        format!("call_{}", "x".repeat(60)),
+        "toolu_01AbCd".to_owned(),
+        "adk-8d1a1c0e-5f0b-4b8e-9c0a-1f2e3d4c5b6a".to_owned(),
+        "toolu_01AbCd".to_owned(),
+        String::new(),
+    ];
+    let name = "get_the_weather_of_a_city_and_of_all_the_cities_around_it_at_once";
+    let mut foreign = request("go", false);
+    for (at, id) in ids.iter().enumerate() {
+        let call = FunctionCall {
+            id: id.clone(),
+            name: name.into(),
+            signature: Some("adk0openai00c2ln".into()),
+            ..FunctionCall::default()
+        };
+        let thought = Thought {
+            text: "Hm.".into(),
+            signature: Some("adk0openai00c2ln".into()),
+        };
+        let answer = result(&call, json!(format!("answer {at}")));
+        let asked = vec![Part::from(thought), Part::from(call)];
+        foreign.contents.push(Content::new(Role::Model, asked));
+        foreign.contents.push(results(vec![answer]));
+    }
+    let word = |id: &str, most: usize| {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        (1..=most).contains(&id.len()) && id.chars().all(is_word)
+    };
+    let alphanumeric = |id: &str| id.len() == 9 && id.chars().all(|c| c.is_ascii_alphanumeric());
+    type Fits<'a> = &'a dyn Fn(&str) -> bool;
+    let formats: [(&str, &str, &str, Fits<'_>); 4] = [
+        (ANTHROPIC, "id", "tool_use_id", &|id| word(id, 64)),
+        (RESPONSES, "call_id", "call_id", &|id| word(id, 64)),
+        (OPENAI, "id", "tool_call_id", &|id| {
+            (1..=40).contains(&id.len())
+        }),
+        (
+            "mistral::mistral-small",
+            "id",
+            "tool_call_id",
+            &alphanumeric,
+        ),
+    ];
+    for (name, call_key, result_key, fits) in formats {
+        let server = WireServer::start([Reply::text("ok")]).await;
+        ask(&model(&server, name), foreign.clone()).await;
+        let body = server.last().body;
+        let (mut called, mut answered) = (Vec::new(), Vec::new());
+        collect_ids(&body, call_key, result_key, &mut called, &mut answered);
+        assert_eq!(called.len(), ids.len(), "{name}: {body}");
+        assert_eq!(called, answered, "{name}: each result names its call");
+        assert!(called.iter().all(|id| fits(id)), "{name}: {called:?}");
+        if name != OPENAI {
+            let different: std::collections::HashSet<_> = called.iter().collect();
+            assert_eq!(different.len(), ids.len(), "{name}: {called:?}");
+        }
+        let own = name == RESPONSES;
+        assert_eq!(body.to_string().contains("c2ln"), own, "{name}: {body}");
+        assert!(!body.to_string().contains("adk0"), "{name}: {body}");
+    }
+    let server = WireServer::start([Reply::text("ok")]).await;
+    ask(&model(&server, GEMINI), foreign).await;
+    let body = server.last().body;
+    assert!(!body.to_string().contains("c2ln"), "{body}");
+}
+
+/// Collects the ids of calls and of results, in their order.
+fn collect_ids(
+    value: &Value,
+    call_key: &str,
+    result_key: &str,
+    called: &mut Vec<String>,
+    answered: &mut Vec<String>,
+) {
+    let id = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    match value {
+        Value::Array(items) => {
+            for item in items {
+                collect_ids(item, call_key, result_key, called, answered);
+            }
+        }
+        Value::Object(object) => {
+            let kind = object
+                .get("type")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            if matches!(kind, "tool_use" | "function" | "function_call") {
+                called.push(id(call_key));
+            } else if matches!(kind, "tool_result" | "function_call_output")
+                || object.contains_key("tool_call_id")
+            {
+                answered.push(id(result_key));
+            }
+            for item in object.values() {
+                collect_ids(item, call_key, result_key, called, answered);
+            }
+        }
+        _ => {}
+    }
+}

@@ -15,7 +15,9 @@ use adk_build::{ErrorKind, ToolsetErrorKind};
 use adk_mcp::{HttpServer, Limits, McpToolset, StdioServer};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 use support::{calls, run_error, run_with_answers};
 
 fn main() {
@@ -32,9 +34,10 @@ fn main() {
         trial("a_server_that_dies_is_started_again", deaths),
         trial("a_call_without_an_answer_ends_and_is_cancelled", silences),
         trial("odd_answers_are_errors_that_the_model_reads", answers),
+        trial("an_answer_that_cannot_be_read_ends_its_call", unreadable),
         trial("arguments_are_validated_before_they_are_sent", arguments),
         trial("results_are_validated_against_their_schema", results),
-        trial("what_cannot_be_read_is_left_out_and_named", unreadable),
+        trial("what_cannot_be_read_is_left_out_and_named", left_out),
         trial("a_changed_list_is_listed_again", changes),
         #[cfg(target_os = "linux")]
         trial("a_server_ends_with_the_last_clone_of_its_toolset", ends),
@@ -244,7 +247,8 @@ async fn answers() {
     assert_eq!(heard.result(7), "first");
 }
 
-async fn unreadable() {
+/// Parts that cannot be read.
+async fn left_out() {
     let args = json!({"page": {"page_number": null}, "all": [{"page_number": null}]});
     let wrong = json!({"page": {"page_number": "one"}});
     let heard = calls(bad("bare"), &[("video", args), ("video", wrong)])
@@ -261,6 +265,86 @@ async fn unreadable() {
         "{}",
         heard.error(1)
     );
+}
+
+/// Answers that `rmcp` drops. The call ends at once, and its error names the fault.
+async fn unreadable() {
+    let answer = |rest: &str| format!("{{\"jsonrpc\":\"2.0\",{rest}}}");
+    let text = |text: &str| {
+        answer(&format!(
+            "\"id\":ID,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}"
+        ))
+    };
+    let lines = [
+        (text("a\\ud83d"), "end of hex escape"),
+        (text("a\\ud83d and \\\" more"), "end of hex escape"),
+        (text("caf~"), "invalid unicode code point"),
+        (
+            answer("\"id\":ID,\"result\":{\"content\":[],\"structuredContent\":{\"v\":NaN}}"),
+            "expected value",
+        ),
+        (
+            answer("\"result\":{\"v\":-Infinity},\"id\":ID"),
+            "invalid number",
+        ),
+        (
+            answer("\"id\":ID,\"result\":{\"content\":[]},\"error\":null"),
+            "it has a `result` and an `error`",
+        ),
+        (
+            answer("\"id\":null,\"error\":{\"code\":-32700,\"message\":\"cannot read that\"}"),
+            "cannot read that",
+        ),
+        (
+            answer("\"error\":{\"code\":-32600,\"message\":\"not now\"}"),
+            "not now",
+        ),
+        (
+            answer("\"id\":\"server-error\",\"error\":{\"code\":-1,\"message\":\"no session\"}"),
+            "no session",
+        ),
+        (
+            answer("\"id\":ID,\"error\":{\"message\":\"no code\"}"),
+            "no code",
+        ),
+        (
+            answer("\"id\":null,\"result\":{\"content\":[]}"),
+            "it does not name its request",
+        ),
+        (
+            answer("\"id\":4711,\"result\":{\"content\":[]}"),
+            "a request that does not exist",
+        ),
+        (
+            "{\"id\":ID,\"result\":{\"content\":[]}}".to_owned(),
+            "it has no `jsonrpc`",
+        ),
+        (
+            answer("\"id\":ID,\"result\":{\"content\":[{\"type\":\"te"),
+            "EOF while parsing",
+        ),
+        (
+            format!("[{}]", text("of a batch")),
+            "an answer that cannot be read",
+        ),
+    ];
+    let script: Vec<_> = lines
+        .iter()
+        .map(|(line, _)| ("raw", json!({"line": line})))
+        .collect();
+    let begun = Instant::now();
+    let heard = calls(bad("").timeout(Duration::from_secs(60)), &script)
+        .await
+        .unwrap();
+    assert!(
+        begun.elapsed() < Duration::from_secs(30),
+        "{:?}",
+        heard.answers
+    );
+    for (number, (line, fault)) in lines.iter().enumerate() {
+        let error = heard.error(number);
+        assert!(error.contains(fault), "{line}: {error}");
+    }
 }
 
 async fn arguments() {
@@ -446,7 +530,7 @@ const AT_FIRST: [(&str, &str); 4] = [
     ),
 ];
 
-const IN_CALLS: [(&str, &str); 6] = [
+const IN_CALLS: [(&str, &str); 11] = [
     ("hangs", "gave no result in 2s"),
     (
         "cut",
@@ -458,7 +542,18 @@ const IN_CALLS: [(&str, &str); 6] = [
         "the connection ended. The effects of the call are unknown.",
     ),
     ("fails", "HTTP 500"),
-    ("wrong id", "gave no result in 2s"),
+    ("wrong id", "the server did not answer the request"),
+    ("breaks", "No valid session ID provided"),
+    ("wrong", "No valid session ID provided"),
+    (
+        "accepts",
+        "the server accepted the request without an answer",
+    ),
+    ("unnamed event", "out of tea"),
+    (
+        "half an event",
+        "an answer that cannot be read: expected value",
+    ),
 ];
 
 async fn over_http() {
@@ -487,12 +582,23 @@ async fn over_http() {
             "the next call is made all the same"
         );
     }
-    let heard = calls(bad_http("forgets").await, &[("echo", json!({}))])
-        .await
-        .unwrap();
-    assert!(
-        heard.result(0).starts_with("POST /mcp"),
-        "a session that is forgotten is begun anew"
+    for badly in ["forgets", "lost", "lost in words"] {
+        let heard = calls(bad_http(badly).await, &[("echo", json!({}))])
+            .await
+            .unwrap();
+        assert!(
+            heard.result(0).starts_with("POST /mcp"),
+            "a session that is forgotten is begun anew: {badly}"
+        );
+    }
+    let count = Arc::new(AtomicUsize::new(0));
+    let url = http::serve_counted("breaks", count.clone()).await;
+    let toolset = McpToolset::new("bad", HttpServer::new(url));
+    calls(toolset, &[("echo", json!({}))]).await.unwrap();
+    assert_eq!(
+        count.load(SeqCst),
+        1,
+        "a call that may have been executed is not repeated"
     );
 }
 

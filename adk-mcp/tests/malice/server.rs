@@ -186,6 +186,7 @@ impl Server {
             "refuse",
             "fail",
             "grow",
+            "raw",
         ];
         let mut tools: Vec<_> = open_ones.iter().map(|name| tool(name, open())).collect();
         tools.push(tool("echo", echo));
@@ -262,6 +263,17 @@ impl Server {
                 id,
                 json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}),
             ),
+            // The text of an answer, with placeholders for the id and for a byte that is not UTF-8.
+            "raw" => {
+                let line = params["arguments"]["line"].as_str().unwrap_or_default();
+                let line = line.replace("ID", &id.to_string()).into_bytes();
+                let line = line.split(|byte| *byte == b'~').collect::<Vec<_>>();
+                let mut out = stdout().lock();
+                let _ = out
+                    .write_all(&line.join(&0xE9))
+                    .and_then(|()| out.write_all(b"\n"));
+                let _ = out.flush();
+            }
             "grow" => {
                 self.grown = true;
                 say_raw("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n");

@@ -109,6 +109,10 @@ pub struct Usage {
         skip_serializing_if = "is_zero"
     )]
     pub cached_tokens: u64,
+    /// Number of input tokens that the provider wrote to a cache. Zero in an event, because ADK's
+    /// form of an event does not have this count.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     /// Number of output tokens that were thoughts.
     #[serde(
         rename = "thoughtsTokenCount",
@@ -161,6 +165,7 @@ impl std::ops::AddAssign for Usage {
         add(&mut self.input_tokens, other.input_tokens);
         add(&mut self.output_tokens, other.output_tokens);
         add(&mut self.cached_tokens, other.cached_tokens);
+        add(&mut self.cache_write_tokens, other.cache_write_tokens);
         add(&mut self.thought_tokens, other.thought_tokens);
         self.cost += other.cost;
         add(&mut self.calls, other.calls);
@@ -177,6 +182,7 @@ impl std::ops::Sub for Usage {
         subtract(&mut self.input_tokens, other.input_tokens);
         subtract(&mut self.output_tokens, other.output_tokens);
         subtract(&mut self.cached_tokens, other.cached_tokens);
+        subtract(&mut self.cache_write_tokens, other.cache_write_tokens);
         subtract(&mut self.thought_tokens, other.thought_tokens);
         self.cost = self.cost - other.cost;
         subtract(&mut self.calls, other.calls);

@@ -23,13 +23,16 @@ struct Rate {
     input: Money,
     /// A token of a request that the provider had in a cache.
     cached: Money,
+    /// A token of a request that the provider writes to a cache.
+    written: Money,
     /// A token of an answer, thoughts included.
     output: Money,
 }
 
 impl Price {
     /// Creates a price from the amounts for a million tokens of requests and of answers, such as
-    /// `"0.25"` and `"2.00"`. Cached tokens cost as much as other tokens.
+    /// `"0.25"` and `"2.00"`. Tokens that the provider reads from a cache or writes to it cost as
+    /// much as other tokens.
     ///
     /// # Errors
     /// If a text is not an amount, or has more than six digits after the point.
@@ -38,6 +41,7 @@ impl Price {
         let rate = Rate {
             input,
             cached: input,
+            written: input,
             output: per_token(output)?,
         };
         Ok(Self {
@@ -54,6 +58,15 @@ impl Price {
     /// If the text is not an amount, or has more than six digits after the point.
     pub fn cached(mut self, cached: &str) -> Result<Self, BudgetError> {
         self.rate.cached = per_token(cached)?;
+        Ok(self)
+    }
+
+    /// Sets the amount for a million tokens that the provider writes to a cache.
+    ///
+    /// # Errors
+    /// If the text is not an amount, or has more than six digits after the point.
+    pub fn cache_writes(mut self, written: &str) -> Result<Self, BudgetError> {
+        self.rate.written = per_token(written)?;
         Ok(self)
     }
 
@@ -83,17 +96,35 @@ impl Price {
         self.longest_answer
     }
 
-    /// Returns the price of a call.
+    /// Returns the price of a call that writes nothing to a cache.
     pub fn of(&self, input: u64, cached: u64, output: u64) -> Money {
-        let rate = self
-            .long
-            .filter(|(above, _)| input > *above)
-            .map_or(self.rate, |(_, rate)| rate);
+        self.of_call(input, cached, 0, output)
+    }
+
+    /// Returns the price of a call. `input` includes the tokens that the provider had in a cache
+    /// and those that it wrote to a cache.
+    pub fn of_call(&self, input: u64, cached: u64, written: u64, output: u64) -> Money {
+        let rate = self.rate_of(input);
         let cached = cached.min(input);
-        let input = rate.input.times(input - cached);
-        input
+        let written = written.min(input - cached);
+        let plain = rate.input.times(input - cached - written);
+        plain
             .plus(rate.cached.times(cached))
+            .plus(rate.written.times(written))
             .plus(rate.output.times(output))
+    }
+
+    /// Returns the largest price of a call: the provider may write the whole request to a cache.
+    pub fn largest(&self, input: u64, output: u64) -> Money {
+        let rate = self.rate_of(input);
+        let token = rate.input.max(rate.written);
+        token.times(input).plus(rate.output.times(output))
+    }
+
+    fn rate_of(&self, input: u64) -> Rate {
+        self.long
+            .filter(|(above, _)| input > *above)
+            .map_or(self.rate, |(_, rate)| rate)
     }
 }
 
@@ -306,15 +337,22 @@ impl Prices {
     /// Returns the list prices of providers in US dollars at the release of this version. Prices
     /// change: compare them with your bill, and replace a wrong price with [`model`](Self::model).
     pub fn published() -> Self {
-        let price =
-            |[input, cached, output]: [&str; 3]| Price::per_million(input, output)?.cached(cached);
+        let price = |name: &str, [input, cached, output]: [&str; 3]| {
+            let mut price = Price::per_million(input, output)?.cached(cached)?;
+            // Anthropic charges 1.25 times the price of a token for a cache of five minutes.
+            if name.starts_with("claude") {
+                let written = price.rate.input.parts() / 4 * 5;
+                price.rate.written = Money::from_parts(written);
+            }
+            Ok::<_, BudgetError>(price)
+        };
         let mut models = HashMap::new();
         for &(name, amounts, prompt, answer) in PUBLISHED {
-            let Ok(mut all) = price(amounts) else {
+            let Ok(mut all) = price(name, amounts) else {
                 continue;
             };
             if let Some(&(_, above, amounts)) = LONG.iter().find(|(long, ..)| *long == name)
-                && let Ok(long) = price(amounts)
+                && let Ok(long) = price(name, amounts)
             {
                 all = all.above(above, long);
             }

@@ -97,11 +97,11 @@ fn model_price<'a>(prices: &Prices, model: &'a str) -> ModelPrice<'a> {
         };
     };
     let longest = price.longest_prompt.unwrap_or_default();
-    let prompt = price.of(longest, 0, 0);
+    let prompt = price.largest(longest, 0);
     ModelPrice {
         model,
         prompt: price.longest_prompt.map(|_| prompt.parts()),
-        token: price.of(longest, 0, 1).without(prompt).parts(),
+        token: price.largest(longest, 1).without(prompt).parts(),
         longest: price.longest_answer,
     }
 }

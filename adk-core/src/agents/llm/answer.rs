@@ -14,10 +14,10 @@ pub(super) use repair::Repair;
 use self::call::ModelCall;
 use super::agent::LlmAgent;
 use super::toolbox::Toolbox;
-use crate::model::{ModelRequest, ModelResponse};
+use crate::model::{ModelErrorKind, ModelRequest, ModelResponse};
 use crate::runtime::run::{Context, ModelChain, ToolActions, hooks};
 use crate::store::engine::CallKind;
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 /// The result of a model call that the limits and budgets permitted.
@@ -41,23 +41,46 @@ pub(super) async fn call_model(
     let is_recorded = cx.is_recorded(kind, &call::name(kind));
     cx.run.outermost().limits.count_llm_call(is_recorded)?;
     cx.count_call(is_recorded)?;
-    // Released when the usage of the reply is counted. Boxed to keep the future small, because few
-    // runs have a budget.
-    let mut _held = None;
-    if cx.has_budget() && !is_recorded {
-        _held = Some(Box::pin(cx.reserve(models, &request)).await?);
+    // Boxed to keep the future small, because few runs have a budget.
+    let mut held = None;
+    if cx.has_budget() {
+        held = Some(Box::pin(cx.reserve(models, &request, is_recorded)).await?);
     }
-    let call = ModelCall::new(agent, kind, models.clone(), request, cx);
-    let response = match call::make(call, cx).await {
-        Ok(response) => response,
-        Err(error) => return Ok(ModelAnswer::Failed(error)),
-    };
-    let mut usage = response.usage;
-    usage.calls = 1;
-    *cx.frame.usage.get_or_insert_default() += usage;
-    cx.run.add_usage(usage);
-    cx.count_usage(&usage)?;
-    Ok(ModelAnswer::Reply(response))
+    let unknown = held.as_ref().map(|held| held.unknown.clone());
+    let call = ModelCall::new(agent, kind, models.clone(), request, unknown, cx);
+    let result = call::make(call, cx).await;
+    let mut counted = Ok(());
+    if let Ok(response) = &result {
+        let mut usage = response.usage;
+        usage.calls = 1;
+        *cx.frame.usage.get_or_insert_default() += usage;
+        cx.run.add_usage(usage);
+        counted = cx.count_usage(&usage);
+    }
+    // The reservation ends after the usage is counted, so that no other call takes the amount.
+    let settled = held.map_or(Ok(()), |held| {
+        let is_unknown = match &result {
+            Ok(response) => response.usage.total_tokens() == 0,
+            Err(error) => is_broken_off(error),
+        };
+        held.settle(is_unknown, cx)
+    });
+    match result {
+        Ok(response) => counted.and(settled).map(|()| ModelAnswer::Reply(response)),
+        Err(error) => Ok(ModelAnswer::Failed(error)),
+    }
+}
+
+/// Reports whether a recorded call ended before its usage was known.
+fn is_broken_off(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::Model(
+            ModelErrorKind::BrokenStream
+                | ModelErrorKind::Timeout
+                | ModelErrorKind::InvalidResponse
+        )
+    )
 }
 
 /// Reports whether any callback or plugin observes model calls.

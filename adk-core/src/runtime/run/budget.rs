@@ -1,5 +1,6 @@
 //! Budgets of runs, blocks and agents. Before a model call its largest possible usage is reserved;
-//! after the call its real usage is counted.
+//! after the call its real usage is counted. A call whose usage is unknown counts as its
+//! reservation.
 
 use super::meter::Meter;
 use super::{Context, ModelChain};
@@ -8,6 +9,7 @@ use crate::spec::{Budget, Price, Prices};
 use crate::sync::lock;
 use crate::{Error, ErrorKind, Result};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
@@ -28,9 +30,18 @@ struct Balance {
     reserved: u64,
 }
 
-/// Reserved amounts for one model call, released by the drop.
-#[derive(Debug, Default)]
-pub(crate) struct Reservation(Vec<(Arc<Meter>, u64)>);
+/// Reserved amounts for one model call. A drop before [`settle`](Self::settle) means that the call
+/// was cancelled, so the amounts count as used.
+#[derive(Debug)]
+pub(crate) struct Reservation {
+    amounts: Vec<(Arc<Meter>, u64)>,
+    /// Whether the call is read from its record, so that nothing is reserved.
+    is_recorded: bool,
+    /// Whether all amounts are reserved, so that the call is made.
+    is_complete: bool,
+    /// Number of attempts whose usage is unknown.
+    pub(crate) unknown: Arc<AtomicU64>,
+}
 
 impl BudgetAccount {
     pub(super) fn new(budget: Budget, owner: Option<String>) -> Self {
@@ -55,6 +66,10 @@ impl BudgetAccount {
             Budget::Tokens(_) => usage.total_tokens(),
             Budget::Money(..) => usage.cost.amount().parts(),
         };
+        self.spend_amount(more)
+    }
+
+    fn spend_amount(&self, more: u64) -> bool {
         let mut state = lock(&self.state);
         state.used = state.used.saturating_add(more);
         state.used > self.most()
@@ -105,13 +120,47 @@ impl BudgetAccount {
     }
 }
 
-impl Drop for Reservation {
-    fn drop(&mut self) {
-        for (meter, need) in self.0.drain(..) {
-            if let Some(account) = &meter.account {
+impl Reservation {
+    /// Ends the reservation after the call. Counts it once for each attempt whose usage is unknown.
+    /// The number of attempts of a recorded call is not known, so only its result counts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::BudgetExceeded`] when the usage exceeds a budget.
+    pub(crate) fn settle(mut self, is_unknown: bool, cx: &Context) -> Result<()> {
+        let unknown = if self.is_recorded {
+            u64::from(is_unknown)
+        } else {
+            self.unknown.load(Relaxed)
+        };
+        match self.end(unknown) {
+            Some(meter) => Err(meter.exceed_budget(cx.path())),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the first meter whose budget is exceeded.
+    fn end(&mut self, unknown: u64) -> Option<Arc<Meter>> {
+        let mut exceeded = None;
+        for (meter, need) in self.amounts.drain(..) {
+            let Some(account) = &meter.account else {
+                continue;
+            };
+            let is_exceeded = account.spend_amount(need.saturating_mul(unknown));
+            if !self.is_recorded {
                 account.release(need);
             }
+            if is_exceeded && unknown > 0 {
+                exceeded.get_or_insert_with(|| meter.clone());
+            }
         }
+        exceeded
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        let is_cancelled = self.is_complete && !self.is_recorded;
+        self.end(u64::from(is_cancelled));
     }
 }
 
@@ -144,7 +193,8 @@ impl Context {
             .any(|meter| meter.account.is_some())
     }
 
-    /// Reserves the largest possible usage of a call in each enclosing budget.
+    /// Reserves the largest possible usage of a call in each enclosing budget. Reserves nothing for
+    /// a call that `is_recorded`, but returns the amounts.
     ///
     /// # Errors
     /// [`ErrorKind::BudgetExceeded`] when a budget has too little left; [`ErrorKind::Config`] when
@@ -153,8 +203,14 @@ impl Context {
         &self,
         models: &ModelChain,
         request: &ModelRequest,
-    ) -> Result<Reservation> {
-        let mut held = Reservation::default();
+        is_recorded: bool,
+    ) -> Result<Box<Reservation>> {
+        let mut held = Reservation {
+            amounts: Vec::new(),
+            is_recorded,
+            is_complete: false,
+            unknown: Arc::default(),
+        };
         let around =
             std::iter::successors(self.around.meter.as_ref(), |meter| meter.outer.as_ref());
         for meter in around {
@@ -162,16 +218,19 @@ impl Context {
                 continue;
             };
             let prices = self.run.services.prices.as_deref();
-            if let Budget::Money(..) = account.budget {
+            if let Budget::Money(..) = account.budget
+                && !is_recorded
+            {
                 check_prices(models, request, prices, account.budget)?;
             }
             let need = largest_usage(models, request, prices, account.budget);
-            if !account.reserve(need).await {
+            if !is_recorded && !account.reserve(need).await {
                 return Err(meter.exceed_budget(self.path()));
             }
-            held.0.push((meter.clone(), need));
+            held.amounts.push((meter.clone(), need));
         }
-        Ok(held)
+        held.is_complete = true;
+        Ok(Box::new(held))
     }
 }
 
@@ -184,15 +243,16 @@ fn largest_usage(
     budget: Budget,
 ) -> u64 {
     let input = request.input_tokens();
-    let own = request.config.max_output_tokens.map(u64::from);
     let needs = models.iter().map(|model| {
         let price = prices.and_then(|prices| prices.of(model.name()));
+        let own = request.config.max_output_tokens;
         let output = own
+            .map(|limit| u64::from(model.output_limit(limit)))
             .or(price.and_then(Price::longest_answer))
             .unwrap_or_default();
         match budget {
             Budget::Tokens(_) => input.saturating_add(output),
-            Budget::Money(..) => price.map_or(0, |price| price.of(input, 0, output).parts()),
+            Budget::Money(..) => price.map_or(0, |price| price.largest(input, output).parts()),
         }
     });
     needs.max().unwrap_or_default()

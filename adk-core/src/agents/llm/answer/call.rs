@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::Poll;
 use std::time::Duration;
 use tokio::task::coop::consume_budget;
@@ -55,6 +56,8 @@ pub(super) struct ModelCall {
     retry: Retry,
     run: Arc<Run>,
     trace: Option<Arc<TraceSpan>>,
+    /// Number of attempts whose usage is unknown. Counted for budgets.
+    unknown: Option<Arc<AtomicU64>>,
 }
 
 /// Makes the call. Emits its pieces as partial events while the call runs; a slow consumer slows
@@ -120,6 +123,7 @@ impl ModelCall {
         kind: CallKind,
         models: ModelChain,
         request: Arc<ModelRequest>,
+        unknown: Option<Arc<AtomicU64>>,
         cx: &Context,
     ) -> Self {
         Self {
@@ -130,6 +134,7 @@ impl ModelCall {
             retry: agent.settings.retry,
             run: cx.run.clone(),
             trace: cx.trace.clone(),
+            unknown,
         }
     }
 
@@ -202,6 +207,14 @@ impl ModelCall {
                 }
             };
             settle(permit, &answer, handed);
+            if let Some(unknown) = &self.unknown
+                && answer.as_ref().map_or_else(
+                    |error| handed || error.may_cost(),
+                    |response| response.usage.total_tokens() == 0,
+                )
+            {
+                unknown.fetch_add(1, Relaxed);
+            }
             let next = match answer {
                 Ok(response) => return Ok(self.with_cost(model, response)),
                 // The agent has already received a piece, so a retry is impossible.
@@ -219,7 +232,12 @@ impl ModelCall {
         let (prices, usage) = (self.run.services.prices.as_deref(), response.usage);
         let price = prices.and_then(|prices| Some((prices.of(model.name())?, prices.currency())));
         response.usage.cost = price.map_or_else(Cost::default, |(price, currency)| {
-            let amount = price.of(usage.input_tokens, usage.cached_tokens, usage.output_tokens);
+            let amount = price.of_call(
+                usage.input_tokens,
+                usage.cached_tokens,
+                usage.cache_write_tokens,
+                usage.output_tokens,
+            );
             Cost::new(amount, currency)
         });
         if !self.models.fallback.is_empty() {
@@ -275,7 +293,8 @@ impl ModelCall {
                 None => {
                     let message =
                         format!("`{}` ended its answer without completing it", model.name());
-                    return Err(ModelError::new(ModelErrorKind::Connection, message));
+                    let error = ModelError::new(ModelErrorKind::Connection, message);
+                    return Err(error.with_may_cost(true));
                 }
             };
             if !piece.is_empty() {

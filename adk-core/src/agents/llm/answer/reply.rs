@@ -120,13 +120,14 @@ pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: Mode
         || error_message.is_some()
     {
         let details = event.details_mut();
-        // ADK's usage has no field for the cost.
+        // ADK's usage has no fields for the cost and for cache writes.
         let cost = std::mem::take(&mut usage.cost);
         if !cost.is_zero() {
             details
                 .custom_metadata
                 .insert(COST_KEY.to_owned(), cost.to_string().into());
         }
+        usage.cache_write_tokens = 0;
         details.usage = (usage != Usage::default()).then_some(usage);
         details.finish_reason = finish_reason;
         details.model_version = model_version;
