@@ -1,6 +1,7 @@
 //! [`Server`]: builds a router or a listening process from a runner and a list of protocols.
 
-use crate::app::{Access, App, Authorize, Caller, CallerInput, Limits, check};
+use crate::app::{Access, App, Authorize, Caller, CallerInput, Limits, check, read_body_in_time};
+use crate::connections::{LINGER, serve_connections};
 use crate::protocol::Protocol;
 use crate::refuse::{Refusal, short};
 use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
@@ -13,7 +14,7 @@ use std::any::Any;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 /// The configuration of a server. [`serve`](crate::serve()) creates it.
@@ -133,7 +134,7 @@ impl<P, R> Server<P, R> {
     }
 
     /// Serves on an address until the process receives an interrupt or a termination signal. Runs
-    /// then have [a grace period](Limits::grace) to end.
+    /// and connections then have [a grace period](Limits::grace) to end.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if the address is not a loopback address and the server has no
@@ -165,15 +166,17 @@ impl<P, R> Server<P, R> {
             .with_help("bind to 127.0.0.1, or identify callers with `.authorize(...)`"));
         }
         let (app, router) = self.start()?;
+        let limits = app.limits().clone();
+        let grace = limits.grace;
         let stop = async move {
             until.await;
+            let stopped = Instant::now();
             // Connections that wait for runs end when the runs end.
             app.stop().await;
+            grace.saturating_sub(stopped.elapsed()).max(LINGER)
         };
-        let result = axum::serve(listener, router)
-            .with_graceful_shutdown(stop)
-            .await;
-        result.map_err(|error| config(format!("the server has failed: {error}")))
+        serve_connections(listener, router, &limits, stop).await;
+        Ok(())
     }
 
     /// Returns the shared part of the server and the routes of all protocols. Begins to resume the
@@ -199,6 +202,10 @@ impl<P, R> Server<P, R> {
             .fallback(unknown_path)
             .method_not_allowed_fallback(wrong_method)
             .layer(DefaultBodyLimit::max(app.limits().body))
+            .layer(from_fn_with_state(
+                app.limits().body_time,
+                read_body_in_time,
+            ))
             .layer(from_fn_with_state(app.access().clone(), check))
             .merge(public)
             .with_state(app.clone());

@@ -12,6 +12,7 @@ mod answerers;
 mod api;
 mod balanced;
 mod caller_inputs;
+mod connections;
 mod foreign;
 mod keys;
 mod mcp;
