@@ -17,7 +17,7 @@ pub use lookup::{find_run, output, run_id};
 pub use runs::{Listener, Reservation, RunEnding};
 pub use start::{RunStart, StartOutcome};
 
-pub(crate) use access::{Access, CallerInput, check};
+pub(crate) use access::{Access, CallerInput, Identity, check, request_scheme};
 #[cfg(feature = "mcp")]
 pub(crate) use follow::EVERY;
 pub(crate) use http::{body_refusal, header_text, wants_stream};

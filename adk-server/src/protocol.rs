@@ -32,7 +32,7 @@
 //! }
 //!
 //! # fn run(runner: &adk_core::Runner) -> adk_core::Result<()> {
-//! let router = adk_server::serve(runner).protocol(Names).router()?;
+//! let router = adk_server::serve(runner).protocol(Names).open_to_all().router()?;
 //! # Ok(()) }
 //! ```
 

@@ -8,6 +8,7 @@ mod a2a_peers;
 mod a2a_push;
 mod a2a_remote;
 mod a2a_tasks;
+mod access;
 mod answerers;
 mod api;
 mod balanced;
