@@ -264,7 +264,7 @@ impl Runs {
                 ends.send_replace(Some(Arc::new(ended)));
             }
             drop(guard);
-            runs.report_change(&permit.user.app(), run, false);
+            runs.report_change(permit.user.app(), run, false);
         });
         all.insert(
             run,

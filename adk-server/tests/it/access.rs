@@ -132,8 +132,8 @@ async fn everyone_is_an_operator_only_by_an_explicit_word() {
         error.to_string().contains("not a loopback address"),
         "{error}"
     );
-    adk::serve(&runner).open_to_all().router().unwrap();
-    adk::serve(&runner).authorize(by_token).router().unwrap();
+    drop(adk::serve(&runner).open_to_all().router().unwrap());
+    drop(adk::serve(&runner).authorize(by_token).router().unwrap());
 
     let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
