@@ -55,7 +55,7 @@ async fn run(
     let workflow = app.workflow(&runner, &caller, &name)?;
     let user = caller.acts_for(query.user.as_deref())?;
     let input = RunAgentInput::read(parse_body(body)?)?;
-    let permit = app.acquire_stream()?;
+    let permit = app.acquire_stream(&caller)?;
     let request = AgUiRequest {
         app,
         caller,

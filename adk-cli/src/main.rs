@@ -76,7 +76,9 @@ async fn main() -> ExitCode {
         // A reader of the output, such as `head`, closes the pipe when it has enough lines.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", with_cli_help(&error));
+            let text = with_cli_help(&error);
+            let lines: Vec<_> = text.lines().map(output::printable).collect();
+            eprintln!("error: {}", lines.join("\n"));
             ExitCode::from(code(error.kind()))
         }
     }

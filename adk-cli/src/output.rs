@@ -53,7 +53,7 @@ impl Output {
     /// Prints a value as one line of JSON.
     pub fn json(&self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value)?;
-        self.line(text)
+        self.line(printable_json(&text))
     }
 
     pub fn line(&self, text: impl Display) -> Result<()> {
@@ -108,11 +108,50 @@ impl Output {
     }
 }
 
-/// Replaces control characters, because models and users write the text and a terminal obeys them.
+/// Returns text on one line with visible escapes for the characters that a terminal obeys or hides,
+/// because models and users write the text.
 pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|char| if char.is_control() { ' ' } else { char })
-        .collect()
+    let mut line = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' | '\t' => line.push(' '),
+            char if is_hidden(char) => line.extend(char.escape_unicode()),
+            char => line.push(char),
+        }
+    }
+    line
+}
+
+/// Returns JSON in which the same characters are JSON escapes.
+pub fn printable_json(json: &str) -> String {
+    let mut line = String::with_capacity(json.len());
+    for char in json.chars() {
+        if is_hidden(char) {
+            for unit in char.encode_utf16(&mut [0; 2]) {
+                line.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            line.push(char);
+        }
+    }
+    line
+}
+
+/// Returns whether a terminal obeys a character, or shows text in another order because of it, or
+/// shows nothing: control characters, line separators, the controls of directions, and tags.
+fn is_hidden(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 /// Returns the first `most` characters of a text on one line.
@@ -135,5 +174,39 @@ pub fn age(micros: u64) -> String {
         60..3_600 => format!("{}m", age / 60),
         3_600..86_400 => format!("{}h", age / 3_600),
         _ => format!("{}d", age / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Characters that a terminal obeys or hides, and their escapes.
+    const HIDDEN: &[(char, &str)] = &[
+        ('\x1b', "\\u{1b}"),
+        ('\r', "\\u{d}"),
+        ('\x07', "\\u{7}"),
+        ('\u{9b}', "\\u{9b}"),
+        ('\u{202e}', "\\u{202e}"),
+        ('\u{2066}', "\\u{2066}"),
+        ('\u{200f}', "\\u{200f}"),
+        ('\u{feff}', "\\u{feff}"),
+        ('\u{2028}', "\\u{2028}"),
+        ('\u{e0041}', "\\u{e0041}"),
+    ];
+
+    #[test]
+    fn hidden_characters_are_printed_visibly() {
+        for (char, escape) in HIDDEN {
+            let text = format!("a{char}[31mb");
+            assert_eq!(printable(&text), format!("a{escape}[31mb"));
+            let json = printable_json(&serde_json::to_string(&text).unwrap());
+            assert!(json.chars().all(|char| !is_hidden(char)), "{json:?}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+        let plain = "Grüße, 世界, שלום 👩\u{200d}👩";
+        assert_eq!(printable(plain), plain);
+        assert_eq!(printable_json(plain), plain);
+        assert_eq!(printable("a\nb\tc"), "a b c");
     }
 }

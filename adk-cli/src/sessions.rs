@@ -1,5 +1,6 @@
 //! `adk export` and `adk import`.
 
+use crate::output::printable_json;
 use crate::store::Place;
 use adk_core::{Error, Result};
 use clap::Args;
@@ -30,7 +31,10 @@ impl Export {
         let opened = self.place.open().await?;
         let session = opened.runner.session(self.user, self.session);
         let mut out = BufWriter::new(stdout());
-        if !session.export(|line| Ok(writeln!(out, "{line}")?)).await? {
+        if !session
+            .export(|line| Ok(writeln!(out, "{}", printable_json(line))?))
+            .await?
+        {
             return Err(session.key().missing());
         }
         out.flush()?;

@@ -21,7 +21,9 @@ use no_push::NoPush as Push;
 #[cfg(feature = "push")]
 use push::Push;
 
-use crate::app::{App, Body, Caller, Shared, Who, find_run, run_id, sse_response, too_large};
+use crate::app::{
+    App, Body, Caller, Shared, StreamPermit, Who, body_refusal, find_run, run_id, sse_response,
+};
 use crate::protocol::Protocol;
 use crate::refuse::{Refusal, json_response, short};
 use adk_a2a::rpc::{ErrorCode, RpcRequest, RpcResponse};
@@ -89,7 +91,10 @@ struct RpcCall {
 
 enum RpcAnswer {
     Value(Value),
-    Stream(BoxStream<'static, Result<StreamResponse, Refusal>>),
+    Stream(
+        BoxStream<'static, Result<StreamResponse, Refusal>>,
+        StreamPermit,
+    ),
 }
 
 type RpcResult = Result<RpcAnswer, RpcRefusal>;
@@ -129,7 +134,7 @@ async fn rpc(
         id, method, params, ..
     } = request;
     let call = RpcCall {
-        app: app.clone(),
+        app,
         push,
         runner,
         caller,
@@ -143,19 +148,22 @@ async fn rpc(
         Ok(RpcAnswer::Value(value)) => {
             json_response(StatusCode::OK, &json(&RpcResponse::new(id, Ok(value))))
         }
-        Ok(RpcAnswer::Stream(stream)) => stream_response(&app, id, stream),
+        Ok(RpcAnswer::Stream(stream, permit)) => stream_response(id, stream, permit),
         Err(refusal) => error_response(id, refusal),
     }
 }
 
 fn request(body: Body) -> Result<RpcRequest, RpcRefusal> {
-    let bytes = body.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => RpcRefusal::from(too_large()),
-        _ => RpcRefusal::new(
+    let bytes = body.map_err(|error| {
+        let refusal = body_refusal(&error);
+        if refusal.status() != StatusCode::BAD_REQUEST {
+            return refusal.into();
+        }
+        RpcRefusal::new(
             ErrorCode::Parse,
             "the body is incomplete",
             "send the request again",
-        ),
+        )
     })?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let help = "send a JSON-RPC 2.0 request in UTF-8 with at most 127 levels";
@@ -208,10 +216,12 @@ impl RpcCall {
                 .send(read(params)?)
                 .await
                 .map(|task| RpcAnswer::Value(json(&task))),
-            "SendStreamingMessage" => self
-                .send_streaming(read(params)?)
-                .await
-                .map(RpcAnswer::Stream),
+            "SendStreamingMessage" => {
+                // Acquire the stream before the run starts: a refusal afterwards would hide its id.
+                let permit = self.app.acquire_stream(&self.caller)?;
+                let stream = self.send_streaming(read(params)?).await?;
+                Ok(RpcAnswer::Stream(stream, permit))
+            }
             "GetTask" => {
                 let request: TaskRequest = read(params)?;
                 let run = self.run(&request.id).await?;
@@ -230,7 +240,9 @@ impl RpcCall {
             }
             "SubscribeToTask" => {
                 let request: TaskRequest = read(params)?;
-                self.subscribe(&request.id).await.map(RpcAnswer::Stream)
+                let permit = self.app.acquire_stream(&self.caller)?;
+                let stream = self.subscribe(&request.id).await?;
+                Ok(RpcAnswer::Stream(stream, permit))
             }
             "CreateTaskPushNotificationConfig"
             | "GetTaskPushNotificationConfig"
@@ -301,14 +313,10 @@ fn error_response(id: Value, refusal: RpcRefusal) -> Response {
 
 /// Streams events, each as a response to the request.
 fn stream_response(
-    app: &App,
     id: Value,
     stream: impl Stream<Item = Result<StreamResponse, Refusal>> + Send + 'static,
+    permit: StreamPermit,
 ) -> Response {
-    let permit = match app.acquire_stream() {
-        Ok(permit) => permit,
-        Err(refusal) => return error_response(id, refusal.into()),
-    };
     // A store error does not mean that the task has failed: the stream just ends, and the client
     // subscribes again.
     let events = stream.take_while(|event| ready(!event.as_ref().is_err_and(Refusal::is_of_store)));

@@ -8,16 +8,17 @@ mod openapi;
 mod runs;
 mod waits;
 
-use crate::app::{App, Shared, Who};
+use crate::app::{App, Caller, Shared, Who};
 use crate::protocol::Protocol;
 use crate::refuse::json_response;
+use adk_core::runner::KnownWorkflow;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Names that a workflow may not have, because paths begin with them.
@@ -37,7 +38,6 @@ impl Protocol for Api {
             return Err(Error::new(ErrorKind::Config, message).with_help("rename the workflow"));
         }
         Ok(Router::new()
-            .route("/health", get(health))
             .route("/openapi.json", get(openapi_document))
             .route("/v1/workflows", get(workflows))
             .route("/v1/{workflow}/runs", post(begin::begin))
@@ -46,6 +46,21 @@ impl Protocol for Api {
             .route("/v1/runs/{run}/events", get(events::events))
             .route("/v1/waiting", get(waits::waiting))
             .route("/v1/waiting/{*wait}", post(waits::answer)))
+    }
+}
+
+/// The health check for load balancers, which have no token and may name any host.
+#[derive(Debug)]
+pub(crate) struct Health;
+
+impl Protocol for Health {
+    fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
+        Ok(Router::new().route("/health", get(health)))
+    }
+
+    /// The response contains only whether the server accepts runs.
+    fn is_public(&self) -> bool {
+        true
     }
 }
 
@@ -63,6 +78,20 @@ async fn openapi_document(State(app): Shared, Extension(caller): Who) -> Respons
     json_response(StatusCode::OK, &openapi::document(&app, &caller))
 }
 
+/// Returns the tree of a workflow. Only operators see the prompts of models; the prompt of an
+/// `await` is a question to users.
+fn tree(workflow: &KnownWorkflow, caller: &Caller) -> Value {
+    let mut tree = json!(workflow.spec());
+    let nodes = tree.get_mut("nodes").and_then(Value::as_array_mut);
+    for node in nodes.into_iter().flatten() {
+        if caller.user.is_some() && node["kind"] != "await" {
+            node.as_object_mut()
+                .map(|node| node.shift_remove("prompts"));
+        }
+    }
+    tree
+}
+
 async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
     let runner = app.runner(&caller);
     let all: Vec<_> = app
@@ -75,7 +104,7 @@ async fn workflows(State(app): Shared, Extension(caller): Who) -> Response {
                 "input": form.input_schema(),
                 "body": message::body_schema(&workflow),
                 "output": form.output_schema(),
-                "tree": workflow.spec(),
+                "tree": tree(&workflow, &caller),
             })
         })
         .collect();

@@ -4,6 +4,7 @@
 mod access;
 mod follow;
 mod http;
+mod limits;
 mod lookup;
 mod runs;
 mod start;
@@ -11,18 +12,19 @@ mod start;
 pub use access::{Authorize, Caller};
 pub use follow::{RunItem, stored_events};
 pub use http::{Answer, Body, RunQuery, RunQueryParam, parse_body, parse_run_query, sse_response};
+pub use limits::{Limits, StreamPermit};
 pub use lookup::{find_run, output, run_id};
 pub use runs::{Listener, Reservation, RunEnding};
 pub use start::{RunStart, StartOutcome};
 
-pub(crate) use access::{Access, CallerInput, check};
+pub(crate) use access::{Access, CallerInput, Identity, check, request_scheme};
 #[cfg(feature = "mcp")]
 pub(crate) use follow::EVERY;
-pub(crate) use http::{header_text, too_large, wants_stream};
+pub(crate) use http::{body_refusal, header_text, wants_stream};
+pub(crate) use limits::{lock, read_body_in_time};
 pub(crate) use lookup::with_status;
 #[cfg(feature = "push")]
 pub(crate) use runs::RunChange;
-pub(crate) use runs::lock;
 pub(crate) use start::{Key, another_request, bind, digest, may_begin, scope};
 
 use crate::refuse::Refusal;
@@ -30,42 +32,15 @@ use adk_core::engine::{RunInfo, RunStatus};
 use adk_core::runner::{KnownWorkflow, SessionHandle};
 use adk_core::{Event, EventId, Result, RunId, RunRequest, Runner};
 use axum::extract::{Extension, State};
-use axum::http::StatusCode;
 use futures_util::Stream;
+use limits::Streams;
 use runs::Runs;
 use serde_json::Value;
 use start::Starter;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
-
-/// The limits of a server.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Limits {
-    /// The maximum size of a request body in bytes; default 1 MiB.
-    pub body: usize,
-    /// The maximum number of concurrent runs of one user of an app; default 256.
-    pub runs_per_user: usize,
-    /// The maximum number of concurrent event streams; default 4,096.
-    pub streams: usize,
-    /// The time that runs may take after the server was asked to stop; default 10 seconds. Runs
-    /// that have not ended by then stay in the store for the next process.
-    pub grace: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            body: 1 << 20,
-            runs_per_user: 256,
-            streams: 4096,
-            grace: Duration::from_secs(10),
-        }
-    }
-}
 
 /// The extractor of the [`App`].
 pub type Shared = State<Arc<App>>;
@@ -84,7 +59,7 @@ pub struct App {
     access: Arc<Access>,
     runs: Arc<Runs>,
     starter: Starter,
-    streams: Arc<Semaphore>,
+    streams: Streams,
     limits: Limits,
 }
 
@@ -108,7 +83,7 @@ impl App {
             access: Arc::new(access),
             starter: Starter::new(runs.clone(), key_lifetime),
             runs,
-            streams: Arc::new(Semaphore::new(limits.streams.min(Semaphore::MAX_PERMITS))),
+            streams: Streams::new(&limits),
             limits,
         })
     }
@@ -227,19 +202,14 @@ impl App {
         self.runs.is_closing()
     }
 
-    /// Acquires a permit for an open stream.
+    /// Acquires a permit for an open stream of a caller.
     ///
     /// # Errors
-    /// `503 Service Unavailable` if the server has reached [`Limits::streams`].
-    pub fn acquire_stream(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        self.streams.clone().try_acquire_owned().map_err(|_| {
-            let message = format!(
-                "the server has reached the limit of {} open streams",
-                self.limits.streams
-            );
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_streams", message)
-                .help("try again later, or request the events as a list")
-        })
+    /// `429 Too Many Requests` if the user has reached [`Limits::streams_per_user`]; `503 Service
+    /// Unavailable` if the server has reached [`Limits::streams`].
+    pub fn acquire_stream(&self, caller: &Caller) -> Result<StreamPermit, Refusal> {
+        let app = caller.app.as_deref().unwrap_or(self.runner.app_name());
+        self.streams.acquire(app, caller.user.as_deref())
     }
 
     /// Returns the start events of the open steps of a run that this process drives.

@@ -43,6 +43,7 @@
 mod a2a;
 mod api;
 mod app;
+mod connections;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod page;

@@ -8,25 +8,29 @@ mod call;
 mod handler;
 mod question;
 
-use crate::app::{App, Caller, Shared, Who, lock};
+use crate::app::{App, Caller, Shared, Who, body_refusal, lock};
 use crate::protocol::Protocol;
 use crate::refuse::Refusal;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Extension, Request, State};
-use axum::http::{Method, StatusCode, header};
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Extension, FromRequest as _, Request, State};
+use axum::http::{Method, header};
 use axum::response::Response;
 use axum::routing::any;
 use futures_util::{FutureExt, StreamExt};
 use handler::Handler;
 use rmcp::ServiceExt;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager as _};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+
+/// The header with the id of a session.
+const SESSION: &str = "mcp-session-id";
 
 /// The lifetime of an idle session.
 const IDLE: Duration = Duration::from_secs(3600);
@@ -52,9 +56,42 @@ impl Protocol for Mcp {
 struct UserSessions {
     service: StreamableHttpService<Handler, LocalSessionManager>,
     sessions: Arc<LocalSessionManager>,
+    /// The times of the last request of each session.
+    last_requests: Arc<Mutex<HashMap<SessionId, Instant>>>,
 }
 
 impl UserSessions {
+    fn note_request(&self, session: &str) {
+        lock(&self.last_requests).insert(session.into(), Instant::now());
+    }
+
+    /// Ends the sessions without requests for the longest time, until there are at most `max`.
+    /// Clients often disappear without ending their session.
+    async fn end_silent_sessions(&self, max: usize) {
+        loop {
+            let all: Vec<_> = self
+                .sessions
+                .sessions
+                .read()
+                .await
+                .keys()
+                .cloned()
+                .collect();
+            let silent = {
+                let mut times = lock(&self.last_requests);
+                times.retain(|id, _| all.contains(id));
+                // A session whose first response is under way has no time yet.
+                let times = all.iter().filter_map(|id| Some((times.get(id)?, id)));
+                times.min().map(|(_, id)| id.clone())
+            };
+            let Some(silent) = silent.filter(|_| all.len() > max) else {
+                return;
+            };
+            // A session whose worker has ended is removed too.
+            let _ = self.sessions.close_session(&silent).await;
+        }
+    }
+
     fn is_idle(&self) -> bool {
         // A request that may start a session holds a clone.
         Arc::strong_count(&self.sessions) <= 2
@@ -92,6 +129,7 @@ impl Sessions {
             UserSessions {
                 service: StreamableHttpService::new(make, sessions.clone(), config),
                 sessions,
+                last_requests: Arc::default(),
             }
         });
         user.clone()
@@ -110,29 +148,31 @@ async fn serve(
     Extension(sessions): Extension<Arc<Sessions>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let UserSessions { service, sessions } = sessions.for_caller(&app, caller);
-    match request
-        .headers()
-        .get("mcp-session-id")
-        .map(|id| String::from_utf8_lossy(id.as_bytes()))
-    {
-        Some(id) if !sessions.sessions.read().await.contains_key(&*id) => {
+    let user = sessions.for_caller(&app, caller.clone());
+    let session = request.headers().get(SESSION).cloned();
+    match session.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()) {
+        Some(id) if !user.sessions.sessions.read().await.contains_key(&*id) => {
             return Err(Refusal::missing("session", &id).help("start a session with `initialize`"));
         }
-        None if sessions.sessions.read().await.len() >= app.limits().runs_per_user => {
-            let message = format!(
-                "this user has reached the limit of {} sessions",
-                app.limits().runs_per_user
-            );
-            return Err(
-                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sessions", message)
-                    .help("end a session with `DELETE /mcp`"),
-            );
-        }
-        _ => {}
+        Some(id) => user.note_request(&id),
+        None => {}
     }
-    let is_stream = request.method() == Method::GET;
-    let response = service.handle(request).await.map(Body::new);
+    // The stream has no end, so it must end when the server stops.
+    let stream = (request.method() == Method::GET)
+        .then(|| app.acquire_stream(&caller))
+        .transpose()?
+        .map(|permit| (permit, app.wait_closing().boxed()));
+    let (parts, body) = request.into_parts();
+    let body = Bytes::from_request(Request::from_parts(parts.clone(), body), &()).await;
+    let body = body.map_err(|error| body_refusal(&error))?;
+    let request = Request::from_parts(parts, Body::from(body));
+    let response = user.service.handle(request).await.map(Body::new);
+    let started = response.headers().get(SESSION);
+    if let Some(id) = started.and_then(|id| id.to_str().ok()) {
+        user.note_request(id);
+        let max = app.limits().runs_per_user;
+        user.end_silent_sessions(max.max(1)).await;
+    }
     let is_json = response
         .headers()
         .get(header::CONTENT_TYPE)
@@ -140,11 +180,9 @@ async fn serve(
     if response.status().is_client_error() && !is_json {
         return Err(refusal(response).await);
     }
-    if !is_stream {
+    let Some((permit, closing)) = stream else {
         return Ok(response);
-    }
-    // The stream has no end, so it must end when the server stops.
-    let (permit, closing) = (app.acquire_stream()?, app.wait_closing().boxed());
+    };
     Ok(response.map(|body| {
         let events = body.into_data_stream().take_until(closing);
         Body::from_stream(events.inspect(move |_| {

@@ -32,14 +32,14 @@
 //! }
 //!
 //! # fn run(runner: &adk_core::Runner) -> adk_core::Result<()> {
-//! let router = adk_server::serve(runner).protocol(Names).router()?;
+//! let router = adk_server::serve(runner).protocol(Names).open_to_all().router()?;
 //! # Ok(()) }
 //! ```
 
 pub use crate::app::{
     Answer, App, Body, Caller, Listener, Reservation, RunEnding, RunItem, RunQuery, RunQueryParam,
-    RunStart, Shared, StartOutcome, Who, find_run, output, parse_body, parse_run_query, run_id,
-    sse_response, stored_events,
+    RunStart, Shared, StartOutcome, StreamPermit, Who, find_run, output, parse_body,
+    parse_run_query, run_id, sse_response, stored_events,
 };
 pub use crate::refuse::{Refusal, json_response, short};
 

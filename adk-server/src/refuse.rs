@@ -8,6 +8,13 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+/// The maximum number of invalid fields in a refusal. A refusal has a bounded size, whatever the
+/// request contains.
+const MOST_FIELDS: usize = 20;
+
+/// The maximum length of the message of an invalid field, in characters.
+const LONGEST_FAULT: usize = 500;
+
 /// The error of a request, as the client receives it.
 #[derive(Debug)]
 pub struct Refusal(Box<Inner>);
@@ -67,14 +74,23 @@ impl Refusal {
         )
     }
 
-    /// Creates a refusal of an invalid input, `422 Unprocessable Content`, that names all invalid
-    /// fields.
-    pub fn input(fields: Vec<FieldFault>) -> Self {
+    /// Creates a refusal of an invalid input, `422 Unprocessable Content`, that names the first
+    /// invalid fields.
+    pub fn input(mut fields: Vec<FieldFault>) -> Self {
+        let others = fields.len().saturating_sub(MOST_FIELDS);
+        fields.truncate(MOST_FIELDS);
+        for fault in &mut fields {
+            fault.field = short(&fault.field);
+            fault.message = cut(&fault.message, LONGEST_FAULT);
+        }
         let faults = fields.iter().map(|fault| match &*fault.field {
             "" => fault.message.clone(),
             field => format!("`{field}`: {}", fault.message),
         });
-        let message = faults.collect::<Vec<_>>().join("; ");
+        let mut message = faults.collect::<Vec<_>>().join("; ");
+        if others > 0 {
+            message.push_str(&format!("; and {others} more"));
+        }
         let mut refusal = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "input_invalid", message)
             .help("correct the fields, see the schema in `GET /v1/workflows`; no run was started");
         refusal.0.body.fields = fields;
@@ -136,7 +152,11 @@ impl Refusal {
 
 /// Shortens text of a client for an error.
 pub fn short(text: &str) -> String {
-    text.chars().take(100).collect()
+    cut(text, 100)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
 }
 
 impl From<&Error> for Refusal {

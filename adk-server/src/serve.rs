@@ -1,7 +1,7 @@
 //! [`serve`]: a server with the protocols of this crate.
 
 use crate::a2a::A2a;
-use crate::api::Api;
+use crate::api::{Api, Health};
 #[cfg(feature = "mcp")]
 use crate::mcp::Mcp;
 use crate::page::Page;
@@ -23,6 +23,7 @@ use adk_core::Runner;
 pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
     let protocols: Vec<Box<dyn Protocol>> = vec![
         Box::new(Api),
+        Box::new(Health),
         Box::new(Page),
         Box::new(A2a::default()),
         #[cfg(feature = "mcp")]

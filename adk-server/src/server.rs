@@ -1,6 +1,9 @@
 //! [`Server`]: builds a router or a listening process from a runner and a list of protocols.
 
-use crate::app::{Access, App, Authorize, Caller, CallerInput, Limits, check};
+use crate::app::{
+    Access, App, Authorize, Caller, CallerInput, Identity, Limits, check, read_body_in_time,
+};
+use crate::connections::{LINGER, serve_connections};
 use crate::protocol::Protocol;
 use crate::refuse::{Refusal, short};
 use adk_core::{Error, ErrorKind, Needs, Result, Runner, Tool, ToolWorkflow, Workflow};
@@ -13,7 +16,7 @@ use std::any::Any;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 
 /// The configuration of a server. [`serve`](crate::serve()) creates it.
@@ -50,11 +53,20 @@ impl<P, R> Server<P, R> {
     }
 
     /// Sets the function that identifies the caller of each request. Without it, each caller is an
-    /// [operator](Caller::operator), and the server binds only to loopback addresses.
-    /// Alternatively, a layer around the [router](Self::router) may insert a [`Caller`] into the
-    /// extensions of the request.
+    /// [operator](Caller::operator), and the server binds only to loopback addresses, unless it is
+    /// [open to all](Self::open_to_all). A layer around the [router](Self::router) may insert a
+    /// [`Caller`] into the extensions of the request; the function then handles only requests
+    /// without one.
     pub fn authorize(mut self, authorize: impl Authorize) -> Self {
-        self.access.authorize = Some(Arc::new(authorize));
+        self.access.identity = Identity::Authorized(Arc::new(authorize));
+        self
+    }
+
+    /// Makes everyone who can reach the server an [operator](Caller::operator), who sees all data
+    /// and acts for all users. Without this word or [`authorize`](Self::authorize), the server
+    /// binds only to loopback addresses, and [`router`](Self::router) fails.
+    pub fn open_to_all(mut self) -> Self {
+        self.access.identity = Identity::OpenToAll;
         self
     }
 
@@ -81,10 +93,15 @@ impl<P, R> Server<P, R> {
     }
 
     /// Adds a host name of the server, besides the loopback names. The server refuses requests for
-    /// other hosts and from pages of other origins. Without a host name, a server with
-    /// [`authorize`](Self::authorize) accepts requests for all hosts.
-    pub fn host(mut self, name: impl Into<String>) -> Self {
-        self.access.hosts.push(name.into());
+    /// other hosts. Without a host name, a server with [`authorize`](Self::authorize) accepts
+    /// requests for all hosts.
+    ///
+    /// The server also refuses requests from pages of other origins. The own origin is the scheme,
+    /// host and port of the request; a proxy that ends TLS reports the scheme as
+    /// `X-Forwarded-Proto`. A name with a scheme, such as `https://adk.example`, adds its host and
+    /// allows pages of exactly that origin.
+    pub fn host(mut self, name: impl AsRef<str>) -> Self {
+        self.access.add_host(name.as_ref());
         self
     }
 
@@ -121,24 +138,32 @@ impl<P, R> Server<P, R> {
     /// Returns the routes, which another router may nest under any path. Also begins to resume the
     /// runs that another process has released; call it inside a Tokio runtime.
     ///
+    /// The program that serves the router chooses its addresses, so the server must have
+    /// [`authorize`](Self::authorize) or be [open to all](Self::open_to_all).
+    ///
     /// # Errors
-    /// [`ErrorKind::Config`] if a workflow has the name of a route, no workflow has an
-    /// [input](Self::input) that the server sets, or a [protocol](Self::protocol) refuses its
-    /// settings.
+    /// [`ErrorKind::Config`] if everyone would be an operator without that word, a workflow has the
+    /// name of a route, no workflow has an [input](Self::input) that the server sets, or a
+    /// [protocol](Self::protocol) refuses its settings.
     ///
     /// # Panics
     /// If two protocols have a route with the same path.
     pub fn router(self) -> Result<Router> {
+        if matches!(self.access.identity, Identity::Local) {
+            let message = "the router would make everyone who reaches it an operator";
+            return Err(config(message.to_owned())
+                .with_help("identify callers with `.authorize(...)`, or write `.open_to_all()`"));
+        }
         Ok(self.start()?.1)
     }
 
     /// Serves on an address until the process receives an interrupt or a termination signal. Runs
-    /// then have [a grace period](Limits::grace) to end.
+    /// and connections then have [a grace period](Limits::grace) to end.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if the address is not a loopback address and the server has no
-    /// [`authorize`](Self::authorize), or if the address cannot be bound. Also the errors of
-    /// [`router`](Self::router).
+    /// [`authorize`](Self::authorize) and is not [open to all](Self::open_to_all), or if the address
+    /// cannot be bound. Also the errors of [`router`](Self::router).
     pub async fn bind(self, address: impl tokio::net::ToSocketAddrs) -> Result<()> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             config(format!("the server cannot listen: {error}")).with_help("choose a free address")
@@ -158,22 +183,27 @@ impl<P, R> Server<P, R> {
         let address = listener
             .local_addr()
             .map_err(|error| config(format!("the listener has no address: {error}")))?;
-        if self.access.authorize.is_none() && !is_loopback(address) {
+        if matches!(self.access.identity, Identity::Local) && !is_loopback(address) {
             return Err(config(format!(
                 "`{address}` is not a loopback address, and the server has no `authorize`"
             ))
-            .with_help("bind to 127.0.0.1, or identify callers with `.authorize(...)`"));
+            .with_help(
+                "bind to 127.0.0.1, identify callers with `.authorize(...)`, or write \
+                 `.open_to_all()`",
+            ));
         }
         let (app, router) = self.start()?;
+        let limits = app.limits().clone();
+        let grace = limits.grace;
         let stop = async move {
             until.await;
+            let stopped = Instant::now();
             // Connections that wait for runs end when the runs end.
             app.stop().await;
+            grace.saturating_sub(stopped.elapsed()).max(LINGER)
         };
-        let result = axum::serve(listener, router)
-            .with_graceful_shutdown(stop)
-            .await;
-        result.map_err(|error| config(format!("the server has failed: {error}")))
+        serve_connections(listener, router, &limits, stop).await;
+        Ok(())
     }
 
     /// Returns the shared part of the server and the routes of all protocols. Begins to resume the
@@ -199,6 +229,10 @@ impl<P, R> Server<P, R> {
             .fallback(unknown_path)
             .method_not_allowed_fallback(wrong_method)
             .layer(DefaultBodyLimit::max(app.limits().body))
+            .layer(from_fn_with_state(
+                app.limits().body_time,
+                read_body_in_time,
+            ))
             .layer(from_fn_with_state(app.access().clone(), check))
             .merge(public)
             .with_state(app.clone());

@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 /// Rooms from the bottom up. Rooms of one line do not use each other.
 const LAYERS: &[&[&str]] = &[
     &["refuse"],
-    &["app/access", "app/runs"],
+    &["app/access", "app/limits"],
+    &["app/runs"],
     &["app/follow", "app/http"],
     &["app/lookup", "app/start"],
     &["app"],
-    &["protocol"],
+    &["connections", "protocol"],
     &["a2a", "api", "mcp", "page"],
     &["server"],
     &["serve"],

@@ -5,8 +5,9 @@ use adk_core::{Error, ErrorKind};
 use adk_server::protocol::{App, Refusal};
 use axum::Router;
 use axum::extract::{Extension, OriginalUri, Path};
-use axum::http::header;
-use axum::response::{IntoResponse, Redirect};
+use axum::http::{HeaderValue, header};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use serde_json::json;
 use std::path::{Component, PathBuf};
@@ -26,6 +27,28 @@ pub(crate) fn router(folder: Option<PathBuf>) -> Router<Arc<App>> {
         .route(CONFIG, get(config))
         .route("/dev-ui/{*file}", get(file))
         .layer(Extension(Folder(folder)))
+        .layer(map_response(protect))
+}
+
+/// The policy of the dev UI: its own scripts, styles and requests, WebAssembly for its graphs, no
+/// other server, and no page around it. The hash allows `this.media='all'`, with which the page
+/// loads its style.
+const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-hashes' \
+    'sha256-MhtPZXr7+LpJUY5qtMutB+qWfQtMaPccfe7QXtCcEYc='; style-src 'self' 'unsafe-inline'; \
+    font-src 'self' data:; img-src 'self' data: blob:; media-src 'self' data: blob:; \
+    connect-src 'self'; worker-src 'self' blob:; frame-src 'self' blob:; base-uri 'self'; \
+    form-action 'none'; frame-ancestors 'none'";
+
+async fn protect(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// Returns the canonical path of the folder, so that links out of the folder are detected.
@@ -60,6 +83,17 @@ async fn page(folder: Extension<Folder>) -> Answer {
     file(folder, Path("index.html".to_owned())).await
 }
 
+/// Removes the hints to connect to other servers. The policy of the page blocks requests to them,
+/// but not connections.
+fn without_preconnects(page: &str) -> String {
+    let mut parts = page.split("<link rel=\"preconnect\"");
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        rest.push_str(part.split_once('>').map_or("", |(_, after)| after));
+    }
+    rest
+}
+
 async fn file(Extension(Folder(folder)): Extension<Folder>, Path(name): Path<String>) -> Answer {
     let missing = || Refusal::missing("file", &name);
     let Some(folder) = folder else {
@@ -80,17 +114,15 @@ async fn file(Extension(Folder(folder)): Extension<Folder>, Path(name): Path<Str
             .canonicalize()
             .ok()
             .filter(|real| real.starts_with(&folder))?;
-        Some((std::fs::read(&real).ok()?, kind(&real)))
+        let (bytes, kind) = (std::fs::read(&real).ok()?, kind(&real));
+        if !kind.starts_with("text/html") {
+            return Some((bytes, kind));
+        }
+        let page = without_preconnects(&String::from_utf8_lossy(&bytes));
+        Some((page.into_bytes(), kind))
     });
     let (bytes, kind) = read.await.ok().flatten().ok_or_else(missing)?;
-    Ok((
-        [
-            (header::CONTENT_TYPE, kind),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ],
-        bytes,
-    )
-        .into_response())
+    Ok(([(header::CONTENT_TYPE, kind)], bytes).into_response())
 }
 
 fn kind(file: &std::path::Path) -> &'static str {

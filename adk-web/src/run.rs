@@ -71,7 +71,7 @@ async fn run(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
 /// Runs a workflow and streams its events. Errors of a valid request become events, because pages
 /// show those.
 async fn run_sse(State(app): Shared, Extension(caller): Who, body: Body) -> Answer {
-    let permit = app.acquire_stream()?;
+    let permit = app.acquire_stream(&caller)?;
     let request = SessionRequest::new(&app, &caller, body).await?;
     let events = match request.begin().await {
         // A store error does not end the run, so the stream just ends.

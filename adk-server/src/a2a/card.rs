@@ -1,5 +1,6 @@
 //! [`agent_card`]: the card of a workflow, from its description and its schemas.
 
+use crate::app::request_scheme;
 use adk_a2a::rpc::BINDING;
 use adk_a2a::{AgentCapabilities, AgentCard, AgentInterface, AgentSkill, CARD_PATH, VERSION};
 use adk_core::runner::KnownWorkflow;
@@ -13,12 +14,8 @@ const JSON: &str = "application/json";
 pub(super) fn address(uri: &Uri, headers: &HeaderMap) -> String {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(header::HOST.as_str()).or_else(|| uri.authority().map(|host| host.as_str()));
-    // A proxy sets `x-forwarded-proto`. `Host` contains the port of the client's connection.
-    let scheme = if text("x-forwarded-proto") == Some("https") {
-        "https"
-    } else {
-        "http"
-    };
+    // `Host` contains the port of the client's connection.
+    let scheme = request_scheme(headers);
     let path = uri.path();
     let path = path
         .strip_suffix(CARD_PATH)

@@ -75,6 +75,7 @@ impl From<Refusal> for RpcRefusal {
         let is_of_http = matches!(
             status,
             StatusCode::FORBIDDEN
+                | StatusCode::REQUEST_TIMEOUT
                 | StatusCode::PAYLOAD_TOO_LARGE
                 | StatusCode::TOO_MANY_REQUESTS
                 | StatusCode::SERVICE_UNAVAILABLE

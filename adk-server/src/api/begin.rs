@@ -33,9 +33,12 @@ pub(super) async fn begin(
         return Err(Refusal::input(faults));
     }
     let input = workflow.complete(input);
+    // Read all headers before the run starts, because a refusal would hide the id of the run.
+    let is_awaited =
+        !header_text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
     // Acquire the stream before the run starts: a refusal afterwards would hide the id of the run.
     let stream = wants_stream(&headers)
-        .then(|| app.acquire_stream())
+        .then(|| app.acquire_stream(&caller))
         .transpose()?;
     let key = header_text(&headers, "idempotency-key")?
         .map(|key| key_of(&caller, key))
@@ -67,8 +70,6 @@ pub(super) async fn begin(
     if let Some(stream) = stream {
         return Ok(stream_response(&app, runner, run, None, listener, stream));
     }
-    let is_awaited =
-        !header_text(&headers, "prefer")?.is_some_and(|prefer| prefer.contains("respond-async"));
     let end = match listener {
         Some(mut listener) if is_awaited => listener.end().await,
         _ => None,

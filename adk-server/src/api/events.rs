@@ -2,8 +2,8 @@
 
 use super::json::run_with_end;
 use crate::app::{
-    Answer, App, Listener, RunEnding, RunItem, RunQueryParam, Shared, Who, find_run, header_text,
-    parse_run_query, run_id, sse_response, stored_events, wants_stream,
+    Answer, App, Listener, RunEnding, RunItem, RunQueryParam, Shared, StreamPermit, Who, find_run,
+    header_text, parse_run_query, run_id, sse_response, stored_events, wants_stream,
 };
 use crate::refuse::{Refusal, json_response};
 use adk_core::engine::{RunFilter, RunInfo};
@@ -15,7 +15,6 @@ use futures_util::StreamExt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
 
 pub(super) async fn events(
     State(app): Shared,
@@ -37,7 +36,7 @@ pub(super) async fn events(
     });
     let after = after.transpose()?;
     if wants_stream(&headers) {
-        let (stream, listener) = (app.acquire_stream()?, app.listen(run.run_id));
+        let (stream, listener) = (app.acquire_stream(&caller)?, app.listen(run.run_id));
         return Ok(stream_response(&app, runner, run, after, listener, stream));
     }
     let mut events = stored_events(&runner, &run, after).await?;
@@ -57,7 +56,7 @@ pub(super) fn stream_response(
     run: RunInfo,
     after: Option<EventId>,
     listener: Option<Listener>,
-    stream: OwnedSemaphorePermit,
+    stream: StreamPermit,
 ) -> Response {
     let id = run.run_id;
     let events = app.follow(runner.clone(), run, after, listener);

@@ -126,15 +126,28 @@ where
     }
 }
 
+/// How a server identifies its callers.
+#[derive(Default)]
+pub(crate) enum Identity {
+    /// Each caller is an operator. The server may listen only on loopback addresses.
+    #[default]
+    Local,
+    /// Each caller is an operator, at any address.
+    OpenToAll,
+    /// A function identifies the caller of each request.
+    Authorized(Arc<dyn Authorize>),
+}
+
 /// The access rules of a server.
 #[derive(Default)]
 pub(crate) struct Access {
-    /// The function that identifies callers; `None` if each caller is an operator.
-    pub(crate) authorize: Option<Arc<dyn Authorize>>,
+    pub(crate) identity: Identity,
     /// The inputs that the server sets.
     pub(crate) inputs: Vec<CallerInput>,
     /// The host names of the server, besides the loopback names.
     pub(crate) hosts: Vec<String>,
+    /// The origins whose pages may send requests, besides the origin of the request itself.
+    pub(crate) origins: Vec<String>,
 }
 
 impl Access {
@@ -172,11 +185,23 @@ impl Access {
         )
     }
 
+    /// Adds a host name, or an origin with its host name.
+    pub(crate) fn add_host(&mut self, name: &str) {
+        let host = match name.split_once("://") {
+            Some((scheme, host)) => {
+                self.origins.push(origin_of(scheme, host));
+                host
+            }
+            None => name,
+        };
+        self.hosts.push(without_port(host).to_ascii_lowercase());
+    }
+
     /// Returns whether requests may name this host. A server with an [`Authorize`] and no host
     /// names accepts all.
     fn is_host(&self, host: &str) -> bool {
         let name = without_port(host);
-        self.hosts.is_empty() && self.authorize.is_some()
+        self.hosts.is_empty() && matches!(self.identity, Identity::Authorized(_))
             || ["localhost", "127.0.0.1", "[::1]"].contains(&name)
             || self
                 .hosts
@@ -191,29 +216,61 @@ impl Access {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host =
             text(header::HOST).or_else(|| uri.authority().map(|authority| authority.as_str()));
-        if !host.is_some_and(|host| self.is_host(host)) {
-            let name = host.unwrap_or_default();
-            return Err(forbidden("host", name)
+        let Some(host) = host.filter(|host| self.is_host(host)) else {
+            return Err(forbidden("host", host.unwrap_or_default())
                 .help("register the host names of the server with `.host(...)`"));
-        }
-        let Some(origin) = text(header::ORIGIN) else {
+        };
+        let Some(origin) = headers.get(header::ORIGIN) else {
             return Ok(());
         };
-        let origin_host = origin.split_once("://").map_or(origin, |(_, host)| host);
-        if host == Some(origin_host) || self.is_host(origin_host) && !self.hosts.is_empty() {
+        let origin = String::from_utf8_lossy(origin.as_bytes());
+        let known = origin
+            .split_once("://")
+            .map(|(scheme, host)| origin_of(scheme, host));
+        let is_own = |origin: &String| {
+            *origin == origin_of(request_scheme(headers), host) || self.origins.contains(origin)
+        };
+        if known.as_ref().is_some_and(is_own) {
             return Ok(());
         }
-        Err(forbidden("origin", origin)
-            .help("send requests of other origins through your own server"))
+        Err(forbidden("origin", &origin).help(
+            "send requests of other origins through your own server; for a proxy that ends TLS, \
+             let it set `X-Forwarded-Proto`, or register its origin with `.host(\"https://...\")`",
+        ))
     }
 
     /// Returns the caller of a request.
     async fn caller(&self, request: &Parts) -> Result<Caller, Refusal> {
-        match &self.authorize {
-            None => Ok(Caller::operator()),
-            Some(authorize) => authorize.authorize(request.clone()).await,
+        match &self.identity {
+            Identity::Local | Identity::OpenToAll => Ok(Caller::operator()),
+            Identity::Authorized(authorize) => authorize.authorize(request.clone()).await,
         }
     }
+}
+
+/// Returns the scheme by which the client sees the server. Pages of other sites cannot set the
+/// header of proxies.
+pub(crate) fn request_scheme(headers: &HeaderMap) -> &'static str {
+    let scheme = headers
+        .get("x-forwarded-proto")
+        .and_then(|value| value.to_str().ok()?.split(',').next());
+    match scheme {
+        Some(scheme) if scheme.trim().eq_ignore_ascii_case("https") => "https",
+        _ => "http",
+    }
+}
+
+/// Returns an origin in the form in which origins are compared: in lower case and without the
+/// default port of its scheme.
+fn origin_of(scheme: &str, host: &str) -> String {
+    let (scheme, host) = (scheme.to_ascii_lowercase(), host.to_ascii_lowercase());
+    let default_port = match &*scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => "",
+    };
+    let host = host.strip_suffix(default_port).unwrap_or(&host);
+    format!("{scheme}://{host}")
 }
 
 /// Refuses requests from other sites and inserts the [`Caller`] into the request.

@@ -2,6 +2,7 @@
 //! headers and event streams.
 
 use super::access::Caller;
+use super::limits::StreamPermit;
 use crate::refuse::Refusal;
 use adk_core::engine::RunFilter;
 use axum::body::Bytes;
@@ -14,7 +15,8 @@ use futures_util::{Stream, StreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 use std::convert::Infallible;
-use tokio::sync::OwnedSemaphorePermit;
+use std::error::Error;
+use std::io;
 
 /// The result of a handler.
 pub type Answer = Result<Response, Refusal>;
@@ -73,12 +75,10 @@ pub fn parse_run_query(query: RunQueryParam) -> Result<RunQuery, Refusal> {
 ///
 /// # Errors
 /// `400 Bad Request` if the body is not JSON; `413 Payload Too Large` if it exceeds
-/// [`Limits::body`](crate::Limits::body).
+/// [`Limits::body`](crate::Limits::body); `408 Request Timeout` if it is not complete within
+/// [`Limits::body_time`](crate::Limits::body_time).
 pub fn parse_body(body: Body) -> Result<Value, Refusal> {
-    let body = body.map_err(|error| match error.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => too_large(),
-        _ => Refusal::bad("body_invalid", "the body is incomplete"),
-    })?;
+    let body = body.map_err(|error| body_refusal(&error))?;
     if body.is_empty() {
         return Ok(Value::Null);
     }
@@ -91,13 +91,30 @@ pub fn parse_body(body: Body) -> Result<Value, Refusal> {
     })
 }
 
-pub(crate) fn too_large() -> Refusal {
-    Refusal::new(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        "too_large",
-        "the body exceeds the size limit of the server",
-    )
-    .help("send a smaller body, or raise `Limits::body` of the server")
+/// Returns the refusal of a body that cannot be read.
+pub(crate) fn body_refusal(error: &BytesRejection) -> Refusal {
+    if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        let message = "the body exceeds the size limit of the server";
+        return Refusal::new(error.status(), "too_large", message)
+            .help("send a smaller body, or raise `Limits::body` of the server");
+    }
+    if !is_timeout(error) {
+        return Refusal::bad("body_invalid", "the body is incomplete");
+    }
+    let message = "the body did not arrive in time";
+    Refusal::new(StatusCode::REQUEST_TIMEOUT, "body_timeout", message)
+        .help("send the request again, or raise `Limits::body_time` of the server")
+}
+
+fn is_timeout(error: &BytesRejection) -> bool {
+    let mut cause: Option<&dyn Error> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind() == io::ErrorKind::TimedOut;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 /// Returns whether a client asks for a stream of events.
@@ -132,7 +149,7 @@ pub(crate) fn header_text<'h>(
 /// [`App::acquire_stream`](super::App::acquire_stream) until the stream ends.
 pub fn sse_response(
     events: impl Stream<Item = sse::Event> + Send + 'static,
-    permit: OwnedSemaphorePermit,
+    permit: StreamPermit,
 ) -> Response {
     let events = events.map(move |event| {
         let _permit = &permit;

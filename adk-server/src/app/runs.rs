@@ -1,5 +1,6 @@
 //! [`Runs`]: the runs that this process drives. A run needs no connected client.
 
+use super::limits::{UserLimit, UserPermit, lock};
 use crate::refuse::Refusal;
 use adk_core::engine::{RunFilter, RunInfo, Waiting};
 use adk_core::model::Usage;
@@ -12,7 +13,7 @@ use axum::http::StatusCode;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::AbortHandle;
 
@@ -102,12 +103,11 @@ pub(crate) struct Runs {
     /// Runs that this process is about to drive.
     reserved: Mutex<Vec<RunId>>,
     /// The number of runs of each user of an app, including runs that have no id yet.
-    by_user: Mutex<HashMap<User, usize>>,
+    by_user: Arc<UserLimit>,
     /// The subscribers of changes.
     changes: Mutex<Vec<mpsc::UnboundedSender<RunChange>>>,
     /// Whether the server accepts new runs, and the number of driven runs.
     open: watch::Sender<Admission>,
-    max_per_user: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -116,13 +116,10 @@ struct Admission {
     count: usize,
 }
 
-/// An app and one of its users, because two tenants may have users of the same name.
-type User = (String, String);
-
 /// The permit for one run of a user. Dropping it frees the slot.
 struct RunPermit {
     runs: Arc<Runs>,
-    user: User,
+    user: UserPermit,
 }
 
 impl Runs {
@@ -134,10 +131,9 @@ impl Runs {
         Self {
             driven: Mutex::default(),
             reserved: Mutex::default(),
-            by_user: Mutex::default(),
+            by_user: UserLimit::new(max_per_user),
             changes: Mutex::default(),
             open,
-            max_per_user,
         }
     }
 
@@ -268,7 +264,7 @@ impl Runs {
                 ends.send_replace(Some(Arc::new(ended)));
             }
             drop(guard);
-            runs.report_change(&permit.user.0, run, false);
+            runs.report_change(permit.user.app(), run, false);
         });
         all.insert(
             run,
@@ -350,11 +346,13 @@ impl Runs {
     }
 
     fn acquire_permit(self: &Arc<Self>, session: &SessionKey) -> Result<RunPermit, Refusal> {
-        let mut by_user = lock(&self.by_user);
+        let user = self
+            .by_user
+            .acquire((session.app.clone(), session.user.clone()));
         let mut is_closing = false;
         self.open.send_modify(|open| {
             is_closing = open.is_closing;
-            open.count += usize::from(!is_closing);
+            open.count += usize::from(!is_closing && user.is_some());
         });
         if is_closing {
             let message = "the server is stopping and accepts no new runs";
@@ -363,38 +361,23 @@ impl Runs {
                     .help("send the request again"),
             );
         }
-        let user = (session.app.clone(), session.user.clone());
-        let count = by_user.entry(user.clone()).or_default();
-        *count += 1;
-        let permit = RunPermit {
-            runs: self.clone(),
-            user,
-        };
-        if *count > self.max_per_user {
-            drop(by_user);
-            drop(permit);
+        let user = user.ok_or_else(|| {
             let message = format!(
                 "this user has reached the limit of {} concurrent runs",
-                self.max_per_user
+                self.by_user.max()
             );
-            return Err(
-                Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
-                    .help("wait until a run has ended, or cancel one"),
-            );
-        }
-        Ok(permit)
+            Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too_many_runs", message)
+                .help("wait until a run has ended, or cancel one")
+        })?;
+        Ok(RunPermit {
+            runs: self.clone(),
+            user,
+        })
     }
 }
 
 impl Drop for RunPermit {
     fn drop(&mut self) {
-        let mut by_user = lock(&self.runs.by_user);
-        if let Some(count) = by_user.get_mut(&self.user) {
-            *count -= 1;
-            if *count == 0 {
-                by_user.remove(&self.user);
-            }
-        }
         self.runs.open.send_modify(|open| open.count -= 1);
     }
 }
@@ -460,8 +443,4 @@ async fn drive(
             "the run ended without an outcome",
         )),
     }
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -152,7 +152,9 @@ async fn every_protocol_sets_the_input() {
 #[tokio::test]
 async fn an_input_that_no_workflow_has_is_refused() {
     let runner = adk::Runner::builder().build().unwrap();
-    let server = adk::serve(&runner).workflow(Ordering::default());
+    let server = adk::serve(&runner)
+        .workflow(Ordering::default())
+        .open_to_all();
     let error = server
         .input("custmer", |caller: &Caller| caller.user.clone())
         .router()

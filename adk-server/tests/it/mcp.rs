@@ -407,12 +407,20 @@ async fn sessions_and_runs_of_a_user_are_limited() {
     let mut limits = no_grace();
     limits.runs_per_user = 1;
     let served = Served::new(&runner, |server| server.authorize(by_header).limits(limits)).await;
-    let ann = session(&served, "ann").await;
-    let (status, error) = send(post(&served, None, &initialize()).header("x-user", "ann")).await;
+    let mut ann = session(&served, "ann").await;
+    // The longest silent session makes room for a new one.
+    let silent = std::mem::replace(&mut ann, session(&served, "ann").await);
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let lists = |session: &str| {
+        post(&served, Some(session), &list)
+            .header("x-user", "ann")
+            .send()
+    };
     assert_eq!(
-        (status, &error["error"]["kind"]),
-        (StatusCode::TOO_MANY_REQUESTS, &json!("too_many_sessions"))
+        lists(&silent).await.unwrap().status(),
+        StatusCode::NOT_FOUND
     );
+    assert_eq!(lists(&ann).await.unwrap().status(), StatusCode::OK);
     let bob = session(&served, "bob").await;
     let called = |session, user, body| {
         post(&served, Some(session), &body)
@@ -435,6 +443,37 @@ async fn sessions_and_runs_of_a_user_are_limited() {
     );
     let reply = answer(called(&*bob, "bob", shout()).await.unwrap()).await;
     assert_eq!(reply["result"]["content"][0]["text"], "X");
+    served.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_session_with_requests_outlives_silent_ones() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let mut limits = no_grace();
+    limits.runs_per_user = 3;
+    let served = Served::new(&runner, |server| server.authorize(by_header).limits(limits)).await;
+    let used = session(&served, "ann").await;
+    let bob = session(&served, "bob").await;
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let status = async |session: &str, user: &str| {
+        let request = post(&served, Some(session), &list).header("x-user", user);
+        request.send().await.unwrap().status()
+    };
+    // No session is ended by a client.
+    for _ in 0..10 {
+        session(&served, "ann").await;
+        assert_eq!(status(&used, "ann").await, StatusCode::OK);
+    }
+    // Requests without a session end none.
+    for body in [&list, &json!({})] {
+        let refused = post(&served, None, body)
+            .header("x-user", "ann")
+            .send()
+            .await;
+        assert!(refused.unwrap().status().is_client_error());
+    }
+    assert_eq!(status(&used, "ann").await, StatusCode::OK);
+    assert_eq!(status(&bob, "bob").await, StatusCode::OK);
     served.stop().await.unwrap();
 }
 

@@ -106,6 +106,7 @@ async fn the_rules_of_the_server_apply_to_each_protocol() {
 async fn a_protocol_refuses_its_settings() {
     let runner = Runner::builder().build().unwrap();
     let error = adk::serve(&runner)
+        .open_to_all()
         .protocol(Names(""))
         .router()
         .unwrap_err();

@@ -74,7 +74,11 @@ async fn only_files_of_the_folder_are_served() {
     served.stop().await.unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     let runner = adk::Runner::builder().build().unwrap();
-    let error = adk::serve(&runner).dev_ui("/nowhere").router().unwrap_err();
+    let error = adk::serve(&runner)
+        .open_to_all()
+        .dev_ui("/nowhere")
+        .router()
+        .unwrap_err();
     assert!(
         error.to_string().contains("google/adk/cli/browser"),
         "{error}"
@@ -82,8 +86,57 @@ async fn only_files_of_the_folder_are_served() {
 }
 
 #[tokio::test]
+async fn no_page_frames_the_dev_ui_and_it_asks_no_other_server() {
+    let ui = std::env::temp_dir().join(format!("adk-dev-ui-policy-{}", std::process::id()));
+    std::fs::create_dir_all(&ui).unwrap();
+    let page = "<title>x</title><link rel=\"preconnect\" href=\"https://fonts.googleapis.com\">\
+        <link rel=\"preconnect\" href=\"https://fonts.gstatic.com\" crossorigin><p>y</p>";
+    std::fs::write(ui.join("index.html"), page).unwrap();
+    std::fs::write(ui.join("main.js"), "1").unwrap();
+    let served = serve(|server| server.dev_ui(&ui)).await;
+    for path in [
+        "/dev-ui/",
+        "/dev-ui/index.html",
+        "/dev-ui/main.js",
+        "/dev-ui/assets/config/runtime-config.json",
+        "/dev-ui/none.js",
+    ] {
+        let response = served.get(path).send().await.unwrap();
+        let header = |name| response.headers()[name].to_str().unwrap().to_owned();
+        assert_eq!(header("x-content-type-options"), "nosniff", "{path}");
+        let policy = header("content-security-policy");
+        assert!(
+            policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(!policy.contains("http"), "{path}: {policy}");
+        let text = response.text().await.unwrap();
+        assert!(
+            !text.contains("gstatic") && !text.contains("googleapis"),
+            "{text}"
+        );
+        if path.ends_with('/') {
+            assert_eq!(text, "<title>x</title><p>y</p>");
+        }
+    }
+    // The page at `/` keeps its token in a variable: the dev UI could read a storage.
+    let own = served.get("/").send().await.unwrap().text().await.unwrap();
+    assert!(!own.contains("sessionStorage"));
+    assert!(
+        own.matches("localStorage").count()
+            == own.matches("localStorage.getItem(\"theme\")").count()
+                + own.matches("localStorage.setItem(\"theme\"").count()
+    );
+    served.stop().await.unwrap();
+    std::fs::remove_dir_all(&ui).unwrap();
+}
+
+#[tokio::test]
 async fn the_page_finds_a_nested_server() {
-    let router = adk::serve(&fixtures::runner()).router().unwrap();
+    let router = adk::serve(&fixtures::runner())
+        .open_to_all()
+        .router()
+        .unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let task = tokio::spawn(async {
