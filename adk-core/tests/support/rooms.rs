@@ -12,7 +12,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             sources(&path, into);
-        } else {
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
             into.push(path);
         }
     }
