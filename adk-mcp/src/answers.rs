@@ -1,8 +1,8 @@
 //! [`Answers`]: a transport that assigns each answer of the server to a request. [`read`] reads a
 //! message.
 //!
-//! `rmcp` drops an answer that it cannot read, and an error without the id of a request. The request
-//! would then wait until its time limit.
+//! `rmcp` drops an answer that it cannot read, and an error without the id of a request. The
+//! request would then wait until its time limit.
 
 use rmcp::RoleClient;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId};

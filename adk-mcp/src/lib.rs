@@ -22,8 +22,8 @@
 //! arguments are validated against the schema of the server before they are sent. Structured
 //! content is returned unchanged after validation against the output schema of the server; text is
 //! a string; images, sounds and blobs are saved as artifacts, which the result names. Each failure
-//! of a call is an error that the model reads, whether the server refused the call, took too long or
-//! died, or its answer cannot be read or names no request. A server that died is started, or
+//! of a call is an error that the model reads, whether the server refused the call, took too long
+//! or died, or its answer cannot be read or names no request. A server that died is started, or
 //! connected to, again for the next call. A server over HTTP that has lost the session gets a new
 //! one, and the call is repeated in it.
 //!

@@ -162,8 +162,8 @@ impl<P, R> Server<P, R> {
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if the address is not a loopback address and the server has no
-    /// [`authorize`](Self::authorize) and is not [open to all](Self::open_to_all), or if the address
-    /// cannot be bound. Also the errors of [`router`](Self::router).
+    /// [`authorize`](Self::authorize) and is not [open to all](Self::open_to_all), or if the
+    /// address cannot be bound. Also the errors of [`router`](Self::router).
     pub async fn bind(self, address: impl tokio::net::ToSocketAddrs) -> Result<()> {
         let listener = TcpListener::bind(address).await.map_err(|error| {
             config(format!("the server cannot listen: {error}")).with_help("choose a free address")

@@ -13,7 +13,8 @@ const LIMITS: SchemaLimits = SchemaLimits {
 /// Keywords that OpenAI or Anthropic refuse in the schema of a tool outside of its properties.
 const INNER: [&str; 7] = ["anyOf", "not", "if", "then", "else", "enum", "const"];
 
-/// Returns a schema without references, `allOf`, `oneOf` and boolean schemas, in which each list has
+/// Returns a schema without references, `allOf`, `oneOf` and boolean schemas, in which each list
+/// has
 /// `items` and no object has both properties and alternatives. The result may accept more values;
 /// arguments and answers are validated later.
 ///

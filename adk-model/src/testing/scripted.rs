@@ -133,7 +133,8 @@ impl ScriptedModel {
     ///     // By the text of the prompt ...
     ///     .when(|request| request.prompt().contains("Paris"), Reply::new().text("Sunny."))
     ///     // ... and by the place, here the third element of an `each`.
-    ///     .when(|request| request.info.path.to_string().contains("each_1[2]"), Reply::new().text("Rain."))
+    ///     .when(|request| request.info.path.to_string().contains("each_1[2]"),
+    /// Reply::new().text("Rain."))
     ///     .on("writer")
     ///     .text("A cat sat.");
     /// ```
