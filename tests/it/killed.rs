@@ -11,7 +11,7 @@ use adk::model::{Model, ModelRequest, ModelStream};
 use adk::session::{MemoryStore, SessionStore};
 use adk::testing::ScriptedModel;
 use adk::{IntoInput, Needs, NoResources, Outcome, Runner, Workflow};
-use engine::Crashing;
+pub(crate) use engine::Crashing;
 use std::sync::Arc;
 
 /// A model that replies by the number of the turn, also in a process that resumes the run.

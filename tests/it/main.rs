@@ -18,6 +18,7 @@ mod killed;
 pub mod language;
 pub mod large;
 pub mod left_out;
+pub mod next_message;
 pub mod resources;
 pub mod scripted;
 pub mod secrets;

@@ -29,6 +29,12 @@ impl History {
         }
     }
 
+    /// Returns the part of the history before a place in the log.
+    pub(crate) fn before(mut self, place: u64) -> Self {
+        self.len = usize::try_from(place).unwrap_or(usize::MAX).min(self.len);
+        self
+    }
+
     /// Loads all events. If the store is outside of the process, a session holds in memory only the
     /// events that were appended since it was opened, such as the events of this run.
     ///

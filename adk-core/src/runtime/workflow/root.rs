@@ -18,7 +18,7 @@ pub(crate) fn prepare_root(agent: &dyn DynAgent, prepare: &mut Prepare<'_>) {
 pub(crate) async fn run_root(agent: &dyn DynAgent, cx: &mut Context) -> Result<()> {
     match root_team(agent) {
         None => run(agent, false, cx).await.map(drop),
-        Some(team) => team.begin(false, cx).await.map(drop),
+        Some(team) => team.begin(false, false, cx).await.map(drop),
     }
 }
 

@@ -3,7 +3,7 @@
 //! whole turn, since `bounds` counts them in this way.
 
 use super::agent::run;
-use super::continuing::continuing_member;
+use super::continuing::{continuing_member, receives_message};
 use super::team::{Member, Team};
 use crate::Flow;
 use crate::runtime::agent::DynAgent;
@@ -11,22 +11,25 @@ use crate::runtime::run::{Context, HandoverState, HandoverTarget};
 use crate::{BoxFuture, Name, Path, Result};
 
 impl<'a> Team<'a> {
-    /// Runs the turn. At the root of a run, the member that answered last continues.
+    /// Runs the turn. If it [receives the user's message](receives_message), the member that
+    /// answered last continues.
     ///
-    /// `begun` says whether the first member has begun already.
+    /// `begun` says whether the first member has begun already, and `is_in_closed` whether the team
+    /// is a step of a closed workflow.
     ///
     /// The future is boxed here: few agents have a team, but all would carry its future, and
     /// workflows may be nested deep.
     pub(crate) fn begin<'c>(
         self,
         begun: bool,
+        is_in_closed: bool,
         cx: &'c mut Context,
     ) -> BoxFuture<'c, Result<(Flow, Path)>>
     where
         'a: 'c,
     {
         Box::pin(async move {
-            let first = if cx.path().parent().is_none() {
+            let first = if receives_message(is_in_closed, cx) {
                 continuing_member(&self, cx).await?
             } else {
                 0

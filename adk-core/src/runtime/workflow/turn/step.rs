@@ -53,10 +53,13 @@ pub(crate) fn run_turn(
         let ran = match (before, team) {
             (Some(flow), _) => Ok(flow),
             (None, _) if repeats => Box::pin(resume::run_turns(agent, step.name, &mut cx)).await,
-            (None, Some(team)) => team.begin(is_root, &mut cx).await.map(|(flow, member)| {
-                by = Some(member);
-                flow
-            }),
+            (None, Some(team)) => {
+                let ended = team.begin(is_root, workflow.is_closed(), &mut cx).await;
+                ended.map(|(flow, member)| {
+                    by = Some(member);
+                    flow
+                })
+            }
             // A root agent is the whole tree, which has begun already.
             (None, None) => run(agent, is_root, &mut cx).await,
         };
