@@ -3,28 +3,22 @@ use adk::prelude::*;
 mod others {
     use adk::prelude::*;
 
-    /// Looks up.
-    #[tool]
-    pub fn look_up(text: &str) -> usize {
-        text.len()
-    }
-
-    pub fn plain() {}
-
-    pub struct Money;
+    /// Waits.
+    #[tool(confirm)]
+    pub fn pay() {}
 
     llm::agent! {
         pub expert -> answer: String { instruction: "Answer: {case}", transfer: [super::more::judge] }
-        pub looping -> answer: String { instruction: "Answer.", transfer: [looping, expert, expert, super::more::expert] }
-        pub first { instruction: "Answer.", transfer: [second] }
-        pub second { instruction: "Answer.", transfer: [first] }
+        pub cashier -> answer: String { instruction: "Pay.", transfer: [super::more::payer] }
     }
 }
 
 mod more {
-    adk::llm::agent! {
+    use adk::prelude::*;
+
+    llm::agent! {
         pub judge -> answer: String { instruction: "Judge {evidence}" }
-        pub expert { instruction: "Answer." }
+        pub payer -> sum: String { instruction: "Pay.", tools: [super::others::pay, adk::tools::exit_loop] }
     }
 }
 
@@ -37,23 +31,14 @@ workflow! {
 }
 
 workflow! {
-    pub Kinds(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer {question}.", transfer: [others::look_up, others::plain] }
-        agent other { instruction: "Answer.", transfer: [others::Money, others::missing] }
+    #[bounds(model_calls = 4)]
+    pub Paying() -> answer: String {
+        /// Answers.
+        agent clerk -> answer: String { instruction: "Answer.", transfer: [others::cashier], max_turns: 2 }
+        agent chief { instruction: "Ask.", tools: [agent(clerk)], max_turns: 2 }
 
         clerk;
-        other
-    }
-}
-
-workflow! {
-    pub Twice(question: String) -> answer: String {
-        agent clerk -> answer: String { instruction: "Answer.", transfer: [more::judge, more::judge, more::expert] }
-        agent other { instruction: "Answer.", transfer: [more::judge, others::expert] }
-
-        clerk;
-        other;
-        more::expert
+        chief
     }
 }
 

@@ -60,8 +60,6 @@ pub trait ItemFactDefaults {
     const AGENT_META: AgentMeta<'static> = NO_AGENT;
     /// A reference to the description of an agent.
     const AGENT_META_REF: &'static AgentMeta<'static> = &NO_AGENT;
-    /// The description of an agent to which another agent may hand over.
-    const TARGET_META: AgentMeta<'static> = NO_AGENT;
     /// The function that makes the JSON schema of the type.
     const SCHEMA: Option<MakeSchema> = None;
     /// The description of a tool. For a type that is not a tool, which [`IsTool`] reports, it
@@ -76,13 +74,10 @@ impl<T: Agent> ItemFacts<T> {
     pub const AGENT: bool = true;
     /// The description of the agent.
     pub const AGENT_META: AgentMeta<'static> = T::META;
-    /// A reference to the description of the agent. Agents of several macro calls that are tools of
-    /// each other form a cycle of constants, which rustc reports before any check runs. rustc shows
-    /// the next line first, so the remedy is on that line.
-    pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF; // help: take one out of `tools`
-    /// The description of the agent as a target of handovers. Agents of several macro calls that
-    /// hand over to each other form a cycle of constants, as for `tools`.
-    pub const TARGET_META: AgentMeta<'static> = T::META; // help: take the parent out of `transfer`, an agent may hand back anyway
+    /// A reference to the description of the agent. Agents of several macro calls that are tools or
+    /// targets of each other form a cycle of constants, which rustc reports before any check runs.
+    /// rustc shows the next line first, so the remedy is on that line.
+    pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF; // help: take one out of `tools` or `transfer`
 }
 
 /// The type of a name that has no type of its own, such as a function.

@@ -143,7 +143,7 @@ pub(super) struct TargetTokens {
 /// Returns a reference to the description of a target of transfers, under the name that the agent
 /// above it gives it.
 pub(super) fn target_meta(alias: &Ident, name: &str) -> TokenStream {
-    quote!(&__wire::ItemFacts::<#alias>::TARGET_META.named(#name))
+    quote!(const { &__wire::ItemFacts::<#alias>::AGENT_META_REF.named(#name) })
 }
 
 /// Returns whether a read with the type `ty` may find no value: for an `Option`, as for a
