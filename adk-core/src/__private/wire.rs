@@ -274,7 +274,7 @@ impl<T> AgentTooling<false> for T {
 /// An agent that an agent outside of a workflow may hand over to. A type that is not an agent,
 /// which [`IsTarget`] reports, has none.
 #[diagnostic::on_unimplemented(
-    message = "syntax: `{Self}` has no `Default`, so the agent that may hand over to it cannot make it",
+    message = "syntax: `{Self}` has no `Default`, so an agent of `llm::agent!` cannot make it",
     label = "cannot be in `transfer`",
     note = "implement `Default` for `{Self}`, or declare both in a workflow, the target as \
         `agent NAME: {Self};`"
