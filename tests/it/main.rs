@@ -25,6 +25,7 @@ pub mod secrets;
 pub mod sequence;
 pub mod teams;
 pub mod toolsets;
+pub mod transfers;
 pub mod turns;
 pub mod wire;
 #[path = "../support/wire_server/mod.rs"]

@@ -1,13 +1,20 @@
 use adk::prelude::*;
 
 workflow! {
-    pub Support(draft: String) -> answer: String {
+    pub Support(topic: String) -> answer: String {
         agent critic: agents::llm::critic;
-        agent clerk -> answer: String { instruction: "Answer, or hand it over.", transfer: [critic, summarizer] }
+        agent clerk -> answer: String { instruction: "Answer.", transfer: [critic, agents::llm::summarizer] }
 
         clerk;
-        agents::llm::summarizer;
         critic
+    }
+}
+
+workflow! {
+    pub Review(topic: String) -> opinion: String {
+        agent clerk -> opinion: String { instruction: "Review.", transfer: [agents::llm::second::critic] }
+
+        clerk
     }
 }
 

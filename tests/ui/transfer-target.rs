@@ -2,7 +2,7 @@ use adk::prelude::*;
 
 workflow! {
     pub Support(ticket: String) {
-        agent triage { instruction: "Sort {ticket}.", transfer: [biling, legal, agents::sales, triage, refunds, refunds, log] }
+        agent triage { instruction: "Sort {ticket}.", transfer: [biling, legal, triage, refunds, refunds, log] }
         agent billing { instruction: "Answer {ticket}.", transfer: [refunds] }
         agent refunds { instruction: "Answer {ticket}.", transfer: [closing] }
         agent closing { instruction: "Answer {ticket}.", transfer: [triage] }
@@ -11,10 +11,6 @@ workflow! {
         triage; billing; log;
         closing: loop(max = 2) < log as second >
     }
-}
-
-adk::llm::agent! {
-    pub alone { instruction: "Sort.", transfer: [billing, sales] }
 }
 
 fn main() {}

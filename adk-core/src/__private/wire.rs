@@ -74,10 +74,10 @@ impl<T: Agent> ItemFacts<T> {
     pub const AGENT: bool = true;
     /// The description of the agent.
     pub const AGENT_META: AgentMeta<'static> = T::META;
-    /// A reference to the description of the agent. Agents of several macro calls that are tools of
-    /// each other form a cycle of constants, which rustc reports before any check runs. rustc shows
-    /// the next line first, so the remedy is on that line.
-    pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF; // help: take one out of `tools`
+    /// A reference to the description of the agent. Agents of several macro calls that are tools or
+    /// targets of each other form a cycle of constants, which rustc reports before any check runs.
+    /// rustc shows the next line first, so the remedy is on that line.
+    pub const AGENT_META_REF: &'static AgentMeta<'static> = T::META_REF; // help: take one out of `tools` or `transfer`
 }
 
 /// The type of a name that has no type of its own, such as a function.
@@ -141,6 +141,22 @@ impl<T: Agent> IsAgent for T {
         Some(self)
     }
 }
+
+/// An agent of another module or crate in `transfer`. Only a path to [`IsTarget::YES`] requires
+/// the trait, so a wrong type is reported once.
+#[diagnostic::on_unimplemented(
+    message = "transfer-target: `{Self}` is not an agent",
+    label = "cannot be in `transfer`",
+    note = "declare it with `llm::agent! {{ ... }}`, put `#[agent]` on the function, or implement \
+        `Agent`; a `#[tool]` belongs in `tools: [...]`"
+)]
+pub trait IsTarget {
+    /// The unit value: an expansion names this constant to require the trait of a type.
+    const YES: () = ();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent> IsTarget for T {}
 
 /// A tool in `tools`. Only a path to [`IsTool::YES`] requires the trait, so a wrong type is
 /// reported once.
@@ -253,6 +269,38 @@ impl<T> AgentTooling<false> for T {
     fn make() -> Option<Arc<dyn DynTool>> {
         None
     }
+}
+
+/// An agent that an agent outside of a workflow may hand over to. A type that is not an agent,
+/// which [`IsTarget`] reports, has none.
+#[diagnostic::on_unimplemented(
+    message = "syntax: `{Self}` has no `Default`, so an agent of `llm::agent!` cannot make it",
+    label = "cannot be in `transfer`",
+    note = "implement `Default` for `{Self}`, or declare both in a workflow, the target as \
+        `agent NAME: {Self};`"
+)]
+pub trait MakeTarget<const AGENT: bool> {
+    /// Creates the agent.
+    fn make() -> Option<Arc<dyn DynAgent>>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Agent + Default + 'static> MakeTarget<true> for T {
+    fn make() -> Option<Arc<dyn DynAgent>> {
+        Some(Arc::new(T::default()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> MakeTarget<false> for T {
+    fn make() -> Option<Arc<dyn DynAgent>> {
+        None
+    }
+}
+
+/// Returns the targets of an agent, without those that could not be created.
+pub fn targets<const N: usize>(all: [Option<Arc<dyn DynAgent>>; N]) -> Vec<Arc<dyn DynAgent>> {
+    all.into_iter().flatten().collect()
 }
 
 /// Returns the tools of an agent, without those that could not be created.

@@ -93,15 +93,18 @@ pub struct AgentDescription {
 }
 
 enum DescriptionRepr {
-    Const(&'static AgentMeta<'static>),
+    Const(&'static AgentMeta<'static>, Vec<Arc<dyn DynAgent>>),
     Owned(Box<OwnedMeta>),
 }
 
 impl AgentDescription {
-    /// Creates the description that a macro declares.
-    pub const fn from_const(meta: &'static AgentMeta<'static>) -> Self {
+    /// Creates the description that a macro declares, of an agent that holds `sub_agents`.
+    pub const fn from_const(
+        meta: &'static AgentMeta<'static>,
+        sub_agents: Vec<Arc<dyn DynAgent>>,
+    ) -> Self {
         Self {
-            repr: DescriptionRepr::Const(meta),
+            repr: DescriptionRepr::Const(meta, sub_agents),
             announced: AnnouncedKeys::constant(meta),
         }
     }
@@ -140,18 +143,23 @@ impl AgentDescription {
 
     pub fn meta(&self) -> &AgentMeta<'_> {
         match &self.repr {
-            DescriptionRepr::Const(meta) => meta,
+            DescriptionRepr::Const(meta, _) => meta,
             DescriptionRepr::Owned(made) => made.borrow_dependent(),
         }
     }
 
-    /// Returns the sub-agents of an agent that is built at run time, in the order of
-    /// [`AgentMeta::transfer`]. Empty for an agent that a macro declares.
+    /// Returns the sub-agents that the agent holds, in the order of [`AgentMeta::transfer`]. Empty
+    /// for an agent of `workflow!`: the workflow holds them.
     pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
         match &self.repr {
-            DescriptionRepr::Const(_) => &[],
+            DescriptionRepr::Const(_, sub_agents) => sub_agents,
             DescriptionRepr::Owned(made) => &made.borrow_owner().borrow_owner().transfer,
         }
+    }
+
+    /// Returns whether a macro declares the agent.
+    pub fn is_const(&self) -> bool {
+        matches!(self.repr, DescriptionRepr::Const(..))
     }
 
     /// Returns the keys that the agent may write.

@@ -110,6 +110,7 @@ impl DynAgent for LlmAgent {
             model: self.settings.model.as_ref(),
             global: self.global.as_ref(),
             agents: self.description.sub_agents(),
+            is_declared: self.description.is_const(),
         }
     }
 }

@@ -67,6 +67,21 @@ pub(super) fn last_segment(path: &Path) -> Option<&Ident> {
     path.segments.last().map(|segment| &segment.ident)
 }
 
+/// Returns the name of the agent that a path leads to, its span, and the field of that name. The
+/// field is `None` for a keyword. A field with the span of the path would be one more target for
+/// editors.
+pub(super) fn name_of_path(path: &Path) -> (String, Span, Option<Ident>) {
+    let Some(last) = last_segment(path) else {
+        return (String::new(), Span::call_site(), None);
+    };
+    let name = snake_case(&unraw(last));
+    let mut named = field(&name, Span::call_site());
+    if name == unraw(last) && named.is_none() {
+        named = Some(last.clone());
+    }
+    (name, last.span(), named)
+}
+
 /// Returns a path as text: `crate::agents::critic`.
 pub(super) fn path_text(path: &Path) -> String {
     let start = if path.leading_colon.is_some() {

@@ -6,6 +6,7 @@ use super::names;
 use adk_spec::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use std::collections::{BTreeMap, HashMap};
+use syn::Path;
 
 /// The steps in the order of the spec.
 pub(super) struct Plan<'a> {
@@ -15,11 +16,20 @@ pub(super) struct Plan<'a> {
     /// Targets of transfers: agents that are parts of the workflow, but not steps. The checks fill
     /// them in.
     pub(super) targets: Vec<Step<'a>>,
-    /// Numbers of the declared agents, with the numbers of their targets of transfers.
-    pub(super) transfers: HashMap<usize, Vec<usize>>,
+    /// Numbers of the declared agents, with their targets of transfers.
+    pub(super) transfers: HashMap<usize, Vec<Target<'a>>>,
     /// Whether two paths lead to steps of the same name. Only const evaluation can decide whether
     /// they are the same agent.
     pub(super) alike: bool,
+}
+
+/// A target of transfers.
+#[derive(Clone, Copy)]
+pub(super) enum Target<'a> {
+    /// An agent of the workflow, by its number.
+    Declared(usize),
+    /// An agent of another module or crate.
+    Path(&'a Path),
 }
 
 pub(super) struct Step<'a> {
@@ -52,7 +62,17 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Creates the entry of a target of transfers.
+    /// Creates the entry of a target of transfers that a path leads to. Like a step, it has the
+    /// name of the path.
+    pub(super) fn target_path(path: &'a Path) -> Self {
+        let (name, span, field) = names::name_of_path(path);
+        Self {
+            field,
+            ..Self::new(name, span, StepKind::TargetPath(path), 0)
+        }
+    }
+
+    /// Creates the entry of a declared target of transfers.
     pub(super) fn target(decl: &'a Decl, number: usize) -> Self {
         let name = name_field(decl).unwrap_or_else(|| names::unraw(&decl.name));
         let field = Some(decl.name.clone());
@@ -94,6 +114,8 @@ pub(super) enum StepKind<'a> {
     Else,
     /// A target of transfers, by the number of the agent.
     Target(usize),
+    /// A target of transfers in another module or crate.
+    TargetPath(&'a Path),
     Break(&'a Break),
     Await(&'a Await),
     End,
@@ -186,16 +208,7 @@ impl<'a> Planner<'a> {
         let (name, span, field) = match (&run.alias, number) {
             (Some(alias), _) => (names::unraw(alias), alias.span(), Some(alias.clone())),
             (None, Some(_)) => (names::unraw(last), last.span(), Some(last.clone())),
-            // The path leads to the agent. A field with the span of the path would be one more
-            // target for editors.
-            (None, None) => {
-                let name = names::snake_case(&names::unraw(last));
-                let mut field = names::field(&name, Span::call_site());
-                if name == names::unraw(last) && field.is_none() {
-                    field = Some(last.clone());
-                }
-                (name, last.span(), field)
-            }
+            (None, None) => names::name_of_path(&run.path),
         };
         let own = number
             .and_then(|number| self.tree.items.agents.get(number))

@@ -27,3 +27,18 @@ workflow! {
         billing as second -> opinion
     }
 }
+
+workflow! {
+    /// Hands over to agents of another module and of another crate.
+    pub Elsewhere(question: String, draft: String) -> (answer: String, criticism: String) {
+        let answer: String = String::new();
+        let criticism: String = String::new();
+
+        agent clerk -> answer: String {
+            instruction: "Answer {question}, or hand it over.",
+            transfer: [others::desk, agents::llm::critic],
+        }
+
+        clerk
+    }
+}

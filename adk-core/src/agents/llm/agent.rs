@@ -72,7 +72,7 @@ pub struct LlmParts {
 impl LlmAgent {
     pub(crate) fn from_declaration(decl: &'static LlmDecl) -> Self {
         Self {
-            description: AgentDescription::from_const(&decl.meta),
+            description: AgentDescription::from_const(&decl.meta, (decl.sub_agents)()),
             instruction: decl.instruction.create(),
             global: decl.global_instruction.create().for_all(),
             output: decl.output.map(AgentOutput::from_declaration),
@@ -117,7 +117,8 @@ impl LlmAgent {
         }
     }
 
-    /// Returns the sub-agents, to which the agent may hand over.
+    /// Returns the sub-agents that the agent holds, to which it may hand over. A workflow holds the
+    /// sub-agents of the agents that it declares.
     pub fn sub_agents(&self) -> &[Arc<dyn DynAgent>] {
         self.description.sub_agents()
     }

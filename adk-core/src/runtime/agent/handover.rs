@@ -24,4 +24,7 @@ pub struct Handover<'a> {
     pub(crate) global: Option<&'a Arc<dyn PromptSource>>,
     /// Agents below this agent, if it holds them itself.
     pub(crate) agents: &'a [Arc<dyn DynAgent>],
+    /// Whether a macro declares the agent. The names inside a workflow below it are then the names
+    /// of that workflow only.
+    pub(crate) is_declared: bool,
 }

@@ -23,7 +23,10 @@ impl NameOwner {
     pub(super) fn from_step(step: &Step<'_>) -> Self {
         match step.kind {
             StepKind::Path(run) if run.alias.is_none() => Self::Path,
-            StepKind::Path(_) | StepKind::Declared(..) | StepKind::Target(_) => Self::Agent,
+            StepKind::Path(_)
+            | StepKind::Declared(..)
+            | StepKind::Target(_)
+            | StepKind::TargetPath(_) => Self::Agent,
             StepKind::Await(_) => Self::Await,
             _ => Self::Block,
         }

@@ -90,15 +90,24 @@ pub(super) fn steps(tree: &Workflow, plan: &mut Plan<'_>, report: &mut Diagnosti
     }
     // A target of transfers cannot be renamed with `as`, so the other step has to get a new name.
     for target in &plan.targets {
+        let help = match target.kind {
+            StepKind::TargetPath(path) => {
+                let (name, path) = (&target.name, path_text(path));
+                format!("declare this one under another name, as in `agent second_{name}: {path};`")
+            }
+            _ => "give this agent another name".to_owned(),
+        };
         match names.get(&target.name) {
             Some(taken) if !matches!(taken, NameOwner::Unnamed) => {
                 let fact = taken.describe(&target.name);
                 report.add(
                     Check::NameDuplicate,
                     target.span,
-                    format!("{fact}; help: give this agent another name"),
+                    format!("{fact}; help: {help}"),
                 );
             }
+            _ if matches!(target.kind, StepKind::TargetPath(_))
+                && check_reserved(&target.name, target.span, &help, report) => {}
             _ => drop(names.insert(target.name.clone(), NameOwner::Agent)),
         }
     }

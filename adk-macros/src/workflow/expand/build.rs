@@ -1,6 +1,6 @@
 //! Construction of a workflow: `Default`, and `new` if the caller supplies agents.
 
-use super::super::ast::{DeclKind, Toolset};
+use super::super::ast::{DeclKind, Run, Toolset};
 use super::super::names::without_span;
 use super::super::plan::{Step, StepKind};
 use super::block_callbacks;
@@ -174,8 +174,8 @@ fn field_value(i: usize, step: &Step<'_>) -> TokenStream {
             });
             quote!(__wire::block(|__of: &mut __wire::BlockDeclaration<'_>| { #(#declare)* }))
         }
-        StepKind::Path(run) => {
-            let (path, make) = (&run.path, code!("as __wire::Make<__Kind_{i}>>::make()"));
+        StepKind::Path(Run { path, .. }) | StepKind::TargetPath(path) => {
+            let make = code!("as __wire::Make<__Kind_{i}>>::make()");
             quote!(<(#path) #make)
         }
         _ => quote!(::core::default::Default::default()),

@@ -41,6 +41,7 @@ impl Expansion<'_> {
                     (crate::docs::description(&decl.attrs), ty, field)
                 }
                 StepKind::Path(run) => (None, run.path.to_token_stream(), field),
+                StepKind::TargetPath(path) => (None, path.to_token_stream(), field),
                 StepKind::Block(block) => {
                     let n = index(i);
                     let ty = match block.kind {

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, KeyDecl, Timeout, Tools};
 use super::super::names;
-use super::super::plan::StepKind;
+use super::super::plan::{StepKind, Target};
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
@@ -15,22 +15,28 @@ use quote::{ToTokens, quote};
 use syn::{Expr, ExprLit, Lit, Path};
 
 impl Expansion<'_> {
-    /// Returns references to the descriptions of the agents that an agent may transfer to.
-    fn targets(&self, number: usize) -> Vec<TokenStream> {
+    /// Returns the agents that an agent may transfer to. The workflow holds them.
+    fn targets(&self, number: usize) -> TargetTokens {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
-        let meta = |target: &usize| {
+        let meta = |target: &Target<'_>| {
             let (i, step) = self
                 .plan
                 .entries()
-                .find(|(_, step)| matches!(step.kind, StepKind::Target(n) if n == *target))?;
-            // An agent that the caller supplies has its name in this workflow.
-            let (alias, name) = (numbered_ident("Agent", i), &step.name);
+                .find(|(_, step)| match (step.kind, *target) {
+                    (StepKind::Target(n), Target::Declared(number)) => n == number,
+                    (StepKind::TargetPath(own), Target::Path(path)) => std::ptr::eq(own, path),
+                    _ => false,
+                })?;
+            // An agent that the workflow does not declare has its name in this workflow.
             Some(match self.placed_type(step) {
-                Some(_) => quote!(&__wire::ItemFacts::<#alias>::AGENT_META.named(#name)),
+                Some(_) => target_meta(&numbered_ident("Agent", i), &step.name),
                 None => self.meta(i, step),
             })
         };
-        targets.filter_map(meta).collect()
+        TargetTokens {
+            metas: targets.filter_map(meta).collect(),
+            made: Vec::new(),
+        }
     }
 
     /// Returns the agent that the workflow declares under that name.
@@ -126,6 +132,20 @@ impl Expansion<'_> {
     }
 }
 
+/// The targets of an agent's transfers.
+pub(super) struct TargetTokens {
+    /// References to their descriptions.
+    pub(super) metas: Vec<TokenStream>,
+    /// The code that creates the targets, if the agent holds them itself.
+    pub(super) made: Vec<TokenStream>,
+}
+
+/// Returns a reference to the description of a target of transfers, under the name that the agent
+/// above it gives it.
+pub(super) fn target_meta(alias: &Ident, name: &str) -> TokenStream {
+    quote!(const { &__wire::ItemFacts::<#alias>::AGENT_META_REF.named(#name) })
+}
+
 /// Returns whether a read with the type `ty` may find no value: for an `Option`, as for a
 /// parameter.
 fn optional(ty: &impl ToTokens) -> TokenStream {
@@ -154,13 +174,12 @@ pub(super) struct Declaration<'a> {
 }
 
 impl Declaration<'_> {
-    /// Returns the const that describes the agent. `targets` are the descriptions of its targets of
-    /// transfers.
+    /// Returns the const that describes the agent. `targets` are its targets of transfers.
     pub(super) fn expand(
         &self,
         owner: &Ident,
         id: &TokenStream,
-        targets: &[TokenStream],
+        targets: &TargetTokens,
         agents: &dyn Fn(&Path) -> Option<OwnAgent>,
     ) -> TokenStream {
         let Self {
@@ -303,12 +322,13 @@ impl Declaration<'_> {
 }
 
 /// Returns the methods that describe what the agent may do besides its calls of the model.
-fn more_facts(fields: &Fields, targets: &[TokenStream]) -> TokenStream {
+fn more_facts(fields: &Fields, TargetTokens { metas, made }: &TargetTokens) -> TokenStream {
     let more_tools = fields.tools.more.then(|| quote!(.more_tools()));
     let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
     let limits = call_limits(fields);
-    let transfer = (!targets.is_empty()).then(|| quote!(.transfer(&[#(#targets),*])));
-    quote!(#more_tools #callbacks #limits #transfer)
+    let transfer = (!metas.is_empty()).then(|| quote!(.transfer(&[#(#metas),*])));
+    let held = (!made.is_empty()).then(|| quote!(.sub_agents(|| __wire::targets([#(#made),*]))));
+    quote!(#more_tools #callbacks #limits #transfer #held)
 }
 
 /// Returns the settings of a model call that const evaluation can read: texts and numbers.

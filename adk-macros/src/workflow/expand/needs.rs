@@ -32,9 +32,9 @@ impl Expansion<'_> {
     }
 }
 
-/// Returns the bound for an agent of `llm::agent!`, on the resources of its tools.
-pub(super) fn agent_needs(name: &Ident, tools: Vec<Ident>) -> TokenStream {
-    let bounds: Vec<_> = tools.into_iter().map(bound).collect();
+/// Returns the bound for an agent of `llm::agent!`, on the resources of its tools and targets.
+pub(super) fn agent_needs(name: &Ident, required: Vec<Ident>) -> TokenStream {
+    let bounds: Vec<_> = required.into_iter().map(bound).collect();
     let says = needs_impl(name, &bounds);
     let needs = says.is_some().then(|| {
         quote! {

@@ -2,12 +2,13 @@
 
 use super::super::ast::{Decl, DeclKind, Fields, KeyDecl};
 use super::super::names;
-use super::declared::Declaration;
+use super::declared::{Declaration, TargetTokens, target_meta};
 use super::fields::tool_types;
-use super::needs;
+use super::functions::raise_functions;
+use super::{needs, numbered_ident};
 use crate::code::code;
 use crate::{facade, place};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use std::collections::HashSet;
 
@@ -91,24 +92,47 @@ fn agent(decl: &Decl, output: Option<&KeyDecl>, fields: &Fields) -> TokenStream 
         fields,
         is_refused: false,
     };
-    let declares = own.expand(name, &place::definition(&text), &[], &|_| None);
+    let mut required = tool_types(0, fields, &|_| None);
+    let (target_items, targets) = targets(fields, &mut required);
+    let declares = own.expand(name, &place::definition(&text), &targets, &|_| None);
     let (types, deprecated) = (
         super::block_keys::agent_types(name, output),
         super::allow_deprecated(&decl.attrs),
     );
-    let (impls, needs) = (
-        impls(name),
-        needs::agent_needs(name, tool_types(0, fields, &|_| None)),
-    );
+    let (impls, needs) = (impls(name), needs::agent_needs(name, required));
     quote! {
         #deprecated
         const _: () = {
+            #target_items
             #declares
             #types
             #impls
             #needs
         };
     }
+}
+
+/// Returns the types and checks of the targets of transfers, and the targets, which the agent holds
+/// itself. Adds the types to `required`.
+fn targets(fields: &Fields, required: &mut Vec<Ident>) -> (TokenStream, TargetTokens) {
+    let mut items = TokenStream::new();
+    let (mut metas, mut made) = (Vec::new(), Vec::new());
+    for (i, path) in fields.transfer.iter().enumerate() {
+        let alias = numbered_ident("Target", i);
+        // Only this mention has a bound, so that a path that is not an agent is reported once.
+        items.extend(quote! {
+            type #alias = #path;
+            const _: () = <(#path) as __wire::IsTarget>::YES;
+        });
+        let (name, ..) = names::name_of_path(path);
+        metas.push(target_meta(&alias, &name));
+        made.push(quote!(
+            <#alias as __wire::MakeTarget<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()
+        ));
+        required.push(alias);
+    }
+    items.extend(raise_functions("agent", 0, fields.transfer.iter()));
+    (items, TargetTokens { metas, made })
 }
 
 /// Returns the impls of an agent other than its declaration.

@@ -39,6 +39,7 @@ impl Expansion<'_> {
                 all.extend(is_kind());
                 if self.path_checked_at_run(step).is_none() {
                     let is = match step.kind {
+                        StepKind::TargetPath(_) => quote!(IsTarget),
                         StepKind::Declared(..) | StepKind::Target(_) => quote!(Supplied),
                         _ => quote!(IsAgent),
                     };
@@ -61,8 +62,9 @@ impl Expansion<'_> {
     /// Returns the type of an agent that has its own description, or `None`.
     pub(super) fn placed_type(&self, step: &Step<'_>) -> Option<TokenStream> {
         match (step.kind, self.decl(step)) {
-            (StepKind::Path(_), _) if self.is_refused(step) => None,
+            (StepKind::Path(_) | StepKind::TargetPath(_), _) if self.is_refused(step) => None,
             (StepKind::Path(run), _) => Some(run.path.to_token_stream()),
+            (StepKind::TargetPath(path), _) => Some(path.to_token_stream()),
             (_, Some(DeclKind::Supplied { ty })) => Some(ty.to_token_stream()),
             _ => None,
         }
@@ -183,7 +185,7 @@ impl Expansion<'_> {
                 let (made, renames) = (of_agent(instance), renames(run));
                 quote!(#made #renames)
             }
-            StepKind::Await(_) | StepKind::Target(_) => of_agent(false),
+            StepKind::Await(_) | StepKind::Target(_) | StepKind::TargetPath(_) => of_agent(false),
             StepKind::Block(block) => {
                 let made = of_kind(self.block(i, step, block, items));
                 let description =

@@ -127,7 +127,7 @@ impl Expansion<'_> {
         let targets = self
             .plan
             .entries()
-            .filter(|(_, step)| matches!(step.kind, StepKind::Target(_)));
+            .filter(|(_, step)| matches!(step.kind, StepKind::Target(_) | StepKind::TargetPath(_)));
         let arms = targets.filter_map(|(i, step)| {
             let (name, agent) = (&step.name, self.value(i, step, &step.field_use()?));
             Some(quote!(#name => #agent,))

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Block, BlockKind, Decl, DeclKind, Key, KeyDecl, Node, Run, Workflow};
 use super::super::names;
-use super::super::plan::Plan;
+use super::super::plan::{Plan, Target};
 
 pub(super) fn text(workflow: &Workflow, plan: &Plan<'_>) -> String {
     let inputs: Vec<_> = workflow
@@ -149,12 +149,18 @@ impl Tree<'_> {
     /// Returns the targets of an agent's transfers, and their targets.
     fn targets(&self, number: usize) -> Vec<Line> {
         let targets = self.plan.transfers.get(&number).into_iter().flatten();
-        let line = |target: &usize| {
-            let decl = self.decl(*target)?;
-            let text = format!("transfer to {}{}", decl.name, output(decl));
+        let line = |target: &Target<'_>| {
+            let (text, below) = match *target {
+                Target::Declared(number) => {
+                    let decl = self.decl(number)?;
+                    let text = format!("{}{}", decl.name, output(decl));
+                    (text, self.targets(number))
+                }
+                Target::Path(path) => (names::path_text(path), Vec::new()),
+            };
             Some(Line {
-                text,
-                below: self.targets(*target),
+                text: format!("transfer to {text}"),
+                below,
             })
         };
         targets.filter_map(line).collect()

@@ -29,6 +29,35 @@ pub mod agents {
     }
 }
 
+/// Agents that hand over to agents of other modules.
+pub mod desk {
+    /// Counts the bills.
+    #[adk::tool]
+    fn count(text: &str) -> usize {
+        text.len()
+    }
+
+    adk::llm::agent! {
+        /// Answers questions about bills.
+        pub clerk -> answer: String {
+            instruction: "Answer {question}.",
+            transfer: [experts::lawyer, auditor],
+            tools: [count],
+            max_turns: 3,
+        }
+        /// Audits.
+        pub auditor -> answer: String { instruction: "Audit {question}." }
+    }
+
+    /// Agents below others.
+    pub mod experts {
+        adk::llm::agent! {
+            /// Knows the law.
+            pub lawyer -> answer: String { instruction: "Advise on {question}, {user:country?}." }
+        }
+    }
+}
+
 workflow! {
     /// Drafts a story in two steps.
     pub Drafting(topic: String, tone: String = "plain") -> draft: String {

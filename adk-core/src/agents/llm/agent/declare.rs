@@ -5,6 +5,7 @@ use super::conversation::{Compaction, IncludeContents};
 use super::instruction::Instruction;
 use crate::encode::to_json;
 use crate::model::{GenerationConfig, ModelRef};
+use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{
@@ -73,6 +74,8 @@ pub struct LlmDecl {
     pub(crate) disallow_transfer: (bool, bool),
     /// Creates the tools.
     pub tools: fn() -> Vec<Arc<dyn DynTool>>,
+    /// Creates the agents to which the agent may hand over, if no workflow holds them.
+    pub(crate) sub_agents: fn() -> Vec<Arc<dyn DynAgent>>,
     /// Creates the declared settings.
     pub settings: fn() -> LlmSettings,
 }
@@ -91,6 +94,7 @@ impl LlmDecl {
             answer_attempts: ANSWER_ATTEMPTS,
             disallow_transfer: (false, false),
             tools: Vec::new,
+            sub_agents: Vec::new,
             settings: LlmSettings::default,
         }
     }
@@ -256,6 +260,9 @@ impl LlmDecl {
     setters! { [const]
         /// Sets the function that creates the tools.
         tools(tools: fn() -> Vec<Arc<dyn DynTool>>) = tools;
+        /// Sets the function that creates the agents to which the agent may hand over, in the order
+        /// of their descriptions.
+        sub_agents(agents: fn() -> Vec<Arc<dyn DynAgent>>) = agents;
         /// Sets the function that creates the settings.
         settings(settings: fn() -> LlmSettings) = settings;
     }

@@ -83,26 +83,30 @@ impl<'a> Team<'a> {
         if !hand.decides {
             return;
         }
+        let below = agent.meta().transfer;
         let held: Vec<(Name, &'a dyn DynAgent)> = match hand.agents {
-            [] => {
-                let below = agent.meta().transfer.iter();
-                below
-                    .filter_map(|meta| Some((Name::shared(meta.name), find(meta)?)))
-                    .collect()
-            }
+            [] => below
+                .iter()
+                .filter_map(|meta| Some((Name::shared(meta.name), find(meta)?)))
+                .collect(),
             agents => agents
                 .iter()
-                .map(|agent| (Name::shared(agent.meta().name), &**agent as _))
+                .enumerate()
+                .map(|(at, agent)| {
+                    // The agent above decides the name, as a workflow names its steps.
+                    let name = below.get(at).map_or(agent.meta().name, |meta| meta.name);
+                    (Name::shared(name), &**agent as _)
+                })
                 .collect(),
         };
-        let found = hand.agents.is_empty();
+        let is_declared = hand.agents.is_empty() || hand.is_declared;
         for (name, agent) in held {
             // The names of a checked tree are unique; for a hand-made tree this check prevents a
             // cycle.
             if self.members.iter().all(|member| member.name != name) {
                 let (hand, is_closed) = (
                     agent.handover_dyn(),
-                    found && agent.meta().kind == AgentKind::Workflow,
+                    is_declared && agent.meta().kind == AgentKind::Workflow,
                 );
                 self.members.push(Member {
                     agent,
