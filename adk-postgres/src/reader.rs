@@ -106,18 +106,21 @@ pub(crate) async fn list(
     connection: &mut PgConnection,
     app: &str,
     user: Option<&str>,
+    prefix: &str,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
     // There are two conditions, because one for both cases might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
             rows!(
-                r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+                r#"s.user_id = $2 AND starts_with(s.id, $3)
+                ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
             )
         }
         None => {
             rows!(
-                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C",
+                r#"$2::text IS NULL AND starts_with(s.id, $3)
+                ORDER BY s.update_time, s.user_id COLLATE "C",
                 s.id COLLATE "C""#
             )
         }
@@ -125,6 +128,7 @@ pub(crate) async fn list(
     let found = sqlx::query(sql)
         .bind(app)
         .bind(user)
+        .bind(prefix)
         .fetch_all(connection)
         .await
         .doing(what)?;
