@@ -211,6 +211,16 @@ pub async fn events_are_returned_unchanged(place: &dyn DynPlace) {
         (EventFilter::new().places(50..60), &[]),
         (EventFilter::new().places(0..5).last(2), &["3", "4"]),
         (since(3).places(2..5), &["3", "4"]),
+        (EventFilter::new().first(2), &["0", "1"]),
+        (EventFilter::new().first(0), &[]),
+        (since(8).first(1), &["8"]),
+        (since(8).first(5), &["8", "9"]),
+        (since(0).first(1), &["0"]),
+        (since(10).first(5), &[]),
+        (since(3).places(2..5).first(1), &["3"]),
+        (since(3).places(5..9).first(2), &["5", "6"]),
+        (EventFilter::new().places(4..9).first(2), &["4", "5"]),
+        (since(2).first(4).last(2), &["4", "5"]),
     ] {
         let part = read(store, &key, filter.clone()).await;
         assert_eq!(texts(&part), found, "{filter:?}");

@@ -239,7 +239,7 @@ impl Session {
     pub(super) fn snapshot(&self, filter: &EventFilter) -> SessionSnapshot {
         let len = self.len();
         let places = filter.places_of(len);
-        let (mut first, end) = (places.start, places.end);
+        let (mut first, mut end) = (places.start, places.end);
         // Time never runs backwards in a log.
         let later = |place: usize| {
             self.event(place)
@@ -255,6 +255,9 @@ impl Session {
             }
         }
         first = first.max(low);
+        if let Some(most) = filter.most_from_first() {
+            end = end.min(first.saturating_add(most));
+        }
         if let Some(most) = filter.most() {
             first = first.max(end.saturating_sub(most));
         }
