@@ -179,9 +179,10 @@ impl RpcCall {
             request.status,
             TaskState::Rejected | TaskState::AuthRequired
         );
-        let total_size = match can_match {
-            true => self.runner.count_runs(&filter).await?,
-            false => 0,
+        let total_size = if can_match {
+            self.runner.count_runs(&filter).await?
+        } else {
+            0
         };
         if !request.page_token.is_empty() {
             let parts = request.page_token.split_once('.');
@@ -197,9 +198,10 @@ impl RpcCall {
             filter.after_change = Some(after);
         }
         let size = size as usize;
-        let mut runs = match can_match {
-            true => self.runner.runs(&filter.limit(size + 1)).await?,
-            false => Vec::new(),
+        let mut runs = if can_match {
+            self.runner.runs(&filter.limit(size + 1)).await?
+        } else {
+            Vec::new()
         };
         let has_more = runs.len() > size;
         runs.truncate(size);
