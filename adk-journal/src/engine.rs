@@ -306,7 +306,8 @@ pub trait RunRegistry: Send + Sync {
     fn release(&self, claim: ClaimId);
 
     /// Returns the runs of an app that a filter selects, in the order of their ids, which is the
-    /// order in which the runs began.
+    /// order in which the runs began, or [by change](RunFilter::by_change). The store reads no
+    /// other runs: the whole filter is in its query.
     ///
     /// # Errors
     /// When the store fails.
@@ -315,6 +316,20 @@ pub trait RunRegistry: Send + Sync {
         app: &'a str,
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>>;
+
+    /// Returns the number of runs that a filter selects. The default lists them; a store that can
+    /// counts them in its query.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        let runs = self.runs(app, filter);
+        Box::pin(async move { Ok(runs.await?.len()) })
+    }
 
     /// Returns the runs of all [tenants](RunRecord::tenant_of) of an app that a filter selects.
     /// Runners poll this method for [ready](RunFilter::ready) runs.
@@ -490,6 +505,14 @@ impl dyn Engine {
         match self.registry() {
             Some(registry) => registry.runs(app, filter).await,
             None => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the number of runs that a filter selects; 0 without a registry.
+    pub async fn count_runs(&self, app: &str, filter: &RunFilter) -> Result<usize> {
+        match self.registry() {
+            Some(registry) => registry.count_runs(app, filter).await,
+            None => Ok(0),
         }
     }
 

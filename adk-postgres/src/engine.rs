@@ -10,13 +10,13 @@ use crate::{PostgresStore, Shared, journal, keys};
 use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
     Journal, KeyBinding, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, refuse,
-    to_text,
+    RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Waiting, refuse, to_text,
 };
 use adk_journal::session::{Location, SessionKey};
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
-use adk_store::lists::Whose;
+use adk_store::lists::{self, Whose};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -342,6 +342,22 @@ impl RunRegistry for PostgresStore {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.list(Whose::App, app, filter)
+    }
+
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        if filter.state == RunState::Ready {
+            let runs = self.runs(app, filter);
+            return Box::pin(async move { Ok(runs.await?.len()) });
+        }
+        let wanted = (app.to_owned(), filter.clone());
+        let count = self.0.call_with(wanted, |connection, (app, filter)| {
+            Box::pin(lists::count(connection, (Whose::App, app), filter))
+        });
+        Box::pin(count)
     }
 
     fn runs_of_tenants<'a>(

@@ -106,18 +106,21 @@ pub(crate) async fn list(
     connection: &mut PgConnection,
     app: &str,
     user: Option<&str>,
+    prefix: &str,
 ) -> Result<Vec<SessionSnapshot>> {
     let what = "list the sessions";
     // There are two conditions, because one for both cases might scan all sessions of the app.
     let sql = match user {
         Some(_) => {
             rows!(
-                r#"s.user_id = $2 ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
+                r#"s.user_id = $2 AND starts_with(s.id, $3)
+                ORDER BY s.update_time, s.user_id COLLATE "C", s.id COLLATE "C""#
             )
         }
         None => {
             rows!(
-                r#"$2::text IS NULL ORDER BY s.update_time, s.user_id COLLATE "C",
+                r#"$2::text IS NULL AND starts_with(s.id, $3)
+                ORDER BY s.update_time, s.user_id COLLATE "C",
                 s.id COLLATE "C""#
             )
         }
@@ -125,6 +128,7 @@ pub(crate) async fn list(
     let found = sqlx::query(sql)
         .bind(app)
         .bind(user)
+        .bind(prefix)
         .fetch_all(connection)
         .await
         .doing(what)?;
@@ -152,7 +156,11 @@ pub(crate) async fn snapshot(
         return Ok(Found::NeedsPlaces);
     }
     let (number, len, updated) = (row.number, row.len, row.updated);
-    let places = filter.places_of(len);
+    let mut places = filter.places_of(len);
+    if let Some(first) = filter.most_from_first() {
+        let start = place_since(connection, number, places.clone(), filter.since_micros()).await?;
+        places = start..start.saturating_add(first).min(places.end);
+    }
     let wanted = places.start as u64..places.end as u64;
     let found = match count_since(connection, key, filter).await? {
         Some(0) => Vec::new(),
@@ -185,7 +193,8 @@ async fn count_since(
     filter: &EventFilter,
 ) -> Result<Option<i64>> {
     let most = filter.most().and_then(|most| i64::try_from(most).ok());
-    if filter.since_micros() == 0 || most == Some(0) {
+    // The oldest events are selected by their places.
+    if filter.since_micros() == 0 || most == Some(0) || filter.most_from_first().is_some() {
         return Ok(most);
     }
     let sql = "SELECT count(*) FROM (SELECT 1 FROM events
@@ -200,6 +209,39 @@ async fn count_since(
         .await
         .doing("count the events of a session")
         .map(Some)
+}
+
+/// Returns the first of these places of a log whose event has that time or a later one. Time never
+/// runs backwards in a log, so the query halves the log.
+async fn place_since(
+    connection: &mut PgConnection,
+    number: i64,
+    within: Range<usize>,
+    since: u64,
+) -> Result<usize> {
+    if since == 0 {
+        return Ok(within.start);
+    }
+    let sql = "WITH RECURSIVE halves (low, high) AS (SELECT $2::bigint, $3::bigint
+            UNION ALL SELECT CASE WHEN m.is_before THEN m.place + 1 ELSE h.low END,
+                CASE WHEN m.is_before THEN h.high ELSE m.place END
+            FROM halves h CROSS JOIN LATERAL (
+                SELECT l.place, l.time < $4 AS is_before FROM adkw_log l
+                WHERE l.session = $1 AND l.place = h.low + (h.high - h.low) / 2) m
+            WHERE h.low < h.high)
+        SELECT max(low) FROM halves";
+    let query = sqlx::query_scalar(sql)
+        .bind(number)
+        .bind(places(within.start as u64))
+        .bind(places(within.end as u64))
+        .bind(time(since));
+    let found: i64 = query
+        .fetch_one(connection)
+        .await
+        .doing("search the events of a session")?;
+    Ok(usize::try_from(found)
+        .unwrap_or(within.end)
+        .clamp(within.start, within.end))
 }
 
 /// Clamps a time to the range of Postgres.

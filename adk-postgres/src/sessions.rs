@@ -143,18 +143,21 @@ impl SessionStore for PostgresStore {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        let (app, user) = (app.to_owned(), user.map(str::to_owned));
-        if [Some(&app), user.as_ref()]
+        let (app, user, prefix) = (app.to_owned(), user.map(str::to_owned), prefix.to_owned());
+        if [Some(&app), user.as_ref(), Some(&prefix)]
             .into_iter()
             .flatten()
             .any(|id| has_nul(id))
         {
             return Box::pin(std::future::ready(Ok(Vec::new())));
         }
-        let list = self.0.call_with((app, user), |connection, (app, user)| {
-            Box::pin(reader::list(connection, app, user.as_deref()))
-        });
+        let list = self
+            .0
+            .call_with((app, user, prefix), |connection, (app, user, prefix)| {
+                Box::pin(reader::list(connection, app, user.as_deref(), prefix))
+            });
         Box::pin(list)
     }
 

@@ -360,6 +360,14 @@ impl RunRegistry for Restate {
         Box::pin(async move { self.0.registry()?.runs(app, filter).await })
     }
 
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move { self.0.registry()?.count_runs(app, filter).await })
+    }
+
     fn runs_of_tenants<'a>(
         &'a self,
         app: &'a str,

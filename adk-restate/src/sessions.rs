@@ -106,8 +106,9 @@ impl SessionStore for Detached {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        self.local.count(self.store.list(app, user))
+        self.local.count(self.store.list(app, user, prefix))
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {

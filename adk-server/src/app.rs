@@ -10,6 +10,7 @@ mod runs;
 mod start;
 
 pub use access::{Authorize, Caller};
+pub(crate) use follow::stored_page;
 pub use follow::{RunItem, stored_events};
 pub use http::{Answer, Body, RunQuery, RunQueryParam, parse_body, parse_run_query, sse_response};
 pub use limits::{Limits, StreamPermit};

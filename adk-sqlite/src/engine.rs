@@ -11,12 +11,13 @@ use crate::writer::Db;
 use adk_journal::engine::{
     Body, Claim, ClaimCheck, ClaimId, ClaimedRun, Done, Draft, DrivenRun, DueWaits, Engine,
     Journal, KeyBinding, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter, RunInfo,
-    RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting,
+    RunRecord, RunRegistry, RunState, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry,
+    Waiting,
 };
 use adk_journal::session::Location;
 use adk_model::model::Usage;
 use adk_model::{BoxFuture, Result, RunId};
-use adk_store::lists::Whose;
+use adk_store::lists::{self, Whose};
 use adk_store::runs::step;
 use adk_store::{complete, waits};
 use rusqlite::Connection;
@@ -193,6 +194,22 @@ impl RunRegistry for SqliteStore {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
         self.list(Whose::App, app, filter)
+    }
+
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        if filter.state == RunState::Ready {
+            let runs = self.runs(app, filter);
+            return Box::pin(async move { Ok(runs.await?.len()) });
+        }
+        let (app, filter) = (app.to_owned(), filter.clone());
+        Box::pin(self.0.reader.read(move |connection: &Connection| {
+            let whose = (Whose::App, &*app);
+            complete(lists::count(&mut Statements(connection), whose, &filter))
+        }))
     }
 
     fn runs_of_tenants<'a>(

@@ -183,6 +183,39 @@ fn count_since(connection: &Connection, key: &SessionKey, since: u64, most: i64)
 const COUNT_SINCE: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     WHERE app_name = ?1 AND user_id = ?2 AND session_id = ?3 AND timestamp >= ?4 LIMIT ?5)";
 
+/// Returns the first place of a log of `len` events, from `start` on, whose event has that time or
+/// a later one. Time never runs backwards in a log, so the search halves the log.
+fn place_since(
+    connection: &Connection,
+    number: i64,
+    len: u64,
+    start: u64,
+    since: u64,
+) -> Result<u64> {
+    let what = "search the events of a session";
+    if since == 0 {
+        return Ok(start);
+    }
+    let mut time = connection.prepare_cached(TIME_AT).doing(what)?;
+    let (mut low, mut high) = (start, len);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let micros = time
+            .query_row(params![number, middle], |row| row.get::<_, Option<u64>>(0))
+            .doing(what)?;
+        if micros.is_some_and(|micros| micros >= since) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    Ok(low)
+}
+
+const TIME_AT: &str = "SELECT coalesce((SELECT micros FROM adkw_tail
+        WHERE session = ?1 AND place = ?2), (SELECT micros FROM adkw_log
+        WHERE session = ?1 AND place = ?2))";
+
 /// Returns how many events are still to be read after `found` events. A negative `most`, for all
 /// events, stays negative.
 fn remaining(most: i64, found: usize) -> i64 {
@@ -393,13 +426,17 @@ pub(crate) fn snapshot(
     let own = own.into_keys()?;
     let all = row(connection, &key, number, len, updated, own)?.into_state();
     let whole = usize::try_from(len + unplaced).unwrap_or(usize::MAX);
-    let places = filter.places_of(whole);
+    let mut places = filter.places_of(whole);
     let (most, since) = (
         filter.most().and_then(|most| i64::try_from(most).ok()),
         filter.since_micros(),
     );
     let mut most = most.unwrap_or(-1);
-    if since > 0 {
+    if let Some(first) = filter.most_from_first() {
+        let start = place_since(connection, number, len, places.start as u64, since)?;
+        let start = usize::try_from(start).unwrap_or(usize::MAX).min(places.end);
+        places = start..start.saturating_add(first).min(places.end);
+    } else if since > 0 {
         most = count_since(connection, &key, since, most)?;
     }
     let range = places.start as u64..places.end as u64;
@@ -604,6 +641,7 @@ mod tests {
                 placed_sql(TABLES[0]),
                 placed_sql(TABLES[1]),
                 COUNT_SINCE.to_owned(),
+                TIME_AT.to_owned(),
             ];
             let steps_of = |sql: &String| {
                 connection
@@ -643,13 +681,22 @@ mod tests {
                 50,
             ),
             read("the first page", EventFilter::new().places(0..50), 50),
+            read("the oldest", EventFilter::new().first(1), 1),
+            read(
+                "the oldest of the last second",
+                EventFilter::new().since(second).first(1),
+                1,
+            ),
         ]
     }
 
     #[test]
     fn a_page_costs_the_same_in_a_long_session() {
-        let (short, long) = (steps(200), steps(20_000));
+        let (mut short, mut long) = (steps(200), steps(20_000));
         assert!(short.iter().all(|(_, steps)| *steps > 20), "{short:?}");
+        // The search for a time halves the log: 7 more halves for 100 times the events.
+        let halves = (short.pop().unwrap(), long.pop().unwrap());
+        assert!(halves.1.1 < 2 * halves.0.1, "{halves:?}");
         assert_eq!(short, long);
     }
 

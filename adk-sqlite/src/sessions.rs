@@ -11,7 +11,8 @@ use adk_journal::session::{
 };
 use adk_journal::{Event, StateDelta};
 use adk_model::{BoxFuture, ErrorKind, Result, StoreErrorKind};
-use adk_store::sessions::Found;
+use adk_store::sessions::{Found, prefix_end};
+use rusqlite::types::Value as SqlValue;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -112,26 +113,15 @@ impl SessionStore for SqliteStore {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         let (app, user) = (app.to_owned(), user.map(str::to_owned));
-        Box::pin(self.0.reader.read(move |connection| {
-            let what = "list the sessions";
-            let mut statement = connection
-                .prepare_cached(list_sql(user.is_some()))
-                .doing(what)?;
-            let rows = statement.query_map(params![app, user], |row| {
-                Ok(SessionKey::new(
-                    app.clone(),
-                    row.get::<_, String>(0)?,
-                    row.get::<_, String>(1)?,
-                ))
-            });
-            let mut all = Vec::new();
-            for row in rows.doing(what)? {
-                all.extend(listed_session(connection, row.doing(what)?)?);
-            }
-            Ok(all)
-        }))
+        let prefix = prefix.to_owned();
+        Box::pin(
+            self.0
+                .reader
+                .read(move |connection| list(connection, &app, user.as_deref(), &prefix)),
+        )
     }
 
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
@@ -147,14 +137,38 @@ impl SessionStore for SqliteStore {
     }
 }
 
+/// Lists the sessions of an app or of a user whose ids begin with a prefix.
+pub(crate) fn list(
+    connection: &Connection,
+    app: &str,
+    user: Option<&str>,
+    prefix: &str,
+) -> Result<Vec<SessionSnapshot>> {
+    let what = "list the sessions";
+    // An empty blob sorts after every text.
+    let end = prefix_end(prefix).map_or_else(|| SqlValue::Blob(Vec::new()), SqlValue::Text);
+    let mut statement = connection
+        .prepare_cached(list_sql(user.is_some()))
+        .doing(what)?;
+    let rows = statement.query_map(params![app, user, prefix, end], |row| {
+        let (user, id): (String, String) = (row.get(0)?, row.get(1)?);
+        Ok(SessionKey::new(app, user, id))
+    });
+    let mut all = Vec::new();
+    for row in rows.doing(what)? {
+        all.extend(listed_session(connection, row.doing(what)?)?);
+    }
+    Ok(all)
+}
+
 /// Returns the query for the sessions of an app or of a user. There are two queries, because one
 /// condition for both would scan all sessions of the app.
-fn list_sql(of_user: bool) -> &'static str {
+pub(crate) fn list_sql(of_user: bool) -> &'static str {
     if of_user {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND user_id = ?2 AND id >= ?3 AND id < ?4
             ORDER BY update_time, user_id, id"
     } else {
-        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL
+        "SELECT user_id, id FROM sessions WHERE app_name = ?1 AND ?2 IS NULL AND id >= ?3 AND id < ?4
             ORDER BY update_time, user_id, id"
     }
 }
@@ -327,13 +341,13 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         crate::schema::prepare(&connection).unwrap();
         for (of_user, found) in [
-            (true, "(app_name=? AND user_id=?)"),
+            (true, "(app_name=? AND user_id=? AND id>? AND id<?)"),
             (false, "(app_name=?)"),
         ] {
             let sql = format!("EXPLAIN QUERY PLAN {}", list_sql(of_user));
             let mut statement = connection.prepare(&sql).unwrap();
             let steps = statement
-                .query_map(["app", "u"], |row| row.get::<_, String>(3))
+                .query_map(["app", "u", "", ""], |row| row.get::<_, String>(3))
                 .unwrap();
             let steps: Vec<_> = steps.map(Result::unwrap).collect();
             assert!(

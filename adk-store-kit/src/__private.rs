@@ -9,6 +9,7 @@ macro_rules! __suite {
         a_key_exists_once,
         events_are_returned_unchanged,
         sessions_are_listed_by_change,
+        sessions_are_listed_by_prefix,
         exports_are_imported_unchanged,
         data_survives_a_reopened_store,
         an_open_session_is_shared,

@@ -380,7 +380,7 @@ pub async fn a_kill_loses_no_delivered_event(place: &dyn DynPlace) {
     let store = place.open_dyn().await;
     are_stored(&store, &kept).await;
     assert_eq!(
-        store.sessions.list("app", None).await.unwrap().len(),
+        store.sessions.list("app", None, "").await.unwrap().len(),
         kept.len(),
         "no other session exists"
     );

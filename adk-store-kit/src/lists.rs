@@ -2,7 +2,7 @@
 
 use crate::place::DynPlace;
 use crate::trees::{Tree, by, run, say};
-use adk_build::engine::{RunFilter, RunInfo, RunStatus};
+use adk_build::engine::{RunFilter, RunInfo, RunState, RunStatus};
 use adk_build::llm::LlmAgent;
 use adk_build::model::Usage;
 use adk_build::session::now_micros;
@@ -207,6 +207,47 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
             assert_eq!(all, runs, "by pages: {page:?}");
         }
     }
+    // By change: an earlier run may have changed last.
+    let mut all = runner.runs(&RunFilter::any()).await.unwrap();
+    let order = |run: &RunInfo| (run.updated, run.run_id);
+    all.sort_by_key(|run| std::cmp::Reverse(order(run)));
+    let since = all[4].updated;
+    for changed_since in [0, since, since + 1] {
+        let mut page = RunFilter::any().limit(2);
+        (page.by_change, page.changed_since) = (true, changed_since);
+        let wanted = all.iter().filter(|run| run.updated >= changed_since);
+        let wanted: Vec<_> = wanted.map(|run| run.run_id).collect();
+        let (mut found, mut count) = (Vec::new(), page.clone());
+        count.limit = None;
+        assert_eq!(runner.count_runs(&count).await.unwrap(), wanted.len());
+        loop {
+            let runs = runner.runs(&page).await.unwrap();
+            let Some(last) = runs.last() else { break };
+            assert!(runs.len() <= 2);
+            page.after_change = Some(order(last));
+            found.extend(runs.iter().map(|run| run.run_id));
+        }
+        assert_eq!(found, wanted, "changed since {changed_since}");
+    }
+    for (state, count) in [
+        (RunState::Queued, 0),
+        (RunState::Running, 0),
+        (RunState::Paused, paused.len()),
+        (RunState::Ready, 0),
+        (RunState::Any, all.len()),
+    ] {
+        let mut filter = RunFilter::any();
+        filter.state = state;
+        assert_eq!(
+            runner.count_runs(&filter).await.unwrap(),
+            count,
+            "{state:?}"
+        );
+        assert_eq!(list(&filter).await.len(), count, "{state:?}");
+    }
+    let of_bob = RunFilter::any().user("bob").limit(2);
+    assert_eq!(runner.count_runs(&of_bob).await.unwrap(), 2);
+
     // The error of a failed run, and the known facts of a run that was cancelled while it waited.
     let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
         panic!("the run has not failed")

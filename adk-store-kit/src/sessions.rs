@@ -211,6 +211,16 @@ pub async fn events_are_returned_unchanged(place: &dyn DynPlace) {
         (EventFilter::new().places(50..60), &[]),
         (EventFilter::new().places(0..5).last(2), &["3", "4"]),
         (since(3).places(2..5), &["3", "4"]),
+        (EventFilter::new().first(2), &["0", "1"]),
+        (EventFilter::new().first(0), &[]),
+        (since(8).first(1), &["8"]),
+        (since(8).first(5), &["8", "9"]),
+        (since(0).first(1), &["0"]),
+        (since(10).first(5), &[]),
+        (since(3).places(2..5).first(1), &["3"]),
+        (since(3).places(5..9).first(2), &["5", "6"]),
+        (EventFilter::new().places(4..9).first(2), &["4", "5"]),
+        (since(2).first(4).last(2), &["4", "5"]),
     ] {
         let part = read(store, &key, filter.clone()).await;
         assert_eq!(texts(&part), found, "{filter:?}");
@@ -260,7 +270,7 @@ pub async fn sessions_are_listed_by_change(place: &dyn DynPlace) {
         let then = now();
         while now() == then {}
     }
-    let list = async |user: Option<&'static str>| store.list("lists", user).await.unwrap();
+    let list = async |user: Option<&'static str>| store.list("lists", user, "").await.unwrap();
     let ids = |all: &[SessionSnapshot]| all.iter().map(|s| s.key.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(&list(None).await), ["b", "c", "a"]);
     assert_eq!(ids(&list(Some("u")).await), ["b", "a"]);
@@ -270,7 +280,7 @@ pub async fn sessions_are_listed_by_change(place: &dyn DynPlace) {
         state(&first),
         json!({"id": "b", "user:n": "u", "app:v": "a"})
     );
-    assert!(first.events.is_empty() && store.list("nothing", None).await.unwrap().is_empty());
+    assert!(first.events.is_empty() && store.list("nothing", None, "").await.unwrap().is_empty());
 
     store
         .append(&key("u", "b"), vec![stored(1, "x")])
@@ -286,6 +296,48 @@ pub async fn sessions_are_listed_by_change(place: &dyn DynPlace) {
         .unwrap();
     assert!(again.is_empty() && again.get("id").is_none());
     assert_eq!(again.get("user:n").as_deref(), Some(&json!("u")));
+}
+
+/// A list with a prefix has the sessions whose ids begin with exactly these characters.
+pub async fn sessions_are_listed_by_prefix(place: &dyn DynPlace) {
+    let store = place.open_dyn().await.sessions;
+    let last = "\u{10ffff}";
+    let all = [
+        "w",
+        "w/",
+        "w/a",
+        "w/\u{10ffff}",
+        "w0",
+        "W/a",
+        "w%/",
+        "wx/",
+        last,
+        "\u{10ffff}a",
+    ];
+    for (user, ids) in [("u", &all[..]), ("v", &["w/b", "x"]), ("t", &["w/c"])] {
+        for id in ids {
+            let key = SessionKey::new("prefixes", user, *id);
+            store.create(key, StateDelta::default()).await.unwrap();
+        }
+    }
+    for prefix in [
+        "w/", "w", "w%", "w_", "W", "x", "\u{d7ff}", last, "none", "",
+    ] {
+        for user in [None, Some("t"), Some("u"), Some("v")] {
+            let found = store.list("prefixes", user, prefix).await.unwrap();
+            let mut found: Vec<_> = found.iter().map(|s| s.key.id.as_str()).collect();
+            let mut wanted = match user {
+                None => [&all[..], &["w/b", "x", "w/c"]].concat(),
+                Some("u") => all.to_vec(),
+                Some("v") => vec!["w/b", "x"],
+                Some(_) => vec!["w/c"],
+            };
+            wanted.retain(|id| id.starts_with(prefix));
+            wanted.sort_unstable();
+            found.sort_unstable();
+            assert_eq!(found, wanted, "{user:?} {prefix:?}");
+        }
+    }
 }
 
 /// An exported session is imported unchanged, or not at all.
@@ -669,7 +721,7 @@ pub async fn impossible_ids_are_refused(place: &dyn DynPlace) {
         assert!(!store.delete(&key).await.unwrap());
         assert!(
             store
-                .list(&key.app, Some(&key.user))
+                .list(&key.app, Some(&key.user), "")
                 .await
                 .unwrap()
                 .is_empty()
@@ -688,7 +740,7 @@ pub async fn impossible_ids_are_refused(place: &dyn DynPlace) {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IdInvalid, "{error}");
     }
-    assert!(store.list("ids", None).await.unwrap().is_empty());
+    assert!(store.list("ids", None, "").await.unwrap().is_empty());
     // The longest allowed ids, counted in characters.
     let longest = "\u{1F408}".repeat(128);
     let key = SessionKey::new(&*longest, &*longest, &*longest);
@@ -739,7 +791,7 @@ impl Broken {
 
 /// The list contains all sessions, with their readable data, and reports the unreadable one.
 async fn lists_all(store: &dyn SessionStore, broken: Broken) {
-    let mut all = store.list("broken", None).await.unwrap();
+    let mut all = store.list("broken", None, "").await.unwrap();
     all.sort_by(|a, b| a.key.cmp(&b.key));
     assert_eq!(
         all.iter().map(|one| &*one.key.id).collect::<Vec<_>>(),
@@ -827,7 +879,7 @@ pub async fn unreadable_rows_are_reported(
     }
     lists_all(&*store, broken).await;
     assert_eq!(
-        store.list("elsewhere", None).await.unwrap()[0].unreadable,
+        store.list("elsewhere", None, "").await.unwrap()[0].unreadable,
         None
     );
     if broken == Broken::Event {

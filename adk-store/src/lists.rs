@@ -101,6 +101,9 @@ pub(crate) fn push_filter<'a>(
         RunState::Finished => " AND r.status = 'finished'",
         RunState::Failed => " AND r.status = 'failed'",
         RunState::Cancelled => " AND r.status = 'cancelled'",
+        RunState::Queued => " AND r.status = 'queued'",
+        RunState::Running => " AND r.status = 'running'",
+        RunState::Paused => " AND r.status IN ('paused', 'answered')",
         RunState::Any => "",
     });
     // Each condition is added only if it is wanted. One statement for both cases would scan all
@@ -137,25 +140,37 @@ pub(crate) fn push_filter<'a>(
             .push(" ")
             .bind(after.to_string());
     }
+    if filter.changed_since > 0 {
+        query.push(" AND r.updated >= ").bind(filter.changed_since);
+    }
+    if let Some((updated, run)) = filter.after_change {
+        query.push(" AND (r.updated, r.id) < (").bind(updated);
+        query.push(", ").bind(run.to_string()).push(")");
+    }
     if let Some(workflows) = &filter.workflows {
         query.push(" AND ").bind_list("r.workflow", workflows);
     }
 }
 
+/// Returns the tables of runs and their sessions, in the order in which they are searched.
+fn run_tables(dialect: Dialect, whose: Whose, filter: &RunFilter) -> &'static str {
+    // Runs of a user of an app are found by the sessions of the user.
+    if dialect.keeps_join_order && filter.user.is_some() && whose == Whose::App {
+        "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number"
+    } else {
+        "adkw_runs r JOIN adkw_sessions s ON s.number = r.session"
+    }
+}
+
 /// Returns the query for the runs of a group that a filter selects, ordered by id, which begins
-/// with the time.
+/// with the time, or by change.
 pub fn runs_query<'a>(
     dialect: Dialect,
     group: &'a Group,
     (whose, app): (Whose, &'a str),
     filter: &'a RunFilter,
 ) -> Query<'a> {
-    // Runs of a user of an app are found by the sessions of the user.
-    let tables = if dialect.keeps_join_order && filter.user.is_some() && whose == Whose::App {
-        "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number"
-    } else {
-        "adkw_runs r JOIN adkw_sessions s ON s.number = r.session"
-    };
+    let tables = run_tables(dialect, whose, filter);
     let mut query = Query::new(
         dialect,
         format!(
@@ -171,13 +186,38 @@ pub fn runs_query<'a>(
         Group::These(runs) => query.bind_list("r.id", runs).push(" AND "),
     };
     push_filter(&mut query, "r", (whose, app), filter);
-    let order = if filter.oldest_first { "" } else { " DESC" };
-    query.push(" ORDER BY r.id").push(order);
+    query.push(match (filter.by_change, filter.oldest_first) {
+        (true, _) => " ORDER BY r.updated DESC, r.id DESC",
+        (false, true) => " ORDER BY r.id",
+        (false, false) => " ORDER BY r.id DESC",
+    });
     query.limit(filter.limit);
     query
 }
 
-/// Lists the runs that a filter selects, ordered by id. The groups contain all of them. `is_held`
+/// Counts the runs that a filter selects. A process must list ready runs, because only it knows
+/// which runs it drives.
+///
+/// # Errors
+/// When the database fails.
+pub async fn count<C: Connection>(
+    connection: &mut C,
+    whose: (Whose, &str),
+    filter: &RunFilter,
+) -> Result<usize> {
+    let mut query = Query::new(C::DIALECT, "SELECT count(*) FROM (SELECT 1 FROM ");
+    query
+        .push(run_tables(C::DIALECT, whose.0, filter))
+        .push(" WHERE ");
+    push_filter(&mut query, "r", whose, filter);
+    query.limit(filter.limit);
+    query.push(") n");
+    let count = all(connection, "count the runs", query, |row| row.number(0));
+    let count = count.await?.first().copied().unwrap_or_default();
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// Lists the runs that a filter selects, in its order. The groups contain all of them. `is_held`
 /// decides from a claim, its owner and [`Dialect::is_alive`] whether a process drives the run.
 ///
 /// # Errors
@@ -196,6 +236,9 @@ pub async fn runs<C: Connection>(
             info(row, &is_held)
         });
         runs.extend(found.await?);
+    }
+    if filter.by_change && groups.len() == 1 {
+        return Ok(runs);
     }
     runs.retain(|run| run.is_ready || filter.state != RunState::Ready);
     runs.sort_by_key(|run| run.run_id);

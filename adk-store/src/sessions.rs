@@ -28,6 +28,19 @@ impl Found {
     }
 }
 
+/// Returns the first text that sorts after all texts with this prefix; `None` if there is no such
+/// text. Texts sort by their characters.
+pub fn prefix_end(prefix: &str) -> Option<String> {
+    let mut end = prefix.to_owned();
+    while let Some(last) = end.pop() {
+        if let Some(next) = (last..=char::MAX).nth(1) {
+            end.push(next);
+            return Some(end);
+        }
+    }
+    None
+}
+
 /// Lists the apps that have sessions, each by one search of the index.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The sessions of an app.
 
 use crate::answer::{Answer, invalid_body, no_session, ok, read};
-use crate::owner::AppUser;
+use crate::owner::{AppUser, SLASH};
 use crate::view;
 use adk_core::engine::RunFilter;
 use adk_core::runner::SessionHandle;
@@ -62,7 +62,11 @@ async fn full(owner: &AppUser, id: &str, handle: &SessionHandle) -> Result<Value
 }
 
 async fn list(owner: AppUser) -> Answer {
-    let all = owner.runner.sessions(Some(&owner.user)).await?;
+    let prefix = format!("{}{SLASH}", owner.workflow.name());
+    let all = owner
+        .runner
+        .sessions_with_prefix(Some(&owner.user), &prefix);
+    let all = all.await?;
     let own = all.iter().filter_map(|snapshot| {
         Some(session(
             &owner,

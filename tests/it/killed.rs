@@ -62,7 +62,7 @@ where
             return at;
         }
         let (runner, _) = process(usize::MAX);
-        let [key] = &sessions.list("app", None).await.unwrap()[..] else {
+        let [key] = &sessions.list("app", None, "").await.unwrap()[..] else {
             continue;
         };
         let session = sessions.get(&key.key).await.unwrap().unwrap();

@@ -196,7 +196,21 @@ impl<P, R> Runner<P, R> {
     /// # Errors
     /// Fails when the store fails.
     pub async fn sessions(&self, user: Option<&str>) -> Result<Vec<SessionSnapshot>> {
-        self.shared.sessions.list(&self.shared.app, user).await
+        self.sessions_with_prefix(user, "").await
+    }
+
+    /// Lists the sessions as [`sessions`](Self::sessions) does, but only those whose ids begin with
+    /// a prefix. The store does not read the others.
+    ///
+    /// # Errors
+    /// Fails when the store fails.
+    pub async fn sessions_with_prefix(
+        &self,
+        user: Option<&str>,
+        prefix: &str,
+    ) -> Result<Vec<SessionSnapshot>> {
+        let (store, app) = (&self.shared.sessions, &self.shared.app);
+        store.list(app, user, prefix).await
     }
 
     /// Returns a new key for a session that belongs to a single run.

@@ -90,7 +90,7 @@ pub type Shape = (BTreeMap<String, Vec<Value>>, Vec<Value>, Value);
 
 /// Returns the shape of a session. Sequential workflows also compare the order of all events.
 pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
-    let keys = world.sessions.list("app", None).await.unwrap();
+    let keys = world.sessions.list("app", None, "").await.unwrap();
     assert_eq!(keys.len(), 1);
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
     let (mut by_path, mut all) = (BTreeMap::<String, Vec<Value>>::new(), Vec::new());
@@ -157,7 +157,7 @@ pub async fn shape(world: &World, run: RunId, parallel: bool) -> Shape {
 
 /// Asserts that every delivered event, except pieces of replies, is stored and was delivered once.
 async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
-    let keys = world.sessions.list("app", None).await.unwrap();
+    let keys = world.sessions.list("app", None, "").await.unwrap();
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
     let stored: BTreeSet<_> = session.events().map(|event| event.id).collect();
     let mut seen = BTreeSet::new();
@@ -196,7 +196,7 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
                 Some(id) => runner.resume(&tree, id).stream(),
             };
             let ended = drive(stream, &engine, &mut delivered).await;
-            let keys = world.sessions.list("app", None).await.unwrap();
+            let keys = world.sessions.list("app", None, "").await.unwrap();
             let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
             id = id.or_else(|| session.event(0).map(|event| event.invocation_id));
             // A person answers one question at a time, regardless of the processes.

@@ -93,7 +93,7 @@ async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
             assert_eq!((asked.load(SeqCst), lookups.load(SeqCst)), (7, 2));
             break;
         }
-        let keys = world.sessions.list("app", None).await.unwrap();
+        let keys = world.sessions.list("app", None, "").await.unwrap();
         let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
         let Some(run) = session.event(0).map(|event| event.invocation_id) else {
             continue;
@@ -251,7 +251,7 @@ async fn resumed_after_kill(at: usize, max: u32) -> Option<Result<Usage, ErrorKi
                 }
             }
         }
-        let keys = world.sessions.list("app", None).await.unwrap();
+        let keys = world.sessions.list("app", None, "").await.unwrap();
         let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
         first = session.event(0).map(|event| event.invocation_id);
         first?;

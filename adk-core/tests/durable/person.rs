@@ -56,7 +56,7 @@ async fn pause(world: &World, tree: &Tree) -> Vec<Waiting> {
 }
 
 async fn value(world: &World, run: RunId, key: &str) -> Option<serde_json::Value> {
-    for listed in world.sessions.list("app", None).await.unwrap() {
+    for listed in world.sessions.list("app", None, "").await.unwrap() {
         let session = world.sessions.get(&listed.key).await.unwrap().unwrap();
         if session
             .event(0)
@@ -128,7 +128,7 @@ async fn a_question_is_listed_and_its_answer_written_in_another_process() {
         value(&world, one.run_id, "decision").await,
         Some(json!({"Revise": "shorter"}))
     );
-    let session = &world.sessions.list("app", None).await.unwrap()[0];
+    let session = &world.sessions.list("app", None, "").await.unwrap()[0];
     let session = world.sessions.get(&session.key).await.unwrap().unwrap();
     let event = session
         .events()

@@ -36,7 +36,7 @@ fn sees() -> By {
 }
 
 async fn texts(world: &World, run: RunId) -> Vec<String> {
-    let keys = world.sessions.list("app", None).await.unwrap();
+    let keys = world.sessions.list("app", None, "").await.unwrap();
     let session = world.sessions.get(&keys[0].key).await.unwrap().unwrap();
     session
         .events()

@@ -23,7 +23,7 @@ fn two() -> Tree {
 }
 
 async fn length(world: &World) -> usize {
-    let keys = world.sessions.list("app", None).await.unwrap();
+    let keys = world.sessions.list("app", None, "").await.unwrap();
     world
         .sessions
         .get(&keys[0].key)

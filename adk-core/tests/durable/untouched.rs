@@ -57,7 +57,7 @@ fn runner(world: &World, app: &str) -> Runner {
 /// waits.
 async fn stored(world: &World) -> (Vec<Value>, Vec<RunInfo>, Vec<Waiting>) {
     let mut sessions = Vec::new();
-    for listed in world.sessions.list("app", None).await.unwrap() {
+    for listed in world.sessions.list("app", None, "").await.unwrap() {
         let session = world.sessions.get(&listed.key).await.unwrap().unwrap();
         let events: Vec<_> = session
             .events()

@@ -12,7 +12,7 @@ fn process(world: &World) -> impl AsyncFn(Tree) -> Runner + '_ {
 
 /// Returns the run of a world and the texts of its events.
 async fn run_and_texts(world: &World) -> Option<(RunId, Vec<String>)> {
-    let keys = world.sessions.list("app", None).await.unwrap();
+    let keys = world.sessions.list("app", None, "").await.unwrap();
     let session = world.sessions.get(&keys.first()?.key).await.unwrap()?;
     let id = session.event(0)?.invocation_id;
     Some((

@@ -234,6 +234,7 @@ impl SessionStore for Log {
         &'a self,
         _: &'a str,
         _: Option<&'a str>,
+        _: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         unreachable!("a run does not list")
     }

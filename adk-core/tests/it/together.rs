@@ -114,8 +114,9 @@ impl SessionStore for Slow {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
-        self.0.list(app, user)
+        self.0.list(app, user, prefix)
     }
     fn delete<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool>> {
         self.0.delete(key)

@@ -1,6 +1,6 @@
 //! [`RunFilter`]: a selection of runs to list.
 
-use super::registry::RunRecord;
+use super::registry::{RunRecord, RunStatus};
 use crate::RunId;
 use crate::session::SessionKey;
 use adk_spec::setters;
@@ -50,6 +50,13 @@ pub struct RunFilter {
     pub workflows: Option<Vec<String>>,
     /// Only runs that follow this one in the list.
     pub after: Option<RunId>,
+    /// Only runs whose status was written at this time or later, in microseconds since 1970.
+    pub changed_since: u64,
+    /// Whether the runs are sorted by the time when their status was written, the last first.
+    pub by_change: bool,
+    /// Only runs that follow this one in a list [by change](Self::by_change): the time when its
+    /// status was written, and its id.
+    pub after_change: Option<(u64, RunId)>,
     /// Whether the oldest runs come first; otherwise the newest do.
     pub oldest_first: bool,
     /// The largest number of runs; `None` for all.
@@ -70,8 +77,31 @@ pub enum RunState {
     Failed,
     /// Runs that were cancelled.
     Cancelled,
+    /// Runs that wait for earlier runs of their session.
+    Queued,
+    /// Runs that a process drives or can continue, except for paused ones.
+    Running,
+    /// Runs that wait for an answer, or have one that they have not read.
+    Paused,
     /// All runs.
     Any,
+}
+
+impl RunState {
+    /// Returns true if a run with this status is selected. [`Ready`](Self::Ready) also needs that
+    /// no process drives the run.
+    pub(super) fn has(self, status: &RunStatus) -> bool {
+        match self {
+            Self::Unfinished | Self::Ready => status.is_open(),
+            Self::Finished => *status == RunStatus::Finished,
+            Self::Failed => matches!(status, RunStatus::Failed(_)),
+            Self::Cancelled => *status == RunStatus::Cancelled,
+            Self::Queued => *status == RunStatus::Queued,
+            Self::Running => *status == RunStatus::Running,
+            Self::Paused => *status == RunStatus::Paused,
+            Self::Any => true,
+        }
+    }
 }
 
 impl RunFilter {
@@ -177,6 +207,11 @@ impl RunFilter {
                 .workflows
                 .as_ref()
                 .is_none_or(|names| names.contains(&record.workflow))
+    }
+
+    /// Returns true if a run with this id is selected that was last changed at this time.
+    pub fn selects_change(&self, updated: u64, run: RunId) -> bool {
+        updated >= self.changed_since && self.after_change.is_none_or(|last| (updated, run) < last)
     }
 
     /// Returns the range of ids that may be selected.

@@ -2,10 +2,11 @@
 
 use super::filter::{RunFilter, RunState};
 use super::refuse;
-use super::registry::{DueWaits, RunRecord, RunStatus, Waiting};
+use super::registry::{DueWaits, RunRecord, Waiting};
 use super::stored_run::StoredRun;
 use crate::session::SessionKey;
 use crate::{Result, RunId};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeBounds as _;
 
@@ -151,18 +152,23 @@ impl Runs {
         } else {
             Box::new(ids.rev())
         };
-        let has_state = move |run: &StoredRun| match filter.state {
-            RunState::Ready => is_ready(run),
-            RunState::Unfinished => run.status.is_open(),
-            RunState::Finished => run.status == RunStatus::Finished,
-            RunState::Failed => matches!(run.status, RunStatus::Failed(_)),
-            RunState::Cancelled => run.status == RunStatus::Cancelled,
-            RunState::Any => true,
+        let has_state = move |run: &StoredRun| {
+            filter.state.has(&run.status) && (filter.state != RunState::Ready || is_ready(run))
         };
         let runs = ids.filter_map(|id| self.all.get(id)).filter(move |run| {
             let record = &run.record;
-            owner.owns(record) && filter.selects(record) && has_state(run)
+            owner.owns(record)
+                && filter.selects(record)
+                && filter.selects_change(run.updated, run.id())
+                && has_state(run)
         });
+        let runs: Box<dyn Iterator<Item = &StoredRun>> = if filter.by_change {
+            let mut runs: Vec<_> = runs.collect();
+            runs.sort_unstable_by_key(|run| Reverse((run.updated, run.id())));
+            Box::new(runs.into_iter())
+        } else {
+            Box::new(runs)
+        };
         runs.take(filter.limit.unwrap_or(usize::MAX))
     }
 

@@ -215,6 +215,19 @@ impl<T: RunTable> RunRegistry for T {
         Box::pin(ready(list(self, RunOwner::app(app), filter)))
     }
 
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        let owner = RunOwner::app(app);
+        let count = |runs: &Runs| {
+            let runs = runs.select(&owner, filter, |run| is_ready(self, run));
+            Ok(runs.count())
+        };
+        Box::pin(ready(self.read_runs(count)))
+    }
+
     fn runs_of_tenants<'a>(
         &'a self,
         app: &'a str,

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A selection of events of a session. From the events that [`places`](Self::places) and
-/// [`since`](Self::since) select, [`last`](Self::last) takes the newest.
+/// [`since`](Self::since) select, [`first`](Self::first) takes the oldest, and of these
+/// [`last`](Self::last) the newest.
 ///
 /// ```
 /// # use adk_build as adk;
@@ -23,6 +24,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
     last: Option<usize>,
+    first: Option<usize>,
     since: u64,
     places: Option<Range<usize>>,
 }
@@ -38,6 +40,14 @@ impl EventFilter {
     #[must_use]
     pub fn last(mut self, events: usize) -> Self {
         self.last = Some(events);
+        self
+    }
+
+    /// Selects at most the `events` oldest events: a page after [`since`](Self::since). The store
+    /// does not read the events after them.
+    #[must_use]
+    pub fn first(mut self, events: usize) -> Self {
+        self.first = Some(events);
         self
     }
 
@@ -59,6 +69,11 @@ impl EventFilter {
     /// Returns the largest number of events.
     pub fn most(&self) -> Option<usize> {
         self.last
+    }
+
+    /// Returns the largest number of events from the oldest on, if it is limited.
+    pub fn most_from_first(&self) -> Option<usize> {
+        self.first
     }
 
     /// Returns the earliest time, in microseconds since 1970.

@@ -144,12 +144,25 @@ impl SessionStore for MemoryStore {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         let none = EventFilter::new().last(0);
-        let wanted = |key: &SessionKey| key.app == app && user.is_none_or(|user| key.user == user);
+        // Keys are sorted by app, user and id, so the search ends at the first other key.
+        let first = match user {
+            Some(user) => SessionKey::new(app, user, prefix),
+            None => SessionKey::new(app, "", ""),
+        };
+        let has_prefix = |key: &SessionKey| key.id.starts_with(prefix);
+        let goes_on = |key: &SessionKey| {
+            key.app == app && user.is_none_or(|user| key.user == user && has_prefix(key))
+        };
         let tables = lock(&self.tables);
-        let found = tables.sessions.iter().filter(|(key, _)| wanted(key));
-        let mut all: Vec<_> = found.map(|(_, session)| session.snapshot(&none)).collect();
+        let found = tables.sessions.range(first..);
+        let found = found.take_while(|(key, _)| goes_on(key));
+        let mut all: Vec<_> = found
+            .filter(|(key, _)| has_prefix(key))
+            .map(|(_, session)| session.snapshot(&none))
+            .collect();
         all.sort_by(|a, b| a.updated.cmp(&b.updated).then_with(|| a.key.cmp(&b.key)));
         Box::pin(ready(Ok(all)))
     }
@@ -226,7 +239,7 @@ impl Session {
     pub(super) fn snapshot(&self, filter: &EventFilter) -> SessionSnapshot {
         let len = self.len();
         let places = filter.places_of(len);
-        let (mut first, end) = (places.start, places.end);
+        let (mut first, mut end) = (places.start, places.end);
         // Time never runs backwards in a log.
         let later = |place: usize| {
             self.event(place)
@@ -242,6 +255,9 @@ impl Session {
             }
         }
         first = first.max(low);
+        if let Some(most) = filter.most_from_first() {
+            end = end.min(first.saturating_add(most));
+        }
         if let Some(most) = filter.most() {
             first = first.max(end.saturating_sub(most));
         }

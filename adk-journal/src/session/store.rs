@@ -122,8 +122,9 @@ pub trait SessionStore: Send + Sync + 'static {
     /// value](Event::check_depth) cannot be stored, or the store fails. Then no event is appended.
     fn append<'a>(&'a self, key: &'a SessionKey, events: Vec<Event>) -> BoxFuture<'a, Result<()>>;
 
-    /// Returns the sessions of a user, or of all users, with their state and without events: ADK's
-    /// `list_sessions`. They are sorted by the time of their last change, then by user and id. The
+    /// Returns the sessions of a user, or of all users, whose ids begin with a prefix, with their
+    /// state and without events: ADK's `list_sessions`. The store reads no state of a session that
+    /// it does not return. The sessions are sorted by the time of their last change, then by user and id. The
     /// list includes sessions whose state cannot be read, with the
     /// [reason](SessionSnapshot::unreadable).
     ///
@@ -133,6 +134,7 @@ pub trait SessionStore: Send + Sync + 'static {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>>;
 
     /// Deletes a session with its events; returns `false` if it did not exist. The state of the

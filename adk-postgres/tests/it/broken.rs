@@ -424,7 +424,7 @@ async fn dead_connections_fail_no_call() {
         1
     );
     cut().await;
-    assert_eq!(store.list("app", None).await.unwrap().len(), 1);
+    assert_eq!(store.list("app", None, "").await.unwrap().len(), 1);
     cut().await;
     assert_eq!(
         store

@@ -168,21 +168,22 @@ impl RpcCall {
             TaskState::Completed => RunState::Finished,
             TaskState::Failed => RunState::Failed,
             TaskState::Canceled => RunState::Cancelled,
-            TaskState::Submitted | TaskState::Working | TaskState::InputRequired => {
-                RunState::Unfinished
-            }
+            TaskState::Submitted => RunState::Queued,
+            TaskState::Working => RunState::Running,
+            TaskState::InputRequired => RunState::Paused,
             _ => RunState::Any,
         };
-        // Stores list runs by start time, but A2A sorts by last change and needs the total, so read
-        // all runs.
-        let mut runs = self.runner.runs(&filter).await?;
-        runs.retain(|run| {
-            (request.status == TaskState::Unspecified || request.status == task_state(&run.status))
-                && since.is_none_or(|since| run.updated >= since)
-        });
-        let order = |run: &RunInfo| (run.updated, run.run_id);
-        runs.sort_unstable_by_key(|run| std::cmp::Reverse(order(run)));
-        let total_size = runs.len();
+        (filter.changed_since, filter.by_change) = (since.unwrap_or_default(), true);
+        // No run has another state.
+        let can_match = !matches!(
+            request.status,
+            TaskState::Rejected | TaskState::AuthRequired
+        );
+        let total_size = if can_match {
+            self.runner.count_runs(&filter).await?
+        } else {
+            0
+        };
         if !request.page_token.is_empty() {
             let parts = request.page_token.split_once('.');
             let after = parts.and_then(|(updated, run)| {
@@ -194,9 +195,14 @@ impl RpcCall {
                     "use the `nextPageToken` of the previous page",
                 )
             })?;
-            runs.retain(|run| order(run) < after);
+            filter.after_change = Some(after);
         }
         let size = size as usize;
+        let mut runs = if can_match {
+            self.runner.runs(&filter.limit(size + 1)).await?
+        } else {
+            Vec::new()
+        };
         let has_more = runs.len() > size;
         runs.truncate(size);
         let last = runs.last().filter(|_| has_more);
@@ -205,8 +211,15 @@ impl RpcCall {
             .unwrap_or_default();
         let mut tasks = Vec::with_capacity(runs.len());
         for run in &runs {
-            let mut task = self.task(run, None, request.history_length).await?;
-            if request.include_artifacts != Some(true) {
+            let has_artifacts = request.include_artifacts == Some(true);
+            let events = match request.history_length {
+                Some(0) if !has_artifacts => Vec::new(),
+                _ => stored_events(&self.runner, run, None).await?,
+            };
+            let mut task = self
+                .task_of(run, None, request.history_length, &events)
+                .await?;
+            if !has_artifacts {
                 task.artifacts.clear();
             }
             tasks.push(task);

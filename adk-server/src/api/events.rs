@@ -3,7 +3,7 @@
 use super::json::run_with_end;
 use crate::app::{
     Answer, App, Listener, RunEnding, RunItem, RunQueryParam, Shared, StreamPermit, Who, find_run,
-    header_text, parse_run_query, run_id, sse_response, stored_events, wants_stream,
+    header_text, parse_run_query, run_id, sse_response, stored_events, stored_page, wants_stream,
 };
 use crate::refuse::{Refusal, json_response};
 use adk_core::engine::{RunFilter, RunInfo};
@@ -39,8 +39,10 @@ pub(super) async fn events(
         let (stream, listener) = (app.acquire_stream(&caller)?, app.listen(run.run_id));
         return Ok(stream_response(&app, runner, run, after, listener, stream));
     }
-    let mut events = stored_events(&runner, &run, after).await?;
-    events.truncate(query.limit.unwrap_or(usize::MAX).max(1));
+    let events = match query.limit {
+        Some(most) => stored_page(&runner, &run, after, most.max(1)).await?,
+        None => stored_events(&runner, &run, after).await?,
+    };
     Ok(json_response(
         StatusCode::OK,
         &json!({"events": events, "next": events.last().map(|event| event.id)}),

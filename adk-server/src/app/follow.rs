@@ -4,7 +4,7 @@
 use super::runs::{Listener, RunEnding, Runs};
 use crate::refuse::Refusal;
 use adk_core::engine::{RunFilter, RunInfo};
-use adk_core::session::{EventFilter, SessionSnapshot};
+use adk_core::session::{EventFilter, PAGE, SessionSnapshot};
 use adk_core::{Event, EventId, Runner};
 use futures_util::stream::{self, Stream};
 use std::collections::VecDeque;
@@ -36,6 +36,48 @@ pub async fn stored_events(
     stored_events_from(runner, run, after, &mut None).await
 }
 
+/// Reads at most `most` stored events of a run after a cursor, oldest first, without the events
+/// after them.
+///
+/// # Errors
+/// If the store cannot be read.
+pub(crate) async fn stored_page(
+    runner: &Runner,
+    run: &RunInfo,
+    after: Option<EventId>,
+    most: usize,
+) -> Result<Vec<Arc<Event>>, Refusal> {
+    let session = runner.session(&run.session.user, &run.session.id);
+    // The first read may also find the event of the cursor.
+    let mut filter = since_cursor(run, after).first(most.saturating_add(1));
+    let mut page = Vec::new();
+    while let Some(read) = session.get(&filter).await? {
+        let next = read.first + read.events.len();
+        page.extend(
+            read.events
+                .into_iter()
+                .filter(|event| is_of_run(event, run, after)),
+        );
+        if page.len() >= most || next >= read.len {
+            break;
+        }
+        // Events of other runs lie between.
+        filter = EventFilter::new().places(next..next.saturating_add(PAGE));
+    }
+    page.truncate(most);
+    Ok(page)
+}
+
+/// Selects the events of a session since a cursor, or since the beginning of a run.
+fn since_cursor(run: &RunInfo, after: Option<EventId>) -> EventFilter {
+    let since = after.map_or(run.created, |after| micros(after.as_u128()));
+    EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(since))
+}
+
+fn is_of_run(event: &Event, run: &RunInfo, after: Option<EventId>) -> bool {
+    event.invocation_id == run.run_id && after.is_none_or(|after| event.id > after)
+}
+
 /// Reads the stored events of a run after a cursor. If `place` is set, reads only the log from
 /// there. Sets `place` to the end of the log, so that the events of other runs are read only once.
 async fn stored_events_from(
@@ -44,11 +86,9 @@ async fn stored_events_from(
     after: Option<EventId>,
     place: &mut Option<usize>,
 ) -> Result<Vec<Arc<Event>>, Refusal> {
-    let since = UNIX_EPOCH
-        + Duration::from_micros(after.map_or(run.created, |after| micros(after.as_u128())));
     let filter = match *place {
         Some(place) => EventFilter::new().places(place..usize::MAX),
-        None => EventFilter::new().since(since),
+        None => since_cursor(run, after),
     };
     let session = runner.session(&run.session.user, &run.session.id);
     let Some(SessionSnapshot {
@@ -58,9 +98,7 @@ async fn stored_events_from(
         return Ok(Vec::new());
     };
     *place = Some(len);
-    events.retain(|event| {
-        event.invocation_id == run.run_id && after.is_none_or(|after| event.id > after)
-    });
+    events.retain(|event| is_of_run(event, run, after));
     Ok(events)
 }
 

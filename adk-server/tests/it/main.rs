@@ -16,6 +16,7 @@ mod caller_inputs;
 mod connections;
 mod foreign;
 mod keys;
+mod lists;
 mod mcp;
 mod page;
 mod protocols;

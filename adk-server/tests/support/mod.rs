@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod counting;
 pub mod magazine;
 pub mod tools;
 pub mod unavailable;

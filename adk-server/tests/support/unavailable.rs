@@ -12,7 +12,7 @@ use adk::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use serde_json::Value;
 use std::future::ready;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
 /// An engine with simulated failures. Clones share their state.
@@ -23,12 +23,18 @@ pub struct UnavailableEngine {
     is_full: Arc<AtomicBool>,
     loses_commit: Arc<AtomicBool>,
     then_away: Arc<AtomicBool>,
+    listed: Arc<AtomicUsize>,
 }
 
 impl UnavailableEngine {
     /// Makes all operations fail, or succeed again.
     pub fn set_away(&self, is_away: bool) {
         self.is_away.store(is_away, SeqCst);
+    }
+
+    /// Returns the number of runs and waits that were read since the last call.
+    pub fn take_count(&self) -> usize {
+        self.listed.swap(0, SeqCst)
     }
 
     /// Makes all commits fail, or succeed again. Other operations succeed.
@@ -155,7 +161,20 @@ impl RunRegistry for UnavailableEngine {
         app: &'a str,
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<RunInfo>>> {
-        self.unless_away(|| self.inner.runs(app, filter))
+        let listed = self.unless_away(|| self.inner.runs(app, filter));
+        Box::pin(async move {
+            let runs = listed.await?;
+            self.listed.fetch_add(runs.len(), SeqCst);
+            Ok(runs)
+        })
+    }
+
+    fn count_runs<'a>(
+        &'a self,
+        app: &'a str,
+        filter: &'a RunFilter,
+    ) -> BoxFuture<'a, Result<usize>> {
+        self.unless_away(|| self.inner.count_runs(app, filter))
     }
 
     fn runs_of_tenants<'a>(
@@ -177,7 +196,12 @@ impl WaitRegistry for UnavailableEngine {
         app: &'a str,
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
-        self.unless_away(|| self.inner.waiting(app, filter))
+        let listed = self.unless_away(|| self.inner.waiting(app, filter));
+        Box::pin(async move {
+            let waits = listed.await?;
+            self.listed.fetch_add(waits.len(), SeqCst);
+            Ok(waits)
+        })
     }
 
     fn open_wait<'a>(&'a self, app: &'a str, wait: &'a str) -> BoxFuture<'a, Result<Waiting>> {

@@ -5,6 +5,7 @@
 
 use crate::owner::Owner;
 use crate::runs::runs;
+use crate::sessions::{list, list_sql};
 use crate::statements::{DIALECT, Statements};
 use adk_journal::engine::{RunFilter, RunState};
 use adk_journal::session::SessionKey;
@@ -130,6 +131,8 @@ fn database(many: u64) -> Connection {
                 SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 7 * {many})
             SELECT i FROM n;
         INSERT INTO adkw_sessions SELECT i, 't' || i, 'u', 's' FROM n WHERE i % 7 > 3;
+        INSERT INTO sessions SELECT 'app', 'u', 'other/' || i, '{{}}', '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM n;
+        INSERT INTO sessions VALUES ('app', 'u', 'own/1', '{{}}', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
         INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow, tenant_of)
             SELECT {id}, iif(i % 7 > 3, i, 1 + (i % 7 = 0)),
                 iif(i % 7 = 0, 'finished', iif(i % 7 IN (3, 6), 'paused', 'running')),
@@ -216,6 +219,13 @@ impl Measured {
         self.list(what, &[waiting_sql(filter)], list, len)
     }
 
+    /// Measures the list of the sessions whose ids begin with `own/`.
+    fn sessions(&self, what: &'static str, user: Option<&str>) -> Cost {
+        let sqls = [list_sql(user.is_some()).to_owned()];
+        let list = || list(&self.connection, "app", user, "own/").unwrap().len();
+        self.list(what, &sqls, list, 1)
+    }
+
     /// Measures a list of waits whose deadline is over at a time.
     fn due(&self, whose: Whose, now: u64, len: usize) -> Cost {
         let list = || {
@@ -254,6 +264,7 @@ fn steps(many: u64) -> Vec<Cost> {
             &RunFilter::unfinished().session(&two),
             0,
         ),
+        lists.sessions("sessions of a user", Some("u")),
         lists.due(app, 0, 0),
         lists.due(app, 9, 20),
         lists.due(Whose::Tenants, 0, 0),

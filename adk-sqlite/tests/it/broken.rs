@@ -324,7 +324,7 @@ async fn a_locked_database_is_read() {
         );
         assert_eq!(texts(since(last)).await, told("5", 5, 6));
         assert_eq!(texts(since(last + 1)).await, told("", 6, 6));
-        let list = store.list("app", None).await.unwrap();
+        let list = store.list("app", None, "").await.unwrap();
         assert_eq!(
             (list.len(), list[0].len, state(&list[0])),
             (1, 6, json!({"k": 1}))

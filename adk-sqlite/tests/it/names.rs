@@ -403,7 +403,7 @@ impl First {
             }
             Self::List => {
                 damage.happens(file).await;
-                SessionStore::list(store, "app", None).await.map(drop)
+                SessionStore::list(store, "app", None, "").await.map(drop)
             }
             Self::Append => {
                 damage.happens(file).await;
@@ -473,7 +473,7 @@ async fn a_stopped_store_stays_stopped_and_the_next_store_resumes_the_run() {
                 .await
                 .map(drop),
             First::Append => store.append(&key(), vec![stored(1, "one")]).await,
-            First::List => SessionStore::list(&store, "app", None).await.map(drop),
+            First::List => SessionStore::list(&store, "app", None, "").await.map(drop),
             _ => store.runs("app", &RunFilter::unfinished()).await.map(drop),
         };
         is_misplaced(&error.unwrap_err(), &file, &format!("{first:?}"));
@@ -520,7 +520,7 @@ async fn a_replacement_file_is_not_changed() {
     new.append(&key(), vec![stored(3, "three")]).await.unwrap();
     drop(new);
     let new = SqliteStore::open(folder.file()).await.unwrap();
-    let sessions = SessionStore::list(&new, "app", None).await.unwrap();
+    let sessions = SessionStore::list(&new, "app", None, "").await.unwrap();
     assert_eq!((sessions.len(), sessions[0].len), (1, 2));
 }
 

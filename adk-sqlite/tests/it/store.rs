@@ -106,7 +106,7 @@ async fn the_log_stays_in_order_when_its_tail_moves() {
     // `list` counts the events of log and tail, also without a tail.
     let lens = async || -> Vec<_> {
         sqlite
-            .list("a", None)
+            .list("a", None, "")
             .await
             .unwrap()
             .iter()

@@ -127,7 +127,7 @@ pub async fn measure(name: &str, store: &OpenStore, size: Size, foreign: impl As
 /// Measures operations on all data.
 pub async fn whole(name: &str, store: &OpenStore, size: Size) {
     let begin = Instant::now();
-    let all = store.sessions.list("app", None).await.unwrap();
+    let all = store.sessions.list("app", None, "").await.unwrap();
     println!(
         "{name}: all {} sessions: {:.2?}",
         all.len(),
@@ -220,7 +220,7 @@ async fn reads(
                 assert_eq!(
                     store
                         .sessions
-                        .list("app", Some("long"))
+                        .list("app", Some("long"), "")
                         .await
                         .unwrap()
                         .len(),
@@ -245,7 +245,14 @@ async fn reads(
 }
 
 async fn lists(name: &str, store: &OpenStore, key: &SessionKey) {
-    let list = async || store.sessions.list("app", Some("u0")).await.unwrap().len();
+    let list = async || {
+        store
+            .sessions
+            .list("app", Some("u0"), "")
+            .await
+            .unwrap()
+            .len()
+    };
     assert_eq!(timed(name, "10 sessions of a user", list).await, 10);
     let registry = store.registry();
     for (what, filter, many) in [

@@ -2,6 +2,7 @@
 
 use crate::fixtures;
 use crate::requests::{SESSIONS, serve, session, text_body};
+use crate::support::counting::CountingSessions;
 use crate::support::{Served, send};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -17,6 +18,34 @@ async fn sessions_are_created_read_changed_and_deleted() {
     let runner = fixtures::builder().store(store);
     sessions(fixtures::serve_on(&runner.build().unwrap(), |server| server).await).await;
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The list reads the sessions of its workflow, however many sessions of others the user has.
+#[tokio::test]
+async fn a_list_reads_only_its_own_sessions() {
+    let mut counts = Vec::new();
+    for others in [2, 200] {
+        let store = CountingSessions::default();
+        let runner = fixtures::builder().session_store(store.part());
+        let runner = runner.build().unwrap();
+        for nth in 0..others {
+            let session = runner.session("user", format!("asking/{nth}"));
+            session.create(adk::StateDelta::default()).await.unwrap();
+        }
+        let served = fixtures::serve_on(&runner, |server| server).await;
+        store.take_count();
+        assert_eq!(
+            send(served.get(SESSIONS)).await,
+            (StatusCode::OK, json!([]))
+        );
+        session(&served, "writing").await;
+        store.take_count();
+        let (_, all) = send(served.get(SESSIONS)).await;
+        assert_eq!(all.as_array().map(Vec::len), Some(1), "{all}");
+        counts.push(store.take_count());
+        served.stop().await.unwrap();
+    }
+    assert_eq!(counts, [1, 1]);
 }
 
 async fn sessions(served: Served) {

@@ -69,10 +69,11 @@ impl SessionStore for JsonStore {
         &'a self,
         app: &'a str,
         user: Option<&'a str>,
+        prefix: &'a str,
     ) -> BoxFuture<'a, Result<Vec<SessionSnapshot>>> {
         Box::pin(async move {
             let sessions = self.look(|data| Ok(data.sessions.clone()))?;
-            sessions.list(app, user).await
+            sessions.list(app, user, prefix).await
         })
     }
 

@@ -231,6 +231,16 @@ impl<P, R> Runner<P, R> {
         self.shared.engine.runs(&self.shared.app, filter).await
     }
 
+    /// Returns the number of runs that a filter selects, which may be more than a page of
+    /// [`runs`](Self::runs).
+    ///
+    /// # Errors
+    /// Fails when the store fails.
+    pub async fn count_runs(&self, filter: &RunFilter) -> Result<usize> {
+        let (engine, app) = (&self.shared.engine, &self.shared.app);
+        engine.count_runs(app, filter).await
+    }
+
     /// Lists all open waits of this app, of all users, in the order in which they began.
     /// [`SessionHandle::waiting`](super::SessionHandle::waiting) lists the waits of a session, and
     /// [`waiting_of`](Self::waiting_of) the waits that a filter selects.

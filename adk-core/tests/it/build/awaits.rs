@@ -156,7 +156,7 @@ async fn without_an_answer_in_time_the_default_counts_or_the_run_fails() {
         let recovered = runner.recover().await.unwrap().remove(0);
         match (ends, recovered.result) {
             (Ok(value), Ok(open)) => {
-                let listed = world.1.list("app", None).await.unwrap();
+                let listed = world.1.list("app", None, "").await.unwrap();
                 let session = world.1.get(&listed[0].key).await.unwrap().unwrap();
                 let written = session.get("decision").map(|value| Value::clone(&value));
                 assert_eq!((open.len(), written), (0, Some(json!(value))));
