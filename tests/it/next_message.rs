@@ -478,7 +478,7 @@ async fn a_resumed_run_begins_with_the_same_agent() {
             done = runner.session("u", "s").run(&support, "b") => Some(done.unwrap()),
         };
         let events = || async {
-            let key = &sessions.list("app", None).await.unwrap()[0].key;
+            let key = &sessions.list("app", None, "").await.unwrap()[0].key;
             let session = sessions.get(key).await.unwrap().unwrap();
             (0..)
                 .map_while(|at| session.event(at))
