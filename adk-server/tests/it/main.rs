@@ -18,6 +18,7 @@ mod foreign;
 mod keys;
 mod mcp;
 mod page;
+mod pauses;
 mod protocols;
 #[path = "../support/mod.rs"]
 mod support;
