@@ -23,7 +23,7 @@ pub struct StoredRun {
     created: u64,
     pub(super) status: RunStatus,
     /// The time when the status was written.
-    updated: u64,
+    pub(super) updated: u64,
     pub(super) usage: Option<Usage>,
     /// The number of the latest claim.
     pub(super) epoch: u64,
