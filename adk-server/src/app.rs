@@ -189,7 +189,7 @@ impl App {
 
     /// Enters a stream that stays open while its run waits for answers.
     pub(crate) fn pause_stream(&self, runner: &Runner, run: RunId) -> PausedStream {
-        PausedStream::new(&self.runs, runner, run)
+        PausedStream::new(&self.runs.pauses, runner, run)
     }
 
     /// Cancels a run. Returns its status: `Cancelled`, or the end that it had before.

@@ -7,7 +7,6 @@
 //! in a second, regardless of the number of streams.
 
 use super::limits::lock;
-use super::runs::Runs;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};
 use adk_core::{ErrorKind, RunId, Runner};
 use serde::Serialize;
@@ -34,7 +33,10 @@ pub(crate) struct WaitAnswer {
 
 /// The paused runs that streams wait for.
 #[derive(Default)]
-pub(crate) struct Pauses(Mutex<PausedRuns>);
+pub(crate) struct Pauses {
+    runs: Mutex<PausedRuns>,
+    is_closing: watch::Sender<bool>,
+}
 
 #[derive(Default)]
 struct PausedRuns {
@@ -53,16 +55,25 @@ struct PausedRun {
 }
 
 impl Pauses {
+    /// Ends all streams of paused runs, because the server stops.
+    pub(crate) fn close(&self) {
+        self.is_closing.send_replace(true);
+    }
+
+    async fn wait_closing(&self) {
+        drop(self.is_closing.subscribe().wait_for(|is| *is).await);
+    }
+
     /// Wakes the streams of a run.
     pub(crate) fn wake(&self, run: RunId) {
-        if let Some(paused) = lock(&self.0).by_id.get(&run) {
+        if let Some(paused) = lock(&self.runs).by_id.get(&run) {
             paused.answers.send_modify(|_| {});
         }
     }
 
     /// Notes an answer for the streams of a run, which [`wake`](Self::wake) wakes.
     pub(crate) fn note_answer(&self, run: RunId, wait: &str, user: Option<&str>) {
-        if let Some(paused) = lock(&self.0).by_id.get(&run) {
+        if let Some(paused) = lock(&self.runs).by_id.get(&run) {
             let answer = WaitAnswer {
                 wait: wait.to_owned(),
                 user: user.map(str::to_owned),
@@ -78,7 +89,7 @@ impl Pauses {
     /// the last run, or `None` at the end of the list.
     async fn read_round(&self, place: Option<RunId>) -> Option<RunId> {
         let after = place.map_or(Unbounded, Excluded);
-        let round: Vec<_> = lock(&self.0)
+        let round: Vec<_> = lock(&self.runs)
             .by_id
             .range((after, Unbounded))
             .take(RUNS_PER_ROUND)
@@ -105,7 +116,7 @@ fn has_changed(run: &RunInfo, updated: u64) -> bool {
 
 /// A stream of a run that waits for answers. Dropping it removes the stream from [`Pauses`].
 pub(crate) struct PausedStream {
-    runs: Arc<Runs>,
+    pauses: Arc<Pauses>,
     runner: Runner,
     run: RunId,
     answers: watch::Receiver<Vec<WaitAnswer>>,
@@ -113,11 +124,11 @@ pub(crate) struct PausedStream {
 
 impl PausedStream {
     /// Enters a stream, which no later answer escapes.
-    pub(crate) fn new(runs: &Arc<Runs>, runner: &Runner, run: RunId) -> Self {
-        let mut all = lock(&runs.pauses.0);
+    pub(crate) fn new(pauses: &Arc<Pauses>, runner: &Runner, run: RunId) -> Self {
+        let mut all = lock(&pauses.runs);
         if !all.are_read {
             all.are_read = true;
-            tokio::spawn(read_rounds(runs.clone()));
+            tokio::spawn(read_rounds(pauses.clone()));
         }
         let paused = all.by_id.entry(run).or_insert_with(|| PausedRun {
             runner: runner.clone(),
@@ -127,7 +138,7 @@ impl PausedStream {
         });
         paused.streams += 1;
         Self {
-            runs: runs.clone(),
+            pauses: pauses.clone(),
             runner: runner.clone(),
             run,
             answers: paused.answers.subscribe(),
@@ -142,7 +153,7 @@ impl PausedStream {
         updated: u64,
         open: &mut Vec<String>,
     ) -> Option<Vec<WaitAnswer>> {
-        if let Some(paused) = lock(&self.runs.pauses.0).by_id.get_mut(&self.run) {
+        if let Some(paused) = lock(&self.pauses.runs).by_id.get_mut(&self.run) {
             paused.updated = paused.updated.max(updated);
         }
         loop {
@@ -154,7 +165,7 @@ impl PausedStream {
             }
             tokio::select! {
                 changed = self.answers.changed() => changed.ok()?,
-                () = self.runs.wait_closing() => return None,
+                () = self.pauses.wait_closing() => return None,
             }
         }
     }
@@ -187,7 +198,7 @@ impl PausedStream {
 
 impl Drop for PausedStream {
     fn drop(&mut self) {
-        let mut all = lock(&self.runs.pauses.0);
+        let mut all = lock(&self.pauses.runs);
         if let Some(paused) = all.by_id.get_mut(&self.run) {
             paused.streams -= 1;
             if paused.streams == 0 {
@@ -198,20 +209,20 @@ impl Drop for PausedStream {
 }
 
 /// Reads paused runs until no stream waits or the server stops.
-async fn read_rounds(runs: Arc<Runs>) {
+async fn read_rounds(pauses: Arc<Pauses>) {
     let mut place = None;
     loop {
         tokio::select! {
             () = tokio::time::sleep(ROUND) => {}
-            () = runs.wait_closing() => return,
+            () = pauses.wait_closing() => return,
         }
         {
-            let mut all = lock(&runs.pauses.0);
+            let mut all = lock(&pauses.runs);
             if all.by_id.is_empty() {
                 all.are_read = false;
                 return;
             }
         }
-        place = runs.pauses.read_round(place).await;
+        place = pauses.read_round(place).await;
     }
 }

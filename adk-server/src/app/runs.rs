@@ -106,7 +106,7 @@ pub(crate) struct Runs {
     /// The number of runs of each user of an app, including runs that have no id yet.
     by_user: Arc<UserLimit>,
     /// The paused runs that streams wait for.
-    pub(super) pauses: Pauses,
+    pub(super) pauses: Arc<Pauses>,
     /// The subscribers of changes.
     changes: Mutex<Vec<mpsc::UnboundedSender<RunChange>>>,
     /// Whether the server accepts new runs, and the number of driven runs.
@@ -135,7 +135,7 @@ impl Runs {
             driven: Mutex::default(),
             reserved: Mutex::default(),
             by_user: UserLimit::new(max_per_user),
-            pauses: Pauses::default(),
+            pauses: Arc::default(),
             changes: Mutex::default(),
             open,
         }
@@ -333,10 +333,12 @@ impl Runs {
     /// Refuses new runs, and waits until all driven runs have ended or wait.
     pub(crate) async fn close(&self) {
         self.open.send_modify(|open| open.is_closing = true);
+        self.pauses.close();
         let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
     }
 
     /// Completes when the server begins to refuse new runs.
+    #[cfg(feature = "mcp")]
     pub(crate) fn wait_closing(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let mut open = self.open.subscribe();
         async move { drop(open.wait_for(|open| open.is_closing).await) }
