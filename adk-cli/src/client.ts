@@ -27,6 +27,15 @@ export interface Options {
   signal?: AbortSignal;
 }
 
+/** The end of a stream, and functions for the pauses of its run. */
+export interface Pauses {
+  /** `pause` ends the stream when the run waits; by default the stream stays open until the run ends. */
+  until?: "end" | "pause";
+  /** Gets the run with its open waits. */
+  paused?: (run: Run) => void;
+  answered?: (answer: WaitAnswer) => void;
+}
+
 /** A client of one server. Each request uses `init`, for example its headers. */
 export class Client {
   constructor(private readonly base: string, private readonly init: RequestInit = {}) {}
@@ -60,7 +69,7 @@ export class Client {
         if (!answer) throw new AdkError(0, { kind: "config", message: `no function answers the question \`${question}\`` }, run);
         await this.answer(wait.id, await answer(wait), options.signal);
       }
-      for await (const _ of this.events(run.run, undefined, options.signal));
+      for await (const _ of this.events(run.run, undefined, options.signal, { until: "pause" }));
       run = await this.get(run.run, options.signal);
     }
     return run.output as Output<W>;
@@ -87,13 +96,13 @@ export class Client {
     return this.json("POST", `v1/waiting/${path}`, value, {}, signal);
   }
 
-  /** Yields the events of a run after the event `after`, until the run ends or waits. Reconnects without loss. */
-  async *events(run: string, after?: string, signal?: AbortSignal): AsyncGenerator<Event> {
+  /** Yields the events of a run after the event `after`, until the run ends. Reconnects without loss. */
+  async *events(run: string, after?: string, signal?: AbortSignal, pauses: Pauses = {}): AsyncGenerator<Event> {
     for (let failures = 0; ; ) {
       try {
         const headers: Record<string, string> = { accept: "text/event-stream" };
         if (after) headers["last-event-id"] = after;
-        const response = await this.send("GET", `v1/runs/${encodeURIComponent(run)}/events`, undefined, headers, signal);
+        const response = await this.send("GET", `v1/runs/${encodeURIComponent(run)}/events?until=${pauses.until ?? "end"}`, undefined, headers, signal);
         let text = "";
         const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
         for (let part = await reader.read(); !part.done; part = await reader.read()) {
@@ -108,6 +117,9 @@ export class Client {
             if (kind === "end") return;
             if (kind === "error") throw new AdkError(502, JSON.parse(data));
             if (!data) continue;
+            if (kind === "paused") pauses.paused?.(JSON.parse(data));
+            if (kind === "answered") pauses.answered?.(JSON.parse(data));
+            if (kind) continue;
             after = id || after;
             yield JSON.parse(data);
           }

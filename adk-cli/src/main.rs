@@ -7,6 +7,7 @@ mod events;
 mod mcp;
 mod new;
 mod output;
+mod prune;
 mod runs;
 mod sessions;
 mod store;
@@ -44,6 +45,8 @@ enum Command {
     Answer(waits::Answer),
     /// Cancel a run, even if another process drives it
     Cancel(runs::RunArgs),
+    /// Delete runs that have ended long ago, with their journals and waits; sessions stay
+    Prune(prune::Prune),
     /// Write a session to standard output as lines of JSON
     Export(sessions::Export),
     /// Create a session from an export on standard input
@@ -66,6 +69,7 @@ async fn main() -> ExitCode {
         Command::Waiting(list) => list.run().await,
         Command::Answer(answer) => answer.run().await,
         Command::Cancel(run) => run.cancel().await,
+        Command::Prune(prune) => prune.run().await,
         Command::Export(export) => export.run().await,
         Command::Import(import) => import.run().await,
         Command::Client(client::Client::Ts(ts)) => ts.run(),

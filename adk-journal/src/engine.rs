@@ -300,6 +300,27 @@ pub trait RunRegistry: Send + Sync {
     /// [`refuse::unknown_run`], also for a run of another app; when the store fails.
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>>;
 
+    /// Deletes those of these runs of an app that have ended before a time, in microseconds
+    /// since 1970, with their journals and waits. Returns their number. A run that has not ended
+    /// stays, and so do the events of all runs, which belong to their sessions. A deleted run is
+    /// unknown from then on: a failed run cannot be resumed. The call also removes some request keys
+    /// whose lifetime is over.
+    ///
+    /// Engines that keep their runs in another engine may leave the deletion to that engine: the
+    /// default refuses it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete_ended<'a>(
+        &'a self,
+        app: &'a str,
+        runs: &'a [RunId],
+        before: u64,
+    ) -> BoxFuture<'a, Result<u64>> {
+        let _ = (app, runs, before);
+        Box::pin(std::future::ready(Err(role_missing("delete runs"))))
+    }
+
     /// Releases a claim of a run that has not ended, because its stream was dropped or its store
     /// failed. Does nothing for a claim that is not the current one. Called from `Drop`, so it must
     /// not block.

@@ -332,6 +332,20 @@ impl RunRegistry for PostgresStore {
         Box::pin(cancel)
     }
 
+    fn delete_ended<'a>(
+        &'a self,
+        app: &'a str,
+        runs: &'a [RunId],
+        before: u64,
+    ) -> BoxFuture<'a, Result<u64>> {
+        let wanted = (app.to_owned(), runs.to_owned(), before);
+        let delete = self.0.transact_with(wanted, |connection, wanted| {
+            let (app, runs, before) = wanted;
+            Box::pin(journal::delete_ended(connection, app, runs, *before))
+        });
+        Box::pin(delete)
+    }
+
     fn release(&self, claim: ClaimId) {
         self.0.release(claim);
     }

@@ -3,6 +3,7 @@
 use crate::Shared;
 use crate::connection::PgConnection;
 use crate::error::{Doing, corrupt_error};
+use crate::keys;
 use crate::lane::Job;
 use crate::log::{self, Head};
 use crate::reader;
@@ -13,7 +14,7 @@ use adk_journal::engine::{ClaimId, Done, DrivenRun, RunRecord, RunStatus, refuse
 use adk_journal::session::SessionKey;
 use adk_journal::{Event, StateDelta};
 use adk_model::{Error, Result, RunId};
-use adk_store::runs::{self, DrivenRow, temp_from_text};
+use adk_store::runs::{self, DrivenRow, RunColumn, temp_from_text};
 pub(crate) use adk_store::runs::{close, step, store_usage};
 use adk_store::session_key;
 use sqlx::Row as _;
@@ -202,6 +203,26 @@ pub(crate) async fn cancel(
         log::count_take(connection, head.number).await.doing(what)?;
     }
     Ok(status)
+}
+
+const RUN_COLUMN: RunColumn = RunColumn {
+    name: "id",
+    tables: &["adkw_log"],
+};
+
+/// Deletes those of these runs of an app that have ended before a time, and some expired keys.
+/// Returns the number of deleted runs. The rows are locked in the order of their ids, and a failed
+/// run that is resumed at this moment stays.
+pub(crate) async fn delete_ended(
+    connection: &mut PgConnection,
+    app: &str,
+    runs: &[RunId],
+    before: u64,
+) -> Result<u64> {
+    let (wanted, lock) = ((app, runs, before), " ORDER BY id FOR UPDATE");
+    let deleted = adk_store::runs::delete_ended(connection, wanted, RUN_COLUMN, lock).await?;
+    keys::purge(connection).await?;
+    Ok(deleted.len() as u64)
 }
 
 /// Returns the session of a run.

@@ -71,7 +71,7 @@ pub(crate) async fn bind(
 }
 
 /// Removes some expired rows, except rows that other transactions remove or bind at this moment.
-async fn purge(connection: &mut PgConnection) -> Result<()> {
+pub(crate) async fn purge(connection: &mut PgConnection) -> Result<()> {
     let sql = "DELETE FROM adkw_keys k USING
         (SELECT app, scope, key FROM adkw_keys WHERE expires <= clock_timestamp()
             ORDER BY expires LIMIT $1 FOR UPDATE SKIP LOCKED) o

@@ -6,6 +6,7 @@ mod follow;
 mod http;
 mod limits;
 mod lookup;
+mod pauses;
 mod runs;
 mod start;
 
@@ -21,9 +22,10 @@ pub use start::{RunStart, StartOutcome};
 pub(crate) use access::{Access, CallerInput, Identity, check, request_scheme};
 #[cfg(feature = "mcp")]
 pub(crate) use follow::EVERY;
-pub(crate) use http::{body_refusal, header_text, wants_stream};
+pub(crate) use http::{StreamEnd, body_refusal, header_text, wants_stream};
 pub(crate) use limits::{lock, read_body_in_time};
 pub(crate) use lookup::with_status;
+pub(crate) use pauses::{PausedStream, WaitAnswer};
 #[cfg(feature = "push")]
 pub(crate) use runs::RunChange;
 pub(crate) use start::{Key, another_request, bind, digest, may_begin, scope};
@@ -165,6 +167,30 @@ impl App {
     /// If the store cannot be read.
     pub async fn resume(&self, runner: &Runner, run: RunId) -> Result<Option<Listener>, Refusal> {
         Ok(self.runs.resume_answered(runner, run).await?)
+    }
+
+    /// Answers a wait of a run, as [`Runner::answer_as`] does, and notes the user for the streams
+    /// that stay open over the pause.
+    ///
+    /// # Errors
+    /// Those of [`Runner::answer_as`].
+    pub(crate) async fn answer(
+        &self,
+        runner: &Runner,
+        run: RunId,
+        wait: &str,
+        value: Value,
+        caller: &Caller,
+    ) -> Result<()> {
+        runner.answer_as(wait, value, &caller.answerer()).await?;
+        let user = caller.user.as_deref();
+        self.runs.pauses.note_answer(run, wait, user);
+        Ok(())
+    }
+
+    /// Enters a stream that stays open while its run waits for answers.
+    pub(crate) fn pause_stream(&self, runner: &Runner, run: RunId) -> PausedStream {
+        PausedStream::new(&self.runs.pauses, runner, run)
     }
 
     /// Cancels a run. Returns its status: `Cancelled`, or the end that it had before.

@@ -184,6 +184,20 @@ impl RunRegistry for SqliteStore {
         )
     }
 
+    fn delete_ended<'a>(
+        &'a self,
+        app: &'a str,
+        runs: &'a [RunId],
+        before: u64,
+    ) -> BoxFuture<'a, Result<u64>> {
+        let (app, runs) = (app.to_owned(), runs.to_owned());
+        Box::pin(
+            self.0
+                .writer
+                .write(move |db| journal::delete_ended(db, &app, &runs, before)),
+        )
+    }
+
     fn release(&self, claim: ClaimId) {
         self.0.writer.release(claim);
     }

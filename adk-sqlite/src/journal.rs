@@ -2,6 +2,7 @@
 
 use crate::append::{Entry, session_rows};
 use crate::error::Doing;
+use crate::keys;
 use crate::reader;
 use crate::statements::Statements;
 use crate::writer::Db;
@@ -12,7 +13,7 @@ use adk_journal::engine::{
 };
 use adk_model::model::Usage;
 use adk_model::{Result, RunId};
-use adk_store::runs::{self, DrivenRow, record_from_text, temp_from_text};
+use adk_store::runs::{self, DrivenRow, RunColumn, record_from_text, temp_from_text};
 use adk_store::{Parameter, complete};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -228,6 +229,25 @@ pub(crate) fn cancel(db: &mut Db, app: &str, run: RunId) -> Result<RunStatus> {
     let (status, _) = complete(runs::cancel(&mut Statements(&db.connection), app, run))?;
     db.cache.runs.remove(&run);
     Ok(status)
+}
+
+/// The log has the numbers of the runs, which a later run may get again.
+const RUN_COLUMN: RunColumn = RunColumn {
+    name: "number",
+    tables: &["adkw_log", "adkw_tail"],
+};
+
+/// Deletes those of these runs of an app that have ended before a time, and some expired keys.
+/// Returns the number of deleted runs.
+pub(crate) fn delete_ended(db: &mut Db, app: &str, runs: &[RunId], before: u64) -> Result<u64> {
+    let connection = &mut Statements(&db.connection);
+    let wanted = (app, runs, before);
+    let deleted = complete(adk_store::runs::delete_ended(
+        connection, wanted, RUN_COLUMN, "",
+    ))?;
+    keys::purge(&db.connection)?;
+    db.cache.clear();
+    Ok(deleted.len() as u64)
 }
 
 /// Reads a run that an engine above the store drives, with its events from a place of the log on.

@@ -52,13 +52,18 @@ pub(crate) fn bind(
         .prepare_cached(sql)
         .and_then(|mut statement| statement.execute(row))
         .doing(what)?;
+    purge(connection)?;
+    Ok(binding.clone())
+}
+
+/// Removes some expired rows.
+pub(crate) fn purge(connection: &Connection) -> Result<()> {
     let sql = "DELETE FROM adkw_keys WHERE (app, scope, key) IN
         (SELECT app, scope, key FROM adkw_keys WHERE expires <= ?1 ORDER BY expires LIMIT ?2)";
-    connection
+    let purged = connection
         .prepare_cached(sql)
-        .and_then(|mut statement| statement.execute(params![now, BATCH]))
-        .doing(what)?;
-    Ok(binding.clone())
+        .and_then(|mut statement| statement.execute(params![now_micros(), BATCH]));
+    purged.doing("remove expired keys of requests").map(drop)
 }
 
 #[cfg(test)]

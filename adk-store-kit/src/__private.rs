@@ -65,6 +65,7 @@ macro_rules! __suite {
         times_and_usage_continue,
         cancelled_runs_report_their_usage,
         runs_are_listed_page_by_page,
+        only_ended_runs_are_deleted,
     } };
     (cancel [$($then:tt)*] $($arguments:tt)*) => { $($then)*! { $($arguments)* cancel:
         a_waiting_run_ends_at_once,

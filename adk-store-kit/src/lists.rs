@@ -5,7 +5,7 @@ use crate::trees::{Tree, by, run, say};
 use adk_build::engine::{RunFilter, RunInfo, RunState, RunStatus};
 use adk_build::llm::LlmAgent;
 use adk_build::model::Usage;
-use adk_build::session::now_micros;
+use adk_build::session::{EventFilter, now_micros};
 use adk_build::testing::{Reply, ScriptedModel};
 use adk_build::{Error, ErrorKind, Event, Flow, RunId, Runner};
 use std::sync::Arc;
@@ -258,4 +258,69 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
         Some((1, 10, 2))
     );
     assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+}
+
+/// Deletes runs through one program that another program has executed. Only ended runs of the app go,
+/// with their journals; their events stay, and new runs of their sessions are as any others.
+pub async fn only_ended_runs_are_deleted(place: &dyn DynPlace) {
+    let (here, there) = (
+        place.runner(counting()).await,
+        place.runner(counting()).await,
+    );
+    let registry = there.engine().registry().unwrap();
+    let one = Tree::new("one", vec![run(say("a"))]);
+    let session = here.session("ann", "s");
+    let mut runs = Vec::new();
+    for (tree, fails) in [(&one, false), (&talks(), false), (&failing(), true)] {
+        let mut stream = session.run(tree, "go").stream();
+        while let Some(event) = stream.next().await {
+            match event {
+                Ok(event) => runs.push(event.invocation_id),
+                Err(error) => assert!(fails, "{error}"),
+            }
+        }
+    }
+    runs.dedup();
+    let [finished, paused, failed] = *runs else {
+        panic!("three runs: {runs:?}")
+    };
+    let time = info(&there, finished).await.updated;
+    let later = now_micros() + 60_000_000;
+    let delete = async |app: &str, before| {
+        let deleted = registry.delete_ended(app, &runs, before).await;
+        deleted.unwrap()
+    };
+    assert_eq!(delete("other", later).await, 0, "runs of another app stay");
+    assert_eq!(delete("app", time).await, 0, "later runs stay");
+    assert_eq!(delete("app", later).await, 2);
+    assert_eq!(delete("app", later).await, 0);
+    let left = there.runs(&RunFilter::any()).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].run_id, paused);
+    let unknown = there.resume(&failing(), failed).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::UnknownRun);
+    let count = async || {
+        let stored = there.session("ann", "s").get(&EventFilter::new()).await;
+        stored.unwrap().unwrap().len
+    };
+    let before = count().await;
+    assert!(before >= 4, "the events stay: {before}");
+    // The waiting run continues, and a new run fills its own slots.
+    let wait = there.waiting().await.unwrap().remove(0).id;
+    there.answer(&wait, false).await.unwrap();
+    there.resume(&talks(), paused).await.unwrap();
+    assert_eq!(delete("app", later).await, 1);
+    let before = count().await;
+    for nth in 1..=3 {
+        session.run(&one, "go").await.unwrap();
+        assert_eq!(count().await, before + 2 * nth);
+    }
+    assert_eq!(there.runs(&RunFilter::any()).await.unwrap().len(), 3);
+}
+
+fn failing() -> Tree {
+    let fails = by("fails", |_| {
+        Box::pin(async { Err(Error::new(ErrorKind::Agent, "it fails")) })
+    });
+    Tree::new("failing", vec![run(fails)])
 }

@@ -1,6 +1,6 @@
 //! The registry of runs as rows of `adkw_runs` and of the journals of runs.
 
-use crate::sql::{Columns, Connection, Parameter, Query, all, first, sql};
+use crate::sql::{Columns, Connection, Parameter, Query, all, execute, first, sql};
 use adk_journal::engine::{
     ClaimId, DrivenRun, Pairs, RunRecord, RunStatus, Stored, from_text, refuse, to_text,
 };
@@ -335,6 +335,60 @@ pub async fn cancel<C: Connection>(
     });
     let status = status.await?.ok_or_else(|| refuse::unknown_run(run))?;
     Ok((status, is_cancelled))
+}
+
+/// The column of the log that names the run of an event.
+#[derive(Clone, Copy, Debug)]
+pub struct RunColumn {
+    /// The column of `adkw_runs` with the same values.
+    pub name: &'static str,
+    /// The tables of the log.
+    pub tables: &'static [&'static str],
+}
+
+/// Deletes those of these runs of an app that have ended before a time, with their steps, marks and
+/// waits, and removes them from the log. Returns their ids. `lock` follows the query that selects
+/// them.
+///
+/// # Errors
+/// When the database fails.
+pub async fn delete_ended<C: Connection>(
+    connection: &mut C,
+    (app, runs, before): (&str, &[RunId], u64),
+    column: RunColumn,
+    lock: &str,
+) -> Result<Vec<String>> {
+    let what = "delete runs";
+    let runs: Vec<_> = runs.iter().map(ToString::to_string).collect();
+    let mut select = Query::new(C::DIALECT, "SELECT id FROM adkw_runs WHERE app = ");
+    select
+        .bind(app)
+        .push(" AND status IN ('finished', 'failed', 'cancelled') AND updated < ");
+    select.bind(before).push(" AND ").bind_list("id", &runs);
+    select.push(lock);
+    let ended = all(connection, what, select, |row| row.text(0)).await?;
+    let tables = column.tables.iter();
+    let clear = tables.map(|table| {
+        let set = "SET run = NULL, slot = NULL, temp = NULL, done = NULL";
+        let run = column.name;
+        format!("UPDATE {table} {set} WHERE run IN (SELECT {run} FROM adkw_runs WHERE ")
+    });
+    for text in clear {
+        let mut query = Query::new(C::DIALECT, text);
+        query.bind_list("id", &ended).push(")");
+        execute(connection, what, query).await?;
+    }
+    for (table, run) in [
+        ("waits", "run"),
+        ("steps", "run"),
+        ("done", "run"),
+        ("runs", "id"),
+    ] {
+        let mut query = Query::new(C::DIALECT, format!("DELETE FROM adkw_{table} WHERE "));
+        query.bind_list(run, &ended);
+        execute(connection, what, query).await?;
+    }
+    Ok(ended)
 }
 
 /// The row of a run that an engine above the store drives.

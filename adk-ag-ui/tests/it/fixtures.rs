@@ -172,7 +172,7 @@ pub fn resume(thread: &str, entries: Value) -> Value {
 pub async fn final_status(served: &Served, thread: &str) -> Value {
     let (_, runs) = send(served.get(&format!("/v1/runs?session={thread}"))).await;
     let path = format!(
-        "/v1/runs/{}/events",
+        "/v1/runs/{}/events?until=pause",
         runs["runs"][0]["run"].as_str().unwrap()
     );
     let rest = served

@@ -639,3 +639,25 @@ async fn an_answer_needs_the_role_of_its_wait() {
     .success_text();
     assert_eq!(adk(&store, &["waiting", "--json"]).json(), json!([]));
 }
+
+#[tokio::test]
+async fn old_runs_are_deleted_with_prune() {
+    let (folder, waiting) = Folder::with_wait().await;
+    let store = folder.store();
+    {
+        let runner = runner(&folder.open().await, "desk");
+        let other = pause_run(&runner, "bob", "s2").await;
+        runner.cancel(other.run_id).await.unwrap();
+    }
+    let prune = |args: &[&str]| adk(&store, &[&["prune", "--older-than"], args].concat());
+    assert_eq!(prune(&["30d"]).success_text(), "0 runs deleted\n");
+    let counted = prune(&["0s", "--dry-run"]).success_text();
+    assert_eq!(counted, "1 run to delete\n");
+    let deleted = prune(&["0s", "--json"]).json();
+    assert_eq!(deleted, json!({"runs": 1, "isDryRun": false}));
+    let left = adk(&store, &["runs", "--json"]).json();
+    assert_eq!(left[0]["run"], waiting.run_id.to_string(), "{left}");
+    assert_eq!(left.as_array().unwrap().len(), 1);
+    adk(&store, &["export", "bob", "s2"]).success_text();
+    prune(&["never"]).assert_error(2, "invalid value 'never'");
+}

@@ -1,6 +1,7 @@
 //! [`MemoryJournal`]: an engine that keeps runs in memory. They survive their streams, but not the
 //! process.
 
+use super::clock::now_micros;
 use super::keys::MemoryKeys;
 use super::runs::Runs;
 use super::stored_run::StoredRun;
@@ -75,6 +76,17 @@ impl RunTable for MemoryJournal {
         }
         runs.table.insert(run);
         Ok(())
+    }
+
+    fn delete_runs(&self, app: &str, runs: &[RunId], before: u64) -> Result<u64> {
+        lock(&self.keys).purge(now_micros());
+        let mut all = lock(&self.runs);
+        let ended = all.table.ended_before(app, runs, before);
+        all.table.remove(&ended);
+        for run in &ended {
+            all.sessions.remove(run);
+        }
+        Ok(ended.len() as u64)
     }
 
     fn fill_slot(&self, mut slot: Slot, draft: Draft, update: Option<Update>) -> Result<Stored> {

@@ -107,7 +107,7 @@ impl MemoryKeys {
         binding.clone()
     }
 
-    fn purge(&mut self, now: u64) {
+    pub(super) fn purge(&mut self, now: u64) {
         for _ in 0..BATCH {
             match self.ends.pop_first() {
                 Some((end, key)) if end <= now => drop(self.bindings.remove(&key)),

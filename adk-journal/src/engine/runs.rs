@@ -110,6 +110,28 @@ impl Runs {
         changed
     }
 
+    /// Returns those of these runs of an app that have ended before a time, in microseconds
+    /// since 1970.
+    pub fn ended_before(&self, app: &str, runs: &[RunId], before: u64) -> Vec<RunId> {
+        let has_ended = |run: &&StoredRun| {
+            run.session().app == app && !run.status.is_open() && run.updated < before
+        };
+        let ended = runs
+            .iter()
+            .filter_map(|run| self.get(*run))
+            .filter(has_ended);
+        ended.map(StoredRun::id).collect()
+    }
+
+    /// Removes runs.
+    pub fn remove(&mut self, runs: &[RunId]) {
+        for id in runs {
+            if let Some(run) = self.all.remove(id) {
+                self.index(*id, Indexed::of(&run), Indexed::default());
+            }
+        }
+    }
+
     /// Removes the runs of a session.
     pub fn remove_session(&mut self, key: &SessionKey) {
         let of_session = self.all.extract_if(.., |_, run| run.session() == key);

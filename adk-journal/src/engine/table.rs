@@ -48,6 +48,13 @@ pub trait RunTable: Clone + Send + Sync + 'static {
     /// [`refuse::run_exists`]; when the store fails or has no such session.
     fn insert_run(&self, run: StoredRun) -> Result<()>;
 
+    /// Deletes those of these runs of an app that [have ended before](Runs::ended_before) a time,
+    /// and returns their number.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn delete_runs(&self, app: &str, runs: &[RunId], before: u64) -> Result<u64>;
+
     /// Fills a slot in one transaction, unless it is filled, as [`Journal::commit`] describes it.
     /// If there is an update, it makes the draft.
     ///
@@ -199,6 +206,15 @@ impl<T: RunTable> RunRegistry for T {
 
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         Box::pin(ready(self.change_run(run, |run| run.cancel(app))))
+    }
+
+    fn delete_ended<'a>(
+        &'a self,
+        app: &'a str,
+        runs: &'a [RunId],
+        before: u64,
+    ) -> BoxFuture<'a, Result<u64>> {
+        Box::pin(ready(self.delete_runs(app, runs, before)))
     }
 
     fn release(&self, claim: ClaimId) {

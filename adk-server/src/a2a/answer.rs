@@ -107,8 +107,8 @@ impl RpcCall {
         let mut first_error = None;
         for value in answers(message, wait)? {
             match self
-                .runner
-                .answer_as(&wait.id, value, &self.caller.answerer())
+                .app
+                .answer(&self.runner, run.run_id, &wait.id, value, &self.caller)
                 .await
             {
                 Ok(()) => {

@@ -1,6 +1,6 @@
 //! Starts runs.
 
-use super::events::stream_response;
+use super::events::RunEvents;
 use super::json::{run_response, run_with_end, running_response};
 use super::message;
 use crate::app::{
@@ -68,7 +68,9 @@ pub(super) async fn begin(
         StartOutcome::Unknown(run) => return Ok(running_response(&run)),
     };
     if let Some(stream) = stream {
-        return Ok(stream_response(&app, runner, run, None, listener, stream));
+        let until = query.until.unwrap_or_default();
+        let events = RunEvents::new(&app, runner, run, until);
+        return Ok(events.response(None, listener, stream));
     }
     let end = match listener {
         Some(mut listener) if is_awaited => listener.end().await,

@@ -44,6 +44,7 @@ pub(super) fn begin(workflow: &KnownWorkflow) -> Value {
         "parameters": [
             query("user", "The user of the run; only an operator may name another user."),
             query("session", "The session of the run; without one, the run gets its own session."),
+            until(),
             header(
                 "Idempotency-Key",
                 "1 to 255 characters. Repeated requests with the same key start only one run.",
@@ -56,8 +57,7 @@ pub(super) fn begin(workflow: &KnownWorkflow) -> Value {
         },
         "responses": {
             "200": {
-                "description": "The run has finished. As a stream: the events of the run, then \
-                                `end` with the run.",
+                "description": STREAM,
                 "content": {
                     "application/json": {"schema": run},
                     "text/event-stream": {"schema": reference("Event")},
@@ -80,6 +80,20 @@ pub(super) fn begin(workflow: &KnownWorkflow) -> Value {
             "default": error("The run has failed, or was not started."),
         },
     }})
+}
+
+const STREAM: &str = "The run has finished. As a stream: the events of the run, then `end` with the \
+    run. While the run waits, the stream stays open: `paused` has the run with its open waits, and \
+    `answered` has an answered `wait` and, if known, the `user` who has answered.";
+
+/// Returns the parameter for the end of a stream.
+fn until() -> Value {
+    let mut until = query(
+        "until",
+        "With `pause`, a stream also ends when the run waits.",
+    );
+    until["schema"]["enum"] = json!(["end", "pause"]);
+    until
 }
 
 /// Returns the paths that do not depend on the workflows.
@@ -155,6 +169,7 @@ fn events() -> Value {
             "limit",
             "The maximum number of events in a list; by default all events."
         ),
+        until(),
         header("Last-Event-ID", "The id of the last received event."),
     ]);
     json!({"get": get(

@@ -48,7 +48,8 @@ pub(super) async fn answer(
     let run = run_id(run).map_err(|_| Refusal::missing("wait", &wait))?;
     let run = find_run_for_answer(&runner, &caller, run, &wait).await?;
     let _reservation = app.reserve(run.run_id);
-    runner.answer_as(&wait, value, &caller.answerer()).await?;
+    app.answer(&runner, run.run_id, &wait, value, &caller)
+        .await?;
     // The answer is stored. If resuming fails here, a watch resumes the run.
     let _ = app.resume(&runner, run.run_id).await;
     if !caller.sees(&run.session.user) {

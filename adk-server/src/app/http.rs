@@ -38,6 +38,18 @@ pub struct RunQuery {
     workflow: Option<String>,
     pub(crate) after: Option<String>,
     pub(crate) limit: Option<usize>,
+    pub(crate) until: Option<StreamEnd>,
+}
+
+/// The end of a stream of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StreamEnd {
+    /// The end of the run.
+    #[default]
+    End,
+    /// The end of the run, or its next wait.
+    Pause,
 }
 
 impl RunQuery {

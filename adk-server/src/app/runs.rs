@@ -1,6 +1,7 @@
 //! [`Runs`]: the runs that this process drives. A run needs no connected client.
 
 use super::limits::{UserLimit, UserPermit, lock};
+use super::pauses::Pauses;
 use crate::refuse::Refusal;
 use adk_core::engine::{RunFilter, RunInfo, Waiting};
 use adk_core::model::Usage;
@@ -104,6 +105,8 @@ pub(crate) struct Runs {
     reserved: Mutex<Vec<RunId>>,
     /// The number of runs of each user of an app, including runs that have no id yet.
     by_user: Arc<UserLimit>,
+    /// The paused runs that streams wait for.
+    pub(super) pauses: Arc<Pauses>,
     /// The subscribers of changes.
     changes: Mutex<Vec<mpsc::UnboundedSender<RunChange>>>,
     /// Whether the server accepts new runs, and the number of driven runs.
@@ -132,6 +135,7 @@ impl Runs {
             driven: Mutex::default(),
             reserved: Mutex::default(),
             by_user: UserLimit::new(max_per_user),
+            pauses: Arc::default(),
             changes: Mutex::default(),
             open,
         }
@@ -286,6 +290,7 @@ impl Runs {
             is_running,
         };
         lock(&self.changes).retain(|subscriber| subscriber.send(change()).is_ok());
+        self.pauses.wake(run);
     }
 
     /// Subscribes to the changes of all runs.
@@ -328,6 +333,7 @@ impl Runs {
     /// Refuses new runs, and waits until all driven runs have ended or wait.
     pub(crate) async fn close(&self) {
         self.open.send_modify(|open| open.is_closing = true);
+        self.pauses.close();
         let _ = self.open.subscribe().wait_for(|open| open.count == 0).await;
     }
 

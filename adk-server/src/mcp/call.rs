@@ -223,7 +223,10 @@ impl McpCall {
                 return Ok(false);
             }
             let value = question.value(reply.content);
-            let Err(error) = self.runner.answer_as(&wait.id, value, &answerer).await else {
+            let answered = self
+                .app
+                .answer(&self.runner, run, &wait.id, value, &self.caller);
+            let Err(error) = answered.await else {
                 return Ok(true);
             };
             match error.kind() {

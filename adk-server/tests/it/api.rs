@@ -174,7 +174,7 @@ async fn invalid_requests_are_refused_before_a_run_starts() {
 #[tokio::test]
 async fn a_stream_continues_after_its_cursor() {
     let served = Served::in_memory().await;
-    let request = served.post("/v1/approval/runs", &json!({"topic": "cats"}));
+    let request = served.post("/v1/approval/runs?until=pause", &json!({"topic": "cats"}));
     let response = request
         .header("accept", "text/event-stream")
         .send()

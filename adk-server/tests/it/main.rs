@@ -19,6 +19,7 @@ mod keys;
 mod lists;
 mod mcp;
 mod page;
+mod pauses;
 mod protocols;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,7 +4,7 @@ use adk_journal::engine::{KeyBinding, RequestKey, Runs, StoredRun};
 use adk_journal::memory::{InMemoryMemoryService, MemoryEntry, MemoryMark};
 use adk_journal::session::{MemoryStore, Session, SessionKey, now_micros};
 use adk_journal::{Event, StateDelta};
-use adk_model::Result;
+use adk_model::{Result, RunId};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub(crate) enum Change {
     Event(SessionKey, String),
     /// Inserts or replaces a run with its journal, which is simple, and slow for long runs.
     Run(Box<StoredRun>),
+    /// Deletes runs, and the request keys whose time is over.
+    Prune(Vec<RunId>),
     /// Binds a request key until this time.
     Key(RequestKey, KeyBinding, u64),
     /// Adds memories of a session.
@@ -56,6 +58,11 @@ impl Data {
                 }
             }
             Change::Run(run) => self.runs.insert(*run),
+            Change::Prune(runs) => {
+                let now = now_micros();
+                self.keys.retain(|_, (_, end)| *end > now);
+                self.runs.remove(&runs);
+            }
             Change::Key(key, binding, end) => {
                 let now = now_micros();
                 self.keys.retain(|_, (_, end)| *end > now);

@@ -47,6 +47,15 @@ impl RunTable for JsonStore {
         })
     }
 
+    fn delete_runs(&self, app: &str, runs: &[RunId], before: u64) -> Result<u64> {
+        self.change(|data, changes| {
+            let ended = data.runs.ended_before(app, runs, before);
+            let count = ended.len() as u64;
+            changes.push(Change::Prune(ended));
+            Ok(count)
+        })
+    }
+
     /// Delivers the event before another event can get the next place.
     fn fill_slot(
         &self,
