@@ -51,7 +51,8 @@ pub enum ErrorKind {
     Model(ModelErrorKind),
     /// A tool, a function or an attempt of a `try` took longer than its `timeout`.
     Timeout,
-    /// An agent or tool panicked.
+    /// An agent, tool or callback panicked. The message has a reference to the log, which has the
+    /// text of the panic.
     Panic,
     /// A prompt, a parameter or an input reads a key without a value.
     KeyMissing,

@@ -17,6 +17,7 @@ pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
 use crate::model::{ModelRequest, ToolDeclaration};
+use crate::panic::Panic;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::CallbackContext;
 use crate::spec::ToolMeta;
@@ -228,6 +229,24 @@ impl ToolError {
             kind: ToolErrorKind::Panic,
             ..Self::failed(message)
         }
+    }
+
+    /// Creates the error of a caught panic. The text of the panic is its source: the message, which
+    /// the model reads, does not contain it.
+    pub(crate) fn from_panic(panic: Panic) -> Self {
+        Self {
+            source: Some(Box::new(panic)),
+            ..Self::panicked("the tool panicked")
+        }
+    }
+
+    /// Adds the reference of a caught panic, and writes the text of the panic to the log.
+    pub(crate) fn with_reference(mut self, what: &str, cx: &ToolContext) -> Self {
+        let source = self.source.as_deref();
+        if let Some(panic) = source.and_then(|source| source.downcast_ref::<Panic>()) {
+            self.message = panic.report(what, cx.run_id(), cx.path());
+        }
+        self
     }
 
     /// Creates a question from within a call; `schema` describes the answer. The run waits, as for

@@ -317,7 +317,7 @@ impl DynTool for FunctionTool {
             // The closure may panic, as well as its future.
             match panic::catch_panic(async { (self.call)(args, cx).await }).await {
                 Ok(result) => result,
-                Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
+                Err(panic) => Err(ToolError::from_panic(panic)),
             }
         })
     }
