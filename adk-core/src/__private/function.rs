@@ -68,10 +68,7 @@ pub trait AgentFailure: Sized {
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> AgentFailure for E {
     fn ok<T>(output: Result<T, Self>) -> Result<T> {
-        output.map_err(|error| match error.into().downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => Error::other(error),
-        })
+        output.map_err(Error::other)
     }
 }
 

@@ -231,6 +231,19 @@ impl ToolError {
         }
     }
 
+    /// Converts any error of a tool: a [`ToolError`] keeps its kind, and any other error is the
+    /// source. The model reads its text.
+    pub(crate) fn from_box(error: BoxError) -> Self {
+        match error.downcast::<Self>() {
+            Ok(error) => *error,
+            Err(error) => Self {
+                message: error.to_string(),
+                source: Some(error),
+                ..Self::failed("")
+            },
+        }
+    }
+
     /// Creates the error of a caught panic. The text of the panic is its source: the message, which
     /// the model reads, does not contain it.
     pub(crate) fn from_panic(panic: Panic) -> Self {
@@ -326,10 +339,6 @@ impl std::error::Error for ToolError {
 
 impl From<crate::Error> for ToolError {
     fn from(error: crate::Error) -> Self {
-        let failed = Self::failed(error.to_string());
-        Self {
-            source: Some(Box::new(error)),
-            ..failed
-        }
+        Self::from_box(error.into())
     }
 }
