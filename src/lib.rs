@@ -175,6 +175,11 @@ pub struct Readme;
 #[doc = include_str!("../docs/from-adk.md")]
 pub struct FromAdk;
 
+/// The code of the page about errors, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/errors.md")]
+pub struct Errors;
+
 /// The code of the guide to running workflows, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/running.md")]

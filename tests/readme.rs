@@ -75,6 +75,7 @@ fn every_link_leads_somewhere() {
         "docs/cli.md",
         "docs/decisions/README.md",
         "docs/examples.md",
+        "docs/errors.md",
         "docs/from-adk.md",
         "docs/running.md",
         "docs/operating.md",

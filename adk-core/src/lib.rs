@@ -6,8 +6,8 @@ mod runtime;
 pub mod spec;
 
 use adk_journal::__private as store;
-use adk_journal::__private::task;
-use adk_model::__private::{depth, encode, id, limit, panic, schema, secret, sync};
+use adk_journal::__private::{panic, task};
+use adk_model::__private::{depth, encode, id, limit, schema, secret, sync};
 
 pub use adk_journal::engine::Answerer;
 pub use adk_journal::{

@@ -23,6 +23,9 @@ pub mod event {
 pub mod outbox {
     pub use crate::outbox::*;
 }
+pub mod panic {
+    pub use crate::panic::*;
+}
 pub mod session {
     pub use crate::session::own_keys::OwnKeys;
     pub use crate::session::sent_history::{HistoryKey, SentHistories, SentHistory};

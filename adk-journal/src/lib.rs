@@ -10,6 +10,7 @@ pub mod engine;
 mod event;
 pub mod memory;
 mod outbox;
+mod panic;
 pub mod session;
 mod store;
 mod task;
@@ -25,7 +26,7 @@ pub use event::{
 pub use store::{InMemoryStore, Store};
 pub use topology::Topology;
 
-use adk_model::__private::{depth, encode, id, panic, secret, sync};
+use adk_model::__private::{depth, encode, id, secret, sync};
 use adk_model::{
     At, Blob, BoxFuture, Content, Error, ErrorKind, EventId, Flow, FunctionCall, FunctionResponse,
     LoopEnd, LoopEndReason, Name, Part, Path, Result, Role, RunId, StoreErrorKind, model,

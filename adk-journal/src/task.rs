@@ -2,7 +2,7 @@
 //!
 //! A run is not polled while its consumer is busy. Work with a limit must not pay for that time.
 
-use crate::panic::message;
+use crate::panic::Panic;
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -37,17 +37,16 @@ pub async fn spawn_with_timeout<T: Send + 'static>(
     spawn_scoped(tokio::time::timeout(limit, future)).await.ok()
 }
 
-/// Runs blocking work on tokio's blocking pool, in the current span. Returns the message of a panic
-/// in it.
+/// Runs blocking work on tokio's blocking pool, in the current span. Returns a panic in it.
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, String> {
+) -> Result<T, Panic> {
     let span = tracing::Span::current();
     match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(output) => Ok(output),
         Err(error) => Err(match error.try_into_panic() {
-            Ok(panic) => message(&*panic),
-            Err(cancelled) => cancelled.to_string(),
+            Ok(panic) => Panic::new(&*panic),
+            Err(cancelled) => Panic::new(&cancelled.to_string()),
         }),
     }
 }
@@ -57,10 +56,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_on_the_blocking_pool_is_its_message() {
-        assert_eq!(
-            run_blocking(|| -> u8 { panic!("there") }).await,
-            Err("there".to_owned())
-        );
+    async fn a_panic_on_the_blocking_pool_has_its_text() {
+        let caught = run_blocking(|| -> u8 { panic!("there") }).await;
+        assert_eq!(caught.unwrap_err().to_string(), "there");
     }
 }

@@ -17,9 +17,6 @@ pub mod limit {
 pub mod model {
     pub use crate::model::MessageSource;
 }
-pub mod panic {
-    pub use crate::panic::*;
-}
 pub mod schema {
     pub use crate::schema::*;
 }

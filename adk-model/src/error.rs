@@ -40,7 +40,8 @@ struct ErrorData {
     source: Option<BoxError>,
 }
 
-/// The kind of a failure.
+/// The kind of a failure. The page `docs/errors.md` of the repository has a table of all kinds, with
+/// who can remove the cause and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,7 +52,8 @@ pub enum ErrorKind {
     Model(ModelErrorKind),
     /// A tool, a function or an attempt of a `try` took longer than its `timeout`.
     Timeout,
-    /// An agent or tool panicked.
+    /// An agent, tool or callback panicked. The message has a reference to the log, which has the
+    /// text of the panic.
     Panic,
     /// A prompt, a parameter or an input reads a key without a value.
     KeyMissing,
@@ -250,7 +252,7 @@ impl Error {
         }))
     }
 
-    /// Wraps any error of an agent. `?` does it for the errors of the standard library and of JSON;
+    /// Wraps any error of an agent; an error of this type stays as it is. `?` does it for the errors of the standard library and of JSON;
     /// for the errors of other crates write `.map_err(Error::other)?`.
     ///
     /// ```
@@ -266,10 +268,10 @@ impl Error {
     /// assert_eq!(age("old").unwrap_err().kind(), ErrorKind::Agent);
     /// ```
     pub fn other(error: impl Into<BoxError>) -> Self {
-        let source = error.into();
-        let mut this = Self::new(ErrorKind::Agent, source.to_string());
-        this.0.source = Some(source);
-        this
+        match error.into().downcast::<Self>() {
+            Ok(error) => *error,
+            Err(source) => Self::new(ErrorKind::Agent, source.to_string()).with_source(source),
+        }
     }
 
     /// Sets the remedy.
@@ -498,6 +500,37 @@ mod tests {
         );
         // The source adds no new text.
         assert_eq!(format!("{error:?}"), "no key; help: set `X_KEY`");
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_each_kind_in_order() {
+        let code = include_str!("error.rs");
+        let (_, body) = code.split_once("pub enum ErrorKind {").unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        let name = |line: &'static str| line.trim().split(['(', ',']).next();
+        let variants = body
+            .lines()
+            .filter(|line| line.trim_start().starts_with(char::is_uppercase));
+        let kinds: Vec<_> = variants.filter_map(name).collect();
+        let page = include_str!("../../docs/errors.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
+        let rows: Vec<_> = rows.filter_map(|row| row.split('`').next()).collect();
+        assert_eq!(rows, kinds);
+    }
+
+    #[test]
+    fn a_boxed_error_stays_as_it_is() {
+        let boxed = || -> BoxError {
+            let error = Error::new(ErrorKind::KeyMissing, "no key").with_help("write it");
+            error.at(&Path::root("w")).into()
+        };
+        let text = boxed().to_string();
+        for error in [Error::from(boxed()), Error::other(boxed())] {
+            assert_eq!(
+                (error.kind(), error.to_string()),
+                (ErrorKind::KeyMissing, text.clone())
+            );
+        }
     }
 
     #[test]

@@ -13,7 +13,6 @@ mod id;
 mod limit;
 pub mod model;
 mod model_error;
-mod panic;
 mod path;
 mod rehearsal;
 mod schema;

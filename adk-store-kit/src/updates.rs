@@ -241,7 +241,7 @@ pub async fn a_failed_update_changes_nothing(place: &dyn DynPlace) {
     assert!(
         error
             .to_string()
-            .contains("agent `c` (at w/c): the update of state key `user:n` panicked: no"),
+            .contains("agent `c` (at w/c): the update of state key `user:n` panicked (reference "),
         "{error}"
     );
     for key in KEYS {

@@ -127,10 +127,9 @@ impl<'a> ToolInvocation<'a> {
 pub async fn run(
     work: impl Future<Output = Result<ToolOutcome, ToolError>>,
 ) -> Result<ToolOutcome, ToolError> {
-    match crate::panic::catch_panic(work).await {
-        Ok(done) => done,
-        Err(message) => Err(panic_error(&message)),
-    }
+    crate::panic::catch_panic(work)
+        .await
+        .map_err(ToolError::from_panic)?
 }
 
 /// Runs the body of a tool on the blocking thread pool. The body gets a copy of the context, which
@@ -147,17 +146,10 @@ where
         let done = work(&mut own);
         (own, done)
     };
-    match crate::task::run_blocking(work).await {
-        Ok((own, done)) => {
-            *cx = own;
-            done
-        }
-        Err(message) => Err(panic_error(&message)),
-    }
-}
-
-fn panic_error(message: &str) -> ToolError {
-    ToolError::panicked(format!("the tool panicked: {message}"))
+    let caught = crate::task::run_blocking(work).await;
+    let (own, done) = caught.map_err(ToolError::from_panic)?;
+    *cx = own;
+    done
 }
 
 /// Sorts the variants of an enum in the order in which they were written. schemars puts

@@ -17,7 +17,9 @@ pub use adk_spec::__private::function_meta as meta;
 use super::holder::{Lend, LentContext};
 use crate::spec::{AgentMeta, KeySpec};
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Result, secret};
+use crate::{
+    BoxError, BoxFuture, Context, Error, ErrorKind, Flow, Name, Path, Result, RunId, secret,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -66,10 +68,7 @@ pub trait AgentFailure: Sized {
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> AgentFailure for E {
     fn ok<T>(output: Result<T, Self>) -> Result<T> {
-        output.map_err(|error| match error.into().downcast::<Error>() {
-            Ok(error) => *error,
-            Err(error) => Error::other(error),
-        })
+        output.map_err(Error::other)
     }
 }
 
@@ -196,14 +195,16 @@ pub(crate) fn run<'a>(
 ) -> BoxFuture<'a, Result<Flow>> {
     Box::pin(async move {
         let limit = meta.timeout;
+        let place = (cx.run_id(), cx.path().clone());
         // Two matches, because the work of a function with a context borrows `cx`, and the recorded
         // call of a step needs `cx` too. After the first match that borrow has ended.
         let done = match begin(cx)? {
             Work::Step(step) => Err(step),
             Work::Direct(work) => Ok(match limit {
-                None => catch_panic(work).await,
+                None => catch_panic(work, place.clone()).await,
                 Some(limit) => {
-                    let done = Box::pin(tokio::time::timeout(limit, catch_panic(work))).await;
+                    let work = catch_panic(work, place.clone());
+                    let done = Box::pin(tokio::time::timeout(limit, work)).await;
                     done.unwrap_or_else(|_| Err(timeout_error(limit, "")))
                 }
             }),
@@ -222,7 +223,7 @@ pub(crate) fn run<'a>(
                 };
                 let (kind, name) = (CallKind::Function, Name::literal("function"));
                 let inputs = cx.inputs(|| parameters(meta, cx));
-                cx.recorded_call(kind, name, inputs, run_within(limit, work, left))
+                cx.recorded_call(kind, name, inputs, run_within(limit, work, left, place))
                     .await
             }
         };
@@ -248,11 +249,13 @@ async fn run_within(
     limit: Option<Duration>,
     work: BoxFuture<'static, Result<FunctionOutcome>>,
     left: &'static str,
+    place: (RunId, Path),
 ) -> Result<FunctionOutcome> {
+    let work = catch_panic(work, place);
     let Some(limit) = limit else {
-        return catch_panic(work).await;
+        return work.await;
     };
-    let done = Box::pin(crate::task::spawn_with_timeout(limit, catch_panic(work))).await;
+    let done = Box::pin(crate::task::spawn_with_timeout(limit, work)).await;
     done.unwrap_or_else(|| Err(timeout_error(limit, left)))
 }
 
@@ -265,23 +268,18 @@ fn timeout_error(limit: Duration, left: &str) -> Error {
 async fn run_blocking(
     work: Box<dyn FnOnce() -> Result<FunctionOutcome> + Send>,
 ) -> Result<FunctionOutcome> {
-    crate::task::run_blocking(work)
-        .await
-        .unwrap_or_else(|message| Err(panic_error(&message)))
+    // The work of the step catches this panic.
+    let caught = crate::task::run_blocking(work).await;
+    caught.unwrap_or_else(|panic| panic.resume())
 }
 
 async fn catch_panic(
     work: impl Future<Output = Result<FunctionOutcome>>,
+    (run, path): (RunId, Path),
 ) -> Result<FunctionOutcome> {
-    crate::panic::catch_panic(work)
-        .await
-        .unwrap_or_else(|message| Err(panic_error(&message)))
-}
-
-fn panic_error(message: &str) -> Error {
-    Error::new(
-        ErrorKind::Panic,
-        format!("the function panicked: {message}"),
-    )
-    .with_help("return an `Err` for what can go wrong; a panic is a fault in the function")
+    let caught = crate::panic::catch_panic(work).await;
+    caught.unwrap_or_else(|panic| {
+        let help = "return an `Err` for what can go wrong; a panic is a fault in the function";
+        Err(panic.into_error("the function", run, &path).with_help(help))
+    })
 }

@@ -17,6 +17,7 @@ pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
 use crate::model::{ModelRequest, ToolDeclaration};
+use crate::panic::Panic;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::CallbackContext;
 use crate::spec::ToolMeta;
@@ -230,6 +231,37 @@ impl ToolError {
         }
     }
 
+    /// Converts any error of a tool: a [`ToolError`] keeps its kind, and any other error is the
+    /// source. The model reads its text.
+    pub(crate) fn from_box(error: BoxError) -> Self {
+        match error.downcast::<Self>() {
+            Ok(error) => *error,
+            Err(error) => Self {
+                message: error.to_string(),
+                source: Some(error),
+                ..Self::failed("")
+            },
+        }
+    }
+
+    /// Creates the error of a caught panic. The text of the panic is its source: the message, which
+    /// the model reads, does not contain it.
+    pub(crate) fn from_panic(panic: Panic) -> Self {
+        Self {
+            source: Some(Box::new(panic)),
+            ..Self::panicked("the tool panicked")
+        }
+    }
+
+    /// Adds the reference of a caught panic, and writes the text of the panic to the log.
+    pub(crate) fn with_reference(mut self, what: &str, cx: &ToolContext) -> Self {
+        let source = self.source.as_deref();
+        if let Some(panic) = source.and_then(|source| source.downcast_ref::<Panic>()) {
+            self.message = panic.report(what, cx.run_id(), cx.path());
+        }
+        self
+    }
+
     /// Creates a question from within a call; `schema` describes the answer. The run waits, as for
     /// a confirmation. After the answer, the tool is called again with the same arguments and
     /// [id](ToolContext::call_id), and finds the answer in [`ToolContext::answers`]. State that
@@ -307,10 +339,6 @@ impl std::error::Error for ToolError {
 
 impl From<crate::Error> for ToolError {
     fn from(error: crate::Error) -> Self {
-        let failed = Self::failed(error.to_string());
-        Self {
-            source: Some(Box::new(error)),
-            ..failed
-        }
+        Self::from_box(error.into())
     }
 }

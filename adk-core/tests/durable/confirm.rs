@@ -391,10 +391,8 @@ async fn a_panicking_predicate_is_a_tool_error_and_the_tool_does_not_run() {
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(
-        error,
-        "the confirmation predicate of tool `pay` panicked: a sum"
-    );
+    let start = "the confirmation predicate of tool `pay` panicked (reference ";
+    assert!(error.starts_with(start), "{error}");
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ mod live;
 mod llm;
 #[path = "../memory_place/mod.rs"]
 mod memory_place;
+mod panics;
 mod promises;
 mod runtime;
 mod sessions;

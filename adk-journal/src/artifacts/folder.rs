@@ -90,7 +90,10 @@ impl FolderArtifacts {
             let this = self.clone();
             match task::run_blocking(move || work(&this)).await {
                 Ok(done) => done.map_err(|error| to_error(&what, &self.root, error)),
-                Err(panic) => Err(to_error(&what, &self.root, io::Error::other(panic))),
+                Err(panic) => {
+                    let error = io::Error::other("its thread panicked");
+                    Err(to_error(&what, &self.root, error).with_source(panic))
+                }
             }
         })
     }

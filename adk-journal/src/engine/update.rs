@@ -2,9 +2,9 @@
 
 use super::slot::Draft;
 use crate::event::StateDelta;
-use crate::panic;
+use crate::panic::Panic;
 use crate::session::Scope;
-use crate::{Error, ErrorKind, Name, Result};
+use crate::{Name, Result};
 use serde_json::Value;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,13 +86,10 @@ impl Update {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
         let value = catch_unwind(AssertUnwindSafe(|| change(current))).unwrap_or_else(|panic| {
-            let message = format!(
-                "the update of state key `{}` panicked: {}",
-                self.key,
-                panic::message(&*panic)
-            );
-            Err(Error::new(ErrorKind::Panic, message)
-                .with_help("nothing was changed; this is a defect of its function"))
+            let what = format!("the update of state key `{}`", self.key);
+            let event = &self.draft.event;
+            let error = Panic::new(&*panic).into_error(&what, event.invocation_id, &event.path);
+            Err(error.with_help("nothing was changed; this is a defect of its function"))
         })?;
         let mut draft = self.draft.clone();
         let delta = match Scope::of(&self.key) {
@@ -115,6 +112,7 @@ impl fmt::Debug for Update {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ErrorKind;
     use serde_json::json;
 
     #[test]
@@ -126,10 +124,9 @@ mod tests {
         let mut update = Update::new("user:n".into(), Draft::default(), Box::new(change));
         let error = update.apply(None).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Panic);
-        assert!(
-            error.message().contains("`user:n` panicked: no value"),
-            "{error}"
-        );
+        let start = "the update of state key `user:n` panicked (reference ";
+        assert!(error.message().starts_with(start), "{error}");
+        assert!(format!("{error:?}").ends_with("caused by: no value"));
         let draft = update.apply(Some(&json!(1))).unwrap();
         assert_eq!(
             draft

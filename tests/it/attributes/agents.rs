@@ -363,7 +363,7 @@ async fn a_panic_is_an_error_that_names_the_agent() {
             text.starts_with(&format!("agent `{name}` (at writing/{name}): ")),
             "{text}"
         );
-        assert!(text.contains("as asked"), "{text}");
+        assert!(text.contains(" panicked (reference "), "{text}");
     }
     let (all, _) = events(&Tree::new("writing", vec![run(sleeps::default())]), "cat").await;
     assert_eq!(delta(&all[0]), [("slow".to_owned(), json!("cat!"))]);

@@ -5,5 +5,6 @@ mod agents;
 mod borrowed;
 mod data;
 mod docs;
+mod failures;
 mod limits;
 mod tools;

@@ -2,7 +2,7 @@
 
 use crate::__private::flowing::Flowing;
 use crate::runtime::tool::{ToolContext, ToolError};
-use crate::{Flow, StateDelta};
+use crate::{BoxError, Error, Flow, StateDelta};
 use serde::Serialize;
 use serde_json::Value;
 use std::convert::Infallible;
@@ -128,6 +128,26 @@ impl<T> ToolTag<Result<T, ToolError>> {
     /// Returns the error of the tool.
     pub fn __ok(self, output: Result<T, ToolError>) -> Result<T, ToolBodyError<Infallible>> {
         output.map_err(ToolBodyError::Known)
+    }
+}
+
+impl<T> ToolTag<Result<T, Error>> {
+    /// Keeps the error as the source.
+    ///
+    /// # Errors
+    /// Returns the error of the tool.
+    pub fn __ok(self, output: Result<T, Error>) -> Result<T, ToolBodyError<Infallible>> {
+        output.map_err(|error| ToolBodyError::Known(error.into()))
+    }
+}
+
+impl<T> ToolTag<Result<T, BoxError>> {
+    /// Marks an error of this crate in the box as such, and keeps any other error as the source.
+    ///
+    /// # Errors
+    /// Returns the error of the tool.
+    pub fn __ok(self, output: Result<T, BoxError>) -> Result<T, ToolBodyError<Infallible>> {
+        output.map_err(|error| ToolBodyError::Known(ToolError::from_box(error)))
     }
 }
 

@@ -44,16 +44,8 @@ impl<T, A: Answer<T>, E: Into<BoxError>> Answer<T> for Result<A, E> {
     fn answer(self) -> Result<Option<T>> {
         match self {
             Ok(answer) => answer.answer(),
-            Err(error) => Err(to_error(error.into())),
+            Err(error) => Err(Error::other(error)),
         }
-    }
-}
-
-/// Keeps an [`Error`] as it is, and wraps any other error.
-fn to_error(error: BoxError) -> Error {
-    match error.downcast::<Error>() {
-        Ok(error) => *error,
-        Err(error) => Error::other(error),
     }
 }
 
@@ -114,7 +106,7 @@ pub trait ClosureError<M> {
 
 impl<E: Into<BoxError>> ClosureError<Call<Now>> for E {
     fn into_error(self) -> Error {
-        to_error(self.into())
+        Error::other(self)
     }
 }
 

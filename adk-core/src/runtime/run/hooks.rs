@@ -3,8 +3,8 @@
 
 use super::CallbackContext;
 use crate::model::{ModelRequest, ModelResponse};
-use crate::panic::catch_panic;
-use crate::{BoxFuture, Content, Error, ErrorKind, Event, FunctionCall, Result};
+use crate::panic::{Panic, catch_panic};
+use crate::{BoxFuture, Content, Error, Event, FunctionCall, Result};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -119,7 +119,8 @@ macro_rules! first_answer {
             }
             Ok(None)
         };
-        catch_panic(all).await.unwrap_or_else(callback_panic)
+        let caught = catch_panic(all).await;
+        caught.unwrap_or_else(|panic| callback_panic(panic, $cx))
     }};
 }
 
@@ -334,9 +335,9 @@ impl fmt::Debug for Hooks {
 }
 
 /// Makes the error for a panic of a hook.
-fn callback_panic<T>(panic: String) -> Result<T> {
-    let message = format!("a callback panicked: {panic}");
-    Err(Error::new(ErrorKind::Panic, message).with_help("fix the code of the callback"))
+fn callback_panic<T>(panic: Panic, cx: &CallbackContext) -> Result<T> {
+    let error = panic.into_error("a callback", cx.run_id(), cx.path());
+    Err(error.with_help("fix the code of the callback"))
 }
 
 /// Notifies the plugins that an agent or a block has failed. Errors of the plugins are dropped,
@@ -348,7 +349,9 @@ pub(crate) async fn on_agent_error(cx: &mut CallbackContext, error: &Error) {
             drop(plugin.on_agent_error(cx, error).await);
         }
     };
-    drop(catch_panic(all).await);
+    if let Err(panic) = catch_panic(all).await {
+        panic.report("a callback", cx.run_id(), cx.path());
+    }
 }
 
 /// Calls the plugins with the message of the user. Returns the message that replaces it.
@@ -375,5 +378,6 @@ pub(crate) async fn after_run(cx: &mut CallbackContext) -> Result<()> {
         }
         Ok(())
     };
-    catch_panic(all).await.unwrap_or_else(callback_panic)
+    let caught = catch_panic(all).await;
+    caught.unwrap_or_else(|panic| callback_panic(panic, cx))
 }

@@ -7,13 +7,14 @@ use super::opened::{Body, Execution};
 use super::pending::{PendingKind, PendingRun, already_awaited};
 use super::root::{run_branch_task, run_workflow};
 use super::stream::RunStream;
+use crate::panic::Panic;
 use crate::runtime::live::LiveQueue;
 use crate::runtime::run::{Outcome, RunConfig};
 use crate::runtime::workflow::{Keys, Values, Workflow};
 use crate::spec::{AgentMeta, Topology};
 use crate::store::engine::{BranchEnd, BranchTask, ClaimId, RunTask};
 use crate::store::session::SessionKey;
-use crate::{Content, Error, ErrorKind, Name, Path, Result, RunId, panic};
+use crate::{Content, Error, ErrorKind, Name, Path, Result, RunId};
 use adk_spec::__private::{LIVE_HELP, describe_live};
 use serde::Serialize;
 use std::fmt;
@@ -52,11 +53,10 @@ impl<'a, T: Send + 'static> RunRequest<'a, T> {
         let begin = match catch_unwind(AssertUnwindSafe(|| workflow.begin(input, &mut keys))) {
             Ok(begun) => begun.map(|()| keys),
             Err(panic) => {
-                let message = format!(
-                    "a `let` value of the workflow panicked: {}",
-                    panic::message(&*panic)
-                );
-                Err(Error::new(ErrorKind::Panic, message))
+                // The run has no id yet.
+                let path = Path::root(workflow.as_agent().meta().name.to_owned());
+                let what = "a `let` value of the workflow";
+                Err(Panic::new(&*panic).into_error(what, RunId::new(), &path))
             }
         };
         let begin = begin

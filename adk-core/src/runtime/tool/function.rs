@@ -3,7 +3,7 @@
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
 use crate::model::ToolDeclaration;
 use crate::spec::{AnsweredBy, Key, KeySpec, ToolMeta};
-use crate::{BoxFuture, panic};
+use crate::{BoxError, BoxFuture, panic};
 use schemars::{JsonSchema, Schema};
 use self_cell::self_cell;
 use serde::Serialize;
@@ -317,7 +317,7 @@ impl DynTool for FunctionTool {
             // The closure may panic, as well as its future.
             match panic::catch_panic(async { (self.call)(args, cx).await }).await {
                 Ok(result) => result,
-                Err(message) => Err(ToolError::panicked(format!("the tool panicked: {message}"))),
+                Err(panic) => Err(ToolError::from_panic(panic)),
             }
         })
     }
@@ -388,11 +388,14 @@ impl<T: Serialize + Send, E: fmt::Display + Send + 'static> ToolReturn for Resul
             Err(error) => error,
         };
         let text = error.to_string();
-        // A [`ToolError`] keeps its kind.
+        // A [`ToolError`] keeps its kind, also in a box.
         let error: Box<dyn Any + Send> = Box::new(error);
-        Err(error
-            .downcast::<ToolError>()
-            .map_or_else(|_| ToolError::failed(text), |error| *error))
+        let known = error.downcast::<ToolError>().or_else(|error| {
+            error
+                .downcast::<BoxError>()
+                .map(|error| ToolError::from_box(*error).into())
+        });
+        Err(known.map_or_else(|_| ToolError::failed(text), |error| *error))
     }
 }
 

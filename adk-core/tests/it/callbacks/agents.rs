@@ -58,7 +58,7 @@ async fn an_error_of_a_callback_fails_the_run_at_its_agent() {
     let all = events(&two(agent)).await;
     assert_eq!(all[0], "a: a");
     assert!(
-        all[1].contains("(at w/a): a callback panicked: oh no"),
+        all[1].contains("(at w/a): a callback panicked (reference "),
         "{}",
         all[1]
     );

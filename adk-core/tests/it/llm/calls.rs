@@ -418,6 +418,6 @@ async fn a_panic_of_a_model_is_an_error() {
         });
         let error = failure(&ScriptedModel::new(), &tree).await;
         assert_eq!(error.kind(), ErrorKind::Panic);
-        assert!(error.to_string().contains("boom"), "{error}");
+        assert!(format!("{error:?}").contains("boom"), "{error:?}");
     }
 }

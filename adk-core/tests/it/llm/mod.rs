@@ -18,7 +18,7 @@ mod rehearsal;
 mod repair;
 mod respond;
 mod routing;
-mod tools;
+pub mod tools;
 mod toolsets;
 mod transfer;
 

@@ -257,8 +257,7 @@ async fn a_function_that_fails_or_panics_fails_the_run() {
     let error = run(Instruction::function(|_| Err::<String, _>("no weather"))).await;
     assert_eq!(error.to_string(), "agent `a` (at a): no weather");
     let error = run(Instruction::function(|_| -> String { panic!("oh") })).await;
-    assert!(
-        error.kind() == ErrorKind::Panic && error.message() == "its instruction panicked: oh",
-        "{error}"
-    );
+    assert_eq!(error.kind(), ErrorKind::Panic);
+    let start = "its instruction panicked (reference ";
+    assert!(error.message().starts_with(start), "{error}");
 }

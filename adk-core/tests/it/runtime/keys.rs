@@ -97,7 +97,7 @@ async fn broken_promises_are_errors_that_name_the_agent() {
         (
             panics,
             ErrorKind::Panic,
-            "agent `panics` (at w/l#1/panics): it panicked: boom 1",
+            "agent `panics` (at w/l#1/panics): it panicked (reference ",
         ),
     ];
     for (agent, kind, text) in cases {

@@ -2,7 +2,7 @@
 
 use super::{Cx, attributes, call, decide, exit_loop, verdict};
 use adk::tool::ToolErrorKind;
-use adk::{Flow, tool};
+use adk::{Flow, ToolError, tool};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -38,13 +38,19 @@ async fn a_panic_is_an_error() {
         .0
         .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Panic);
-    assert_eq!(error.to_string(), "the tool panicked: three");
+    assert_eq!(panic_text(&error), "the tool panicked: three");
     let error = call(&attributes::default(), json!({ "panic": true }))
         .await
         .0
         .expect_err("an error");
     assert_eq!(error.kind(), ToolErrorKind::Panic);
-    assert_eq!(error.to_string(), "the tool panicked: as asked");
+    assert_eq!(panic_text(&error), "the tool panicked: as asked");
+}
+
+/// Returns the message of an error with its source: the text of the panic.
+fn panic_text(error: &ToolError) -> String {
+    let source = std::error::Error::source(error).expect("a source");
+    format!("{error}: {source}")
 }
 
 /// Divides.

@@ -6,7 +6,7 @@ use crate::panic::catch_panic;
 use crate::runtime::run::{Context, PromptSource, ReadonlyContext};
 use crate::spec::placeholder::Placeholders;
 use crate::store::engine::{CallInputs, CallKind};
-use crate::{BoxError, BoxFuture, Error, ErrorKind, Name, Result};
+use crate::{BoxError, BoxFuture, Error, Name, Result};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -76,16 +76,14 @@ impl Instruction {
             }
             InstructionSource::Function(function) => function.clone(),
         };
-        let readonly = cx.readonly();
+        let (readonly, run, path) = (cx.readonly(), cx.run_id(), cx.path().clone());
         let work = async move {
             // The function itself may panic, and also its future.
             match catch_panic(async move { function(readonly).await }).await {
                 Ok(text) => text,
-                Err(panic) => Err(Error::new(
-                    ErrorKind::Panic,
-                    format!("its instruction panicked: {panic}"),
-                )
-                .with_help("correct the function that makes the instruction")),
+                Err(panic) => Err(panic
+                    .into_error("its instruction", run, &path)
+                    .with_help("correct the function that makes the instruction")),
             }
         };
         // Boxed to keep the future small, because most instructions are prompts.

@@ -59,15 +59,15 @@ async fn attempt(
     call: &FunctionCall,
     own: &mut ToolContext,
 ) -> Result<Value, ToolError> {
-    match catch_panic(in_span(
+    let caught = catch_panic(in_span(
         own.trace.clone(),
         tool.call_dyn(call.args.clone(), own),
     ))
-    .await
-    {
-        Ok(result) => result.and_then(|value| check_result(&call.name, value)),
-        Err(panic) => Err(ToolError::panicked(format!("the tool panicked: {panic}"))),
-    }
+    .await;
+    caught
+        .unwrap_or_else(|panic| Err(ToolError::from_panic(panic)))
+        .and_then(|value| check_result(&call.name, value))
+        .map_err(|error| error.with_reference("the tool", own))
 }
 
 /// Executes an attempt with a timeout.

@@ -162,10 +162,8 @@ async fn prepare_call(
         let asks =
             catch_panic(async { tool.needs_confirmation_dyn(call.args.clone(), &mut own) }).await;
         let asks = asks.unwrap_or_else(|panic| {
-            Err(ToolError::panicked(format!(
-                "the confirmation predicate of tool `{}` panicked: {panic}",
-                call.name
-            )))
+            let what = format!("the confirmation predicate of tool `{}`", call.name);
+            Err(ToolError::from_panic(panic).with_reference(&what, &own))
         });
         match asks {
             Ok(asks) => {

@@ -77,7 +77,8 @@ impl ToolHooks {
                 ErrorKind::Agent,
                 format!("tool `{}` failed: {error}", call.name),
             ),
-        };
+        }
+        .with_source(error);
         if let Some(value) = self.replace_error(call, &error, cx).await? {
             return Ok(CallOutcome::Value(value));
         }

@@ -97,8 +97,7 @@ pub(super) async fn run_body(agent: &dyn DynAgent, cx: &mut Context) -> Result<F
     let flow = match CatchPanic(in_span(cx.trace.clone(), agent.run_dyn(cx))).await {
         Ok(flow) => flow?,
         Err(panic) => {
-            let message = format!("it panicked: {panic}");
-            let error = Error::new(ErrorKind::Panic, message);
+            let error = panic.into_error("it", cx.run_id(), cx.path());
             return Err(error.with_help("fix the panic in the code of the agent"));
         }
     };
