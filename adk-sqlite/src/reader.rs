@@ -601,13 +601,12 @@ mod tests {
         }
     }
 
-    /// Returns SQLite's step counts for reads of a session with `many` events. The last ten events
-    /// are in the tail table, and have the same, latest time.
-    fn steps(many: u64) -> Vec<(&'static str, i32)> {
+    /// Returns a database with one session of so many events, the last ten of which are a second later
+    /// than the others, and the time of these.
+    fn log(many: u64) -> (Connection, u64) {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();
         crate::schema::prepare(&connection).unwrap();
-        let key = SessionKey::new("app", "u", "s");
         let (micros, moved) = (1_767_225_600_000_000, many - 10);
         let (time, before) = (time::to_text(micros), time::to_text(micros - 1_000_000));
         let ids =
@@ -634,6 +633,14 @@ mod tests {
                 .execute(&rows, params![many, moved, micros])
                 .unwrap();
         }
+        (connection, micros)
+    }
+
+    /// Returns SQLite's step counts for reads of a session with `many` events. The last ten events
+    /// are in the tail table, and have the same, latest time.
+    fn steps(many: u64) -> Vec<(&'static str, i32)> {
+        let (connection, micros) = log(many);
+        let key = SessionKey::new("app", "u", "s");
         // SQLite counts the steps of each cached statement.
         let taken = || -> i32 {
             let sqls = [

@@ -207,7 +207,23 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
             assert_eq!(all, runs, "by pages: {page:?}");
         }
     }
-    // By change: an earlier run may have changed last.
+    check_pages_by_change(&runner).await;
+    check_counts(&runner, paused.len()).await;
+
+    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
+    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
+        panic!("the run has not failed")
+    };
+    assert!(error.message.contains("no"), "{error}");
+    assert_eq!(
+        usage_of(&info(&runner, cancelled[0]).await),
+        Some((1, 10, 2))
+    );
+    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+}
+
+/// Lists by the last change; an earlier run may have changed last.
+async fn check_pages_by_change(runner: &Runner) {
     let mut all = runner.runs(&RunFilter::any()).await.unwrap();
     let order = |run: &RunInfo| (run.updated, run.run_id);
     all.sort_by_key(|run| std::cmp::Reverse(order(run)));
@@ -229,12 +245,17 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
         }
         assert_eq!(found, wanted, "changed since {changed_since}");
     }
+}
+
+/// Counts all runs, of which `paused` wait.
+async fn check_counts(runner: &Runner, paused: usize) {
+    let all = runner.runs(&RunFilter::any()).await.unwrap().len();
     for (state, count) in [
         (RunState::Queued, 0),
         (RunState::Running, 0),
-        (RunState::Paused, paused.len()),
+        (RunState::Paused, paused),
         (RunState::Ready, 0),
-        (RunState::Any, all.len()),
+        (RunState::Any, all),
     ] {
         let mut filter = RunFilter::any();
         filter.state = state;
@@ -243,21 +264,11 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
             count,
             "{state:?}"
         );
-        assert_eq!(list(&filter).await.len(), count, "{state:?}");
+        let listed = runner.runs(&filter).await.unwrap();
+        assert_eq!(listed.len(), count, "{state:?}");
     }
     let of_bob = RunFilter::any().user("bob").limit(2);
     assert_eq!(runner.count_runs(&of_bob).await.unwrap(), 2);
-
-    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
-    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
-        panic!("the run has not failed")
-    };
-    assert!(error.message.contains("no"), "{error}");
-    assert_eq!(
-        usage_of(&info(&runner, cancelled[0]).await),
-        Some((1, 10, 2))
-    );
-    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
 }
 
 /// Deletes runs through one program that another program has executed. Only ended runs of the app go,

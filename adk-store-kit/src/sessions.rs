@@ -193,6 +193,26 @@ pub async fn events_are_returned_unchanged(place: &dyn DynPlace) {
         wanted
     );
 
+    check_filters(store, &key).await;
+
+    let error = store
+        .append(&key, vec![stored(20, "new"), stored(4, "again")])
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Store(StoreErrorKind::Exists),
+        "{error}"
+    );
+    assert_eq!(
+        read(store, &key, EventFilter::new()).await.len,
+        10,
+        "an append is atomic"
+    );
+}
+
+/// Reads parts of a session of ten events, whose texts are their places.
+async fn check_filters(store: &dyn SessionStore, key: &SessionKey) {
     let since =
         |micros| EventFilter::new().since(UNIX_EPOCH + Duration::from_micros(START + micros));
     for (filter, found) in [
@@ -222,28 +242,13 @@ pub async fn events_are_returned_unchanged(place: &dyn DynPlace) {
         (EventFilter::new().places(4..9).first(2), &["4", "5"]),
         (since(2).first(4).last(2), &["4", "5"]),
     ] {
-        let part = read(store, &key, filter.clone()).await;
+        let part = read(store, key, filter.clone()).await;
         assert_eq!(texts(&part), found, "{filter:?}");
         assert_eq!(part.len, 10);
         if let Some(first) = found.first() {
             assert_eq!(part.first.to_string(), *first, "{filter:?}");
         }
     }
-
-    let error = store
-        .append(&key, vec![stored(20, "new"), stored(4, "again")])
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.kind(),
-        ErrorKind::Store(StoreErrorKind::Exists),
-        "{error}"
-    );
-    assert_eq!(
-        read(store, &key, EventFilter::new()).await.len,
-        10,
-        "an append is atomic"
-    );
 }
 
 /// Lists are by app and user, oldest change first. A deleted session leaves the state of its user

@@ -95,7 +95,7 @@ async fn a_desk_reads_notes_of_a_real_server_falls_back_and_sends_its_traces() {
     );
     assert!(ran.out.contains("overloaded"), "{}", ran.out);
     assert!(
-        ran.out.ends_with("good: 0.00795 for 5 calls\n"),
+        ran.out.ends_with("good: 0.00795 USD for 5 calls\n"),
         "{}",
         ran.out
     );
@@ -240,7 +240,7 @@ fn a_server_asks_an_editor_and_continues() {
         answer
     };
     assert!(ask("GET /", "").contains("<!doctype html>"));
-    let told = ask("POST /v1/posting/runs", r#"{"topic": "hedgehogs"}"#);
+    let told = ask("POST /v1/posting/runs?until=pause", r#"{"topic": "hedgehogs"}"#);
     let end: Value = told
         .rsplit_once("event: end\ndata: ")
         .and_then(|(_, end)| serde_json::from_str(end.lines().next()?).ok())

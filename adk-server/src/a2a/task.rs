@@ -143,66 +143,30 @@ impl RpcCall {
         &self,
         request: ListTasksRequest,
     ) -> Result<ListTasksResponse, RpcRefusal> {
-        let invalid =
-            |fact: &str, help: &str| RpcRefusal::new(ErrorCode::InvalidParams, fact, help);
-        let size = request.page_size.unwrap_or(50);
-        if !(1..=100).contains(&size) {
+        let page_size = request.page_size.unwrap_or(50);
+        if !(1..=100).contains(&page_size) {
             return Err(invalid(
                 "`pageSize` is not between 1 and 100",
                 "use a value from 1 to 100",
             ));
         }
-        let since = request.status_timestamp_after.as_deref().map(|since| {
-            micros(since).ok_or_else(|| {
-                invalid(
-                    "`statusTimestampAfter` is not a UTC time",
-                    "write it as `2026-11-26T12:00:00Z`",
-                )
-            })
-        });
-        let since = since.transpose()?;
-        let mut filter = RunFilter::any().workflows([self.workflow.name()]);
-        filter.user.clone_from(&self.caller.user);
-        filter.session = Some(request.context_id).filter(|context| !context.is_empty());
-        filter.state = match request.status {
-            TaskState::Completed => RunState::Finished,
-            TaskState::Failed => RunState::Failed,
-            TaskState::Canceled => RunState::Cancelled,
-            TaskState::Submitted => RunState::Queued,
-            TaskState::Working => RunState::Running,
-            TaskState::InputRequired => RunState::Paused,
-            _ => RunState::Any,
+        let size = page_size as usize;
+        let mut filter = self.filter(&request)?;
+        let after = match &*request.page_token {
+            "" => None,
+            token => Some(parse_page_token(token)?),
         };
-        (filter.changed_since, filter.by_change) = (since.unwrap_or_default(), true);
         // No run has another state.
         let can_match = !matches!(
             request.status,
             TaskState::Rejected | TaskState::AuthRequired
         );
-        let total_size = if can_match {
-            self.runner.count_runs(&filter).await?
-        } else {
-            0
-        };
-        if !request.page_token.is_empty() {
-            let parts = request.page_token.split_once('.');
-            let after = parts.and_then(|(updated, run)| {
-                Some((updated.parse::<u64>().ok()?, run.parse::<RunId>().ok()?))
-            });
-            let after = after.ok_or_else(|| {
-                invalid(
-                    "`pageToken` is invalid",
-                    "use the `nextPageToken` of the previous page",
-                )
-            })?;
-            filter.after_change = Some(after);
+        let (mut runs, mut total_size) = (Vec::new(), 0);
+        if can_match {
+            total_size = self.runner.count_runs(&filter).await?;
+            filter.after_change = after;
+            runs = self.runner.runs(&filter.limit(size + 1)).await?;
         }
-        let size = size as usize;
-        let mut runs = if can_match {
-            self.runner.runs(&filter.limit(size + 1)).await?
-        } else {
-            Vec::new()
-        };
         let has_more = runs.len() > size;
         runs.truncate(size);
         let last = runs.last().filter(|_| has_more);
@@ -227,9 +191,36 @@ impl RpcCall {
         Ok(ListTasksResponse {
             tasks,
             next_page_token,
-            page_size: request.page_size.unwrap_or(50),
+            page_size,
             total_size,
         })
+    }
+
+    /// Returns the filter of the tasks that a list request selects.
+    fn filter(&self, request: &ListTasksRequest) -> Result<RunFilter, RpcRefusal> {
+        let since = request.status_timestamp_after.as_deref().map(|since| {
+            micros(since).ok_or_else(|| {
+                invalid(
+                    "`statusTimestampAfter` is not a UTC time",
+                    "write it as `2026-11-26T12:00:00Z`",
+                )
+            })
+        });
+        let mut filter = RunFilter::any().workflows([self.workflow.name()]);
+        filter.user.clone_from(&self.caller.user);
+        filter.session = Some(request.context_id.clone()).filter(|context| !context.is_empty());
+        filter.state = match request.status {
+            TaskState::Completed => RunState::Finished,
+            TaskState::Failed => RunState::Failed,
+            TaskState::Canceled => RunState::Cancelled,
+            TaskState::Submitted => RunState::Queued,
+            TaskState::Working => RunState::Running,
+            TaskState::InputRequired => RunState::Paused,
+            _ => RunState::Any,
+        };
+        filter.changed_since = since.transpose()?.unwrap_or_default();
+        filter.by_change = true;
+        Ok(filter)
     }
 
     pub(super) async fn cancel(&self, id: &str) -> Result<Task, RpcRefusal> {
@@ -249,6 +240,22 @@ impl RpcCall {
         let task = self.task(&run, None, None).await;
         Ok(task.unwrap_or_else(|_| minimal_task(&run, TaskState::Canceled)))
     }
+}
+
+fn invalid(fact: &str, help: &str) -> RpcRefusal {
+    RpcRefusal::new(ErrorCode::InvalidParams, fact, help)
+}
+
+/// Parses the change and the run after which a page begins.
+fn parse_page_token(token: &str) -> Result<(u64, RunId), RpcRefusal> {
+    let parts = token.split_once('.');
+    let after = parts.and_then(|(updated, run)| Some((updated.parse().ok()?, run.parse().ok()?)));
+    after.ok_or_else(|| {
+        invalid(
+            "`pageToken` is invalid",
+            "use the `nextPageToken` of the previous page",
+        )
+    })
 }
 
 /// Returns a task with only its ids and a state.

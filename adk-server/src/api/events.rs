@@ -64,12 +64,12 @@ pub(super) struct RunEvents {
     run: RunInfo,
     until: StreamEnd,
     last: Option<EventId>,
-    source: EventSource,
+    source: StreamSource,
     answers: vec::IntoIter<WaitAnswer>,
 }
 
 /// The source of the next events of a stream.
-enum EventSource {
+enum StreamSource {
     /// The run, until it ends or waits.
     Run(BoxStream<'static, Result<RunItem, Refusal>>),
     /// The end of its pause.
@@ -90,7 +90,7 @@ impl RunEvents {
             run,
             until,
             last: None,
-            source: EventSource::Over,
+            source: StreamSource::Over,
             answers: vec::IntoIter::default(),
         }
     }
@@ -115,7 +115,7 @@ impl RunEvents {
     fn follow(&mut self, listener: Option<Listener>) {
         let (runner, run) = (self.runner.clone(), self.run.clone());
         let items = self.app.follow(runner, run, self.last, listener);
-        self.source = EventSource::Run(items.boxed());
+        self.source = StreamSource::Run(items.boxed());
     }
 
     /// Returns the next event, or `None` at the end of the stream.
@@ -125,7 +125,7 @@ impl RunEvents {
                 return Some(named_event("answered", &answer));
             }
             match &mut self.source {
-                EventSource::Run(items) => {
+                StreamSource::Run(items) => {
                     let item = match items.next().await? {
                         Ok(RunItem::Event(event)) => {
                             if !event.partial {
@@ -141,12 +141,12 @@ impl RunEvents {
                         Ok(Some(event)) => return Some(event),
                         Err(refusal) if refusal.is_of_store() => return None,
                         Err(refusal) => {
-                            self.source = EventSource::Over;
+                            self.source = StreamSource::Over;
                             return Some(named_event("error", refusal.body()));
                         }
                     }
                 }
-                EventSource::Pause {
+                StreamSource::Pause {
                     stream,
                     updated,
                     open,
@@ -156,7 +156,7 @@ impl RunEvents {
                     self.follow(listener);
                     self.answers = answers.into_iter();
                 }
-                EventSource::Over => return None,
+                StreamSource::Over => return None,
             }
         }
     }
@@ -178,7 +178,7 @@ impl RunEvents {
         let run = run.ok_or_else(|| Refusal::missing("run", &id.to_string()))?;
         let Some(stream) = stream.filter(|_| run.status.is_open()) else {
             let (_, json) = run_with_end(&self.runner, run, end).await?;
-            self.source = EventSource::Over;
+            self.source = StreamSource::Over;
             return Ok(Some(named_event("end", &json)));
         };
         if run.status.is_active() || run.is_ready {
@@ -192,7 +192,7 @@ impl RunEvents {
             .filter_map(|wait| wait["id"].as_str().map(str::to_owned))
             .collect();
         let event = named_event("paused", &details.to_json());
-        self.source = EventSource::Pause {
+        self.source = StreamSource::Pause {
             stream,
             updated: run.updated,
             open,
