@@ -240,7 +240,10 @@ fn a_server_asks_an_editor_and_continues() {
         answer
     };
     assert!(ask("GET /", "").contains("<!doctype html>"));
-    let told = ask("POST /v1/posting/runs?until=pause", r#"{"topic": "hedgehogs"}"#);
+    let told = ask(
+        "POST /v1/posting/runs?until=pause",
+        r#"{"topic": "hedgehogs"}"#,
+    );
     let end: Value = told
         .rsplit_once("event: end\ndata: ")
         .and_then(|(_, end)| serde_json::from_str(end.lines().next()?).ok())
