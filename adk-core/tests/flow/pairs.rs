@@ -81,7 +81,7 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
         !flow.lets.contains(key) && flow.inputs.iter().all(|(input, _)| input != key)
     });
     let mut ran = BTreeSet::new();
-    let mut state = discards::State::new();
+    let (mut state, mut earlier) = (discards::State::new(), Vec::new());
     for round in 0..2 {
         // The `temp:` keys of a run do not outlive it.
         let initial: BTreeSet<_> = states
@@ -99,10 +99,12 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
         }
         let captured = std::mem::take(&mut *capture.0.lock().unwrap());
         let (inner, _) = Inner::split(&captured, &names.tools, 0);
-        let log = Log::new(events, state, &names.workflows);
+        let mut log = Log::new(events, state, &names.workflows);
+        log.earlier.clone_from(&earlier);
         let more = compare(flow, seed, (&log, &inner), (&names, initial), end)
             .map_err(|why| format!("run {round}: {why}\n{}", to_text(&log, &captured)))?;
         ran.extend(more);
+        earlier.append(&mut log.events);
         state = log.states.last().cloned().unwrap_or_default();
         state.retain(|key, _| {
             states.contains(key.as_str()) || (has_prefix(key) && !key.starts_with("temp:"))

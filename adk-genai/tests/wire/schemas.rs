@@ -2,6 +2,7 @@
 //!
 //! The rules below are written from the documentation and the error messages of the providers, and
 //! know nothing of the conversion.
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 use super::*;
 use serde_json::Map;

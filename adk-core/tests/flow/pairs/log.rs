@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 pub struct Log {
     pub events: Vec<Arc<Event>>,
+    /// The events of earlier runs of the session.
+    pub earlier: Vec<Arc<Event>>,
     /// The values of all keys before each event, and after the last one.
     pub states: Vec<State>,
     by_path: HashMap<String, Vec<usize>>,
@@ -28,6 +30,7 @@ impl Log {
         }
         Self {
             events,
+            earlier: Vec::new(),
             states,
             by_path,
         }

@@ -52,7 +52,7 @@ impl<'f> Interpreter<'f> {
     ) -> Differs<Ended<'f>> {
         let mut team = Vec::new();
         members(agent, path, &mut team);
-        let (mut at, mut left) = (0, Ended::Through);
+        let (mut at, mut left) = (self.begins(&team, path), Ended::Through);
         loop {
             team[at].turns += 1;
             let (member, turns) = (team[at].agent, team[at].turns);
@@ -76,6 +76,35 @@ impl<'f> Interpreter<'f> {
                 left = ended;
             }
         }
+    }
+
+    /// Returns the member that begins: the one that answered last at this place in an earlier run,
+    /// or to which that one handed over. Later rounds and elements begin with the first member.
+    fn begins(&self, team: &[Member<'f>], path: &str) -> usize {
+        let is_later =
+            |step: &str| step.contains('[') || step.contains('#') && !step.ends_with("#1");
+        if path.split('/').any(is_later) {
+            return 0;
+        }
+        let place = |path: &str| -> String {
+            let steps = path.split('/');
+            let names = steps.map(|step| step.split(['#', '@']).next().unwrap_or_default());
+            names.collect::<Vec<_>>().join("/")
+        };
+        let replies = self.log.earlier.iter().rev().filter(|event| {
+            let details = event.details.as_deref();
+            let has_failed = details.is_some_and(|details| details.error_code.is_some());
+            event.author != "user" && !has_failed
+        });
+        let mut found = replies.filter_map(|event| {
+            let here = place(&event.path.to_string());
+            let member = team.iter().find(|member| place(&member.path) == here)?;
+            let next = event.actions.transfer_to_agent.as_deref();
+            let next = next.and_then(|name| name.rsplit("::").next());
+            let name = next.unwrap_or(&member.agent.name);
+            team.iter().position(|member| member.agent.name == *name)
+        });
+        found.next().unwrap_or_default()
     }
 
     /// Interprets one turn of a member.
