@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["refuse"],
     &["app/access", "app/limits"],
+    &["app/pauses"],
     &["app/runs"],
     &["app/follow", "app/http"],
     &["app/lookup", "app/start"],
