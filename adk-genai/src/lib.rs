@@ -79,8 +79,8 @@
 //!   request, because providers reject a tool call without them. A signature is sent only to the
 //!   provider that made it, and an id of a call that does not have the provider's form is replaced,
 //!   so another provider can continue the conversation.
-//! - **`max_output_tokens`** includes thoughts. Older models of Anthropic refuse a limit that is not
-//!   above the budget for thoughts, which the effort at the end of the name sets, such as `-high`.
+//! - **`max_output_tokens`** includes thoughts. Older models of Anthropic refuse a limit of at most
+//!   the budget for thoughts, which the effort at the end of the name sets, such as `-high`.
 //!   Such a limit is raised by this budget.
 //! - **Errors** are mapped to kinds by their remedy, even if a stream reports the status late. They
 //!   name provider and model, contain the time to wait, and contain no key. A stream that stops

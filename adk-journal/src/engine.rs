@@ -303,8 +303,8 @@ pub trait RunRegistry: Send + Sync {
     /// Deletes those of these runs of an app that have ended before a time, in microseconds
     /// since 1970, with their journals and waits. Returns their number. A run that has not ended
     /// stays, and so do the events of all runs, which belong to their sessions. A deleted run is
-    /// unknown from then on: a failed run cannot be resumed. The call also removes some request keys
-    /// whose lifetime is over.
+    /// unknown from then on: a failed run cannot be resumed. The call also removes some request
+    /// keys whose lifetime is over.
     ///
     /// Engines that keep their runs in another engine may leave the deletion to that engine: the
     /// default refuses it.

@@ -40,8 +40,8 @@ struct ErrorData {
     source: Option<BoxError>,
 }
 
-/// The kind of a failure. The page `docs/errors.md` of the repository has a table of all kinds, with
-/// who can remove the cause and the remedy.
+/// The kind of a failure. The page `docs/errors.md` of the repository has a table of all kinds,
+/// with who can remove the cause and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -252,8 +252,9 @@ impl Error {
         }))
     }
 
-    /// Wraps any error of an agent; an error of this type stays as it is. `?` does it for the errors of the standard library and of JSON;
-    /// for the errors of other crates write `.map_err(Error::other)?`.
+    /// Wraps any error of an agent; an error of this type stays as it is. `?` does it for the
+    /// errors of the standard library and of JSON; for the errors of other crates write
+    /// `.map_err(Error::other)?`.
     ///
     /// ```
     /// # use adk_build as adk;

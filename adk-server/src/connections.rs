@@ -42,7 +42,9 @@ pub(crate) async fn serve_connections(
             time_left = &mut stop => break time_left,
             Some(_) = connections.join_next() => {}
             // The clients of other connections wait in the queue of the operating system.
-            (stream, _) = Listener::accept(&mut listener), if connections.len() < limits.connections.max(1) => {
+            (stream, _) = Listener::accept(&mut listener),
+                if connections.len() < limits.connections.max(1) =>
+            {
                 let (http, router) = (http.clone(), router.clone());
                 let (stall, is_stopping) = (limits.stall_time(), is_stopping.subscribe());
                 connections.spawn(serve_connection(stream, http, router, stall, is_stopping));

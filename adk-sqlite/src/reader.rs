@@ -601,8 +601,8 @@ mod tests {
         }
     }
 
-    /// Returns a database with one session of so many events, the last ten of which are a second later
-    /// than the others, and the time of these.
+    /// Returns a database with one session of so many events, the last ten of which are a second
+    /// later than the others, and the time of these.
     fn log(many: u64) -> (Connection, u64) {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("PRAGMA foreign_keys=OFF").unwrap();

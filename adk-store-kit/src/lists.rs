@@ -210,16 +210,18 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
     check_pages_by_change(&runner).await;
     check_counts(&runner, paused.len()).await;
 
-    // The error of a failed run, and the known facts of a run that was cancelled while it waited.
-    let RunStatus::Failed(error) = info(&runner, failed[0]).await.status else {
+    check_facts(&runner, failed[0], cancelled[0], finished[0]).await;
+}
+
+/// Checks the error of a failed run, and the known facts of a run that was cancelled while it
+/// waited.
+async fn check_facts(runner: &Runner, failed: RunId, cancelled: RunId, finished: RunId) {
+    let RunStatus::Failed(error) = info(runner, failed).await.status else {
         panic!("the run has not failed")
     };
     assert!(error.message.contains("no"), "{error}");
-    assert_eq!(
-        usage_of(&info(&runner, cancelled[0]).await),
-        Some((1, 10, 2))
-    );
-    assert_eq!(usage_of(&info(&runner, finished[0]).await), Some((0, 0, 0)));
+    assert_eq!(usage_of(&info(runner, cancelled).await), Some((1, 10, 2)));
+    assert_eq!(usage_of(&info(runner, finished).await), Some((0, 0, 0)));
 }
 
 /// Lists by the last change; an earlier run may have changed last.
@@ -271,8 +273,8 @@ async fn check_counts(runner: &Runner, paused: usize) {
     assert_eq!(runner.count_runs(&of_bob).await.unwrap(), 2);
 }
 
-/// Deletes runs through one program that another program has executed. Only ended runs of the app go,
-/// with their journals; their events stay, and new runs of their sessions are as any others.
+/// Deletes runs through one program that another program has executed. Only ended runs of the app
+/// go, with their journals; their events stay, and new runs of their sessions are as any others.
 pub async fn only_ended_runs_are_deleted(place: &dyn DynPlace) {
     let (here, there) = (
         place.runner(counting()).await,

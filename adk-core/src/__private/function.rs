@@ -155,7 +155,7 @@ impl DirectWork {
 }
 
 /// The way in which a function runs. The type of its first parameter selects it: the methods of
-/// [`Lend`] win over these.
+/// `Lend` win over these.
 pub trait Held: Sized {
     /// Runs a function without a context as one recorded step.
     fn __begin(self, _: &mut Context) -> (Self, RecordedWork) {

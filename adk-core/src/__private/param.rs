@@ -3,7 +3,7 @@
 //! The macro sees only how types are spelled, so method resolution selects the [`Shape`] for the
 //! type of a parameter: inherent methods win over trait methods, and methods on `&Param` come last.
 //! Agents and tools share the shapes. They differ in the [`Source`] of the values, and in the
-//! traits of [`readers`], which decide what may be a parameter and word the refusal.
+//! traits of `readers`, which decide what may be a parameter and word the refusal.
 
 mod readers;
 mod source;

@@ -136,9 +136,10 @@ async fn a_failed_call_fails_the_run() {
     );
     assert_eq!(error.path().unwrap().to_string(), "pay");
     let runs = world.runner().runs(&RunFilter::any()).await.unwrap();
-    assert!(
-        matches!(&runs[0].status, RunStatus::Failed(error) if error.message.contains("nothing to pay"))
-    );
+    assert!(matches!(
+        &runs[0].status,
+        RunStatus::Failed(error) if error.message.contains("nothing to pay")
+    ));
 }
 
 #[tokio::test]

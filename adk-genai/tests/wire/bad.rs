@@ -297,7 +297,8 @@ async fn a_failed_answer_is_an_error_with_the_words_of_the_provider() {
             "index": 0, "finish_reason": "error", "error": error,
             "message": {"role": "assistant", "content": ""},
         });
-        let chat = json!({"id": "c", "model": "m", "object": "chat.completion", "created": 1, "choices": [choice]});
+        let mut chat = json!({"id": "c", "model": "m", "object": "chat.completion", "created": 1});
+        chat["choices"] = json!([choice]);
         for (name, body) in [(RESPONSES, &failed), (OPENAI, &chat)] {
             let reply = Reply::raw("application/json", &body.to_string());
             let server = WireServer::start([reply]).await;

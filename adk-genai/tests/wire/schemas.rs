@@ -46,10 +46,12 @@ impl Random {
         match self.below(16) {
             0 => self.pick(&[json!(true), json!({}), json!({"title": "Any"})]),
             1 => {
-                json!({"type": "string", "format": self.pick(&["date", "uint8", "uri"]), "minLength": 1})
+                let format = self.pick(&["date", "uint8", "uri"]);
+                json!({"type": "string", "format": format, "minLength": 1})
             }
             2 => {
-                json!({"type": self.pick(&["integer", "number"]), "exclusiveMinimum": 0, "x-unit": "m"})
+                let kind = self.pick(&["integer", "number"]);
+                json!({"type": kind, "exclusiveMinimum": 0, "x-unit": "m"})
             }
             3 => json!({"type": ["string", "null"], "default": null}),
             4 => json!({"type": ["array", "number", "object"]}),
@@ -58,10 +60,12 @@ impl Random {
             }
             6 => json!({"const": self.pick(&[json!("p"), json!(1), json!(null)])}),
             7 if old => {
-                json!({"type": "array", "items": [self.schema(depth - 1, old), {"type": "string"}], "additionalItems": false})
+                let items = json!([self.schema(depth - 1, old), {"type": "string"}]);
+                json!({"type": "array", "items": items, "additionalItems": false})
             }
             7 => {
-                json!({"type": "array", "prefixItems": [self.schema(depth - 1, old)], "items": self.pick(&[json!(false), json!({})])})
+                let (first, rest) = (self.schema(depth - 1, old), [json!(false), json!({})]);
+                json!({"type": "array", "prefixItems": [first], "items": self.pick(&rest)})
             }
             8 => {
                 json!({"type": "array", "items": self.schema(depth - 1, old), "uniqueItems": true})
@@ -155,7 +159,8 @@ impl Random {
             .map(|name| ((*name).to_owned(), self.object(2, old)))
             .collect();
         let mut defs = Value::Object(defs);
-        defs["c"] = json!({"$id": "inner.json", "type": "object", "properties": {"c": {"$ref": "#/properties/d"}, "d": {"type": "string"}}});
+        let properties = json!({"c": {"$ref": "#/properties/d"}, "d": {"type": "string"}});
+        defs["c"] = json!({"$id": "inner.json", "type": "object", "properties": properties});
         let named = if old { "$id" } else { "$anchor" };
         defs["b"][named] = if old { "#anchor" } else { "anchor" }.into();
         root["$id"] = "https://example.com/x/root.json".into();

@@ -74,8 +74,9 @@ impl Update {
     /// may call it again after a rollback.
     ///
     /// # Errors
-    /// [`ErrorKind::KeyType`] and [`ErrorKind::TooDeep`] for values that do not fit,
-    /// [`ErrorKind::Panic`] for a function that panics. Then nothing may be stored.
+    /// [`KeyType`](adk_model::ErrorKind::KeyType) and [`TooDeep`](adk_model::ErrorKind::TooDeep)
+    /// for values that do not fit, and [`Panic`](adk_model::ErrorKind::Panic) for a function that
+    /// panics. Then nothing may be stored.
     pub fn apply(&mut self, current: Option<&Value>) -> Result<Draft> {
         let current = match &self.base {
             Base::Known(base) => base.as_deref(),

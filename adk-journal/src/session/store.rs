@@ -124,8 +124,8 @@ pub trait SessionStore: Send + Sync + 'static {
 
     /// Returns the sessions of a user, or of all users, whose ids begin with a prefix, with their
     /// state and without events: ADK's `list_sessions`. The store reads no state of a session that
-    /// it does not return. The sessions are sorted by the time of their last change, then by user and id. The
-    /// list includes sessions whose state cannot be read, with the
+    /// it does not return. The sessions are sorted by the time of their last change, then by user
+    /// and id. The list includes sessions whose state cannot be read, with the
     /// [reason](SessionSnapshot::unreadable).
     ///
     /// # Errors

@@ -280,9 +280,10 @@ async fn an_error_is_delivered_unchanged() {
     assert_eq!(error.help(), Some("mend it"));
     assert_eq!(error.path().unwrap().to_string(), "failing/both/fail");
     let runs = world.client.runs(&RunFilter::any()).await.unwrap();
-    assert!(
-        matches!(&runs[0].status, adk::engine::RunStatus::Failed(told) if told.message.contains("it broke"))
-    );
+    assert!(matches!(
+        &runs[0].status,
+        adk::engine::RunStatus::Failed(told) if told.message.contains("it broke")
+    ));
 }
 
 #[tokio::test]

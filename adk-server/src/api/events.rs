@@ -53,11 +53,11 @@ pub(super) async fn events(
 }
 
 /// The events of a run as server-sent events, then the event `end` with the response of
-/// [`run`](super::runs::run). While the run waits, the stream stays open: the event `paused` has the
-/// run with its open waits, and the event `answered` reports an answer.
+/// [`run`](super::runs::run). While the run waits, the stream stays open: the event `paused` has
+/// the run with its open waits, and the event `answered` reports an answer.
 ///
-/// If the store fails, the stream ends without `end`: the run continues, and the client requests the
-/// remaining events by its cursor.
+/// If the store fails, the stream ends without `end`: the run continues, and the client requests
+/// the remaining events by its cursor.
 pub(super) struct RunEvents {
     app: Arc<App>,
     runner: Runner,

@@ -3,8 +3,8 @@
 //! A stream over a pause drives nothing and reads nothing. It holds its permit and an entry, which
 //! all streams of the run share. Answers through this process, and answers of others whose run the
 //! watch of this process resumes, wake it at once. Runs that another process resumes are found by
-//! one task for all streams. It runs while a stream waits, and reads at most [`RUNS_PER_ROUND`] runs
-//! in a second, regardless of the number of streams.
+//! one task for all streams. It runs while a stream waits, and reads at most [`RUNS_PER_ROUND`]
+//! runs in a second, regardless of the number of streams.
 
 use super::limits::lock;
 use adk_core::engine::{RunFilter, RunInfo, RunStatus};

@@ -24,12 +24,15 @@ fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder 
 
 fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
     }})
 }
 
 fn call(id: u32, tool: &str, arguments: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
 /// Starts a session of a user.

@@ -25,7 +25,10 @@ pub struct CallbackContext {
     call: Option<Arc<FunctionCall>>,
 }
 
-accessors!(CallbackContext, self => self.effects.run, &self.effects.by.agent, &self.effects.by.path);
+accessors!(
+    CallbackContext,
+    self => self.effects.run, &self.effects.by.agent, &self.effects.by.path
+);
 
 impl CallbackContext {
     /// Creates the context of a callback, for a callback of a tool with its call.

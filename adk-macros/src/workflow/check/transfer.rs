@@ -211,8 +211,8 @@ impl Targets {
         Ok(number)
     }
 
-    /// Returns the reason why the agent of a path is not a target. Const evaluation checks the agent
-    /// itself.
+    /// Returns the reason why the agent of a path is not a target. Const evaluation checks the
+    /// agent itself.
     fn find_path(&mut self, owner: usize, path: &Path) -> Result<(), String> {
         let (text, (name, _, field)) = (path_text(path), name_of_path(path));
         let by = self.name(owner);
