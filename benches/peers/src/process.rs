@@ -63,9 +63,13 @@ impl Machine {
         Report::parse(&output(words)?.0)
     }
 
-    /// Counts the instructions of the job's process.
+    /// Counts the instructions of the job's process. The C library does not delay the merging of
+    /// freed chunks: it would merge them at a moment that depends on the layout of the heap, and one
+    /// of the two sizes of a row would pay for it.
     pub fn instructions(&self, peer: Peer, job: Job) -> Result<u64> {
         let cachegrind = [
+            "env",
+            "GLIBC_TUNABLES=glibc.malloc.mxfast=0",
             "valgrind",
             "--tool=cachegrind",
             "--cache-sim=no",
