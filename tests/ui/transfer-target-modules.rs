@@ -42,4 +42,14 @@ workflow! {
     }
 }
 
+workflow! {
+    pub Judging(evidence: String) -> answer: String {
+        agent judge: more::judge;
+        agent clerk { instruction: "Ask.", transfer: [judge] }
+
+        clerk;
+        judge
+    }
+}
+
 fn main() {}
