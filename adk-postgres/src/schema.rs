@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Row as _};
 const TABLES: &str = include_str!("schema/1.sql");
 
 /// The version of the `adkw_` tables.
-const VERSION: &str = "6";
+const VERSION: &str = "7";
 
 /// Earlier versions, oldest first, with the statements that upgrade to the next one. New tables
 /// start at the first version.
@@ -20,6 +20,7 @@ const UPGRADES: &[(&str, &str)] = &[
     ("3", include_str!("schema/4.sql")),
     ("4", include_str!("schema/5.sql")),
     ("5", include_str!("schema/6.sql")),
+    ("6", include_str!("schema/7.sql")),
 ];
 
 /// Number of the advisory lock that is held while tables are created. The number is arbitrary, but

@@ -26,6 +26,7 @@ impl Connection for PgConnection {
         null_or: "COALESCE",
         is_alive: is_alive!(),
         keeps_join_order: false,
+        limits_members: true,
         repeats_commits: true,
     };
 

@@ -173,9 +173,10 @@ fn fill(file: &std::path::Path) {
             FROM e GROUP BY user, session;
         INSERT INTO adkw_sessions (app_name, user_id, id)
             SELECT app_name, user_id, id FROM sessions WHERE id LIKE 'b%' OR id = 'long';
-        INSERT INTO adkw_runs (id, session, status, record, app, workflow, created, updated)
+        INSERT INTO adkw_runs (id, session, status, record, app, workflow, created, updated,
+                user_id)
             SELECT run, n.number, 'finished', hex(zeroblob(500)), 'app', 'w', min(micros),
-                max(micros)
+                max(micros), min(user)
             FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.user
                 AND n.id = e.session
             GROUP BY run, n.number ORDER BY run;

@@ -13,7 +13,7 @@ const MEMORY: &str = include_str!("schema/memory.sql");
 const KEYS: &str = include_str!("schema/keys.sql");
 
 /// The version of the `adkw_` tables.
-const VERSION: &str = "9";
+const VERSION: &str = "10";
 
 /// Statements that upgrade the tables from a version to the next one. Missing tables are created
 /// afterwards.
@@ -26,6 +26,7 @@ const UPGRADES: &[(&str, &str)] = &[
     ("6", ""),
     ("7", include_str!("schema/from_7.sql")),
     ("8", include_str!("schema/from_8.sql")),
+    ("9", include_str!("schema/from_9.sql")),
 ];
 
 fn has_table(connection: &Connection, table: &str) -> Result<bool> {

@@ -17,6 +17,7 @@ pub(crate) const DIALECT: Dialect = Dialect {
     // The file of an owner shows whether it is alive.
     is_alive: "FALSE",
     keeps_join_order: true,
+    limits_members: false,
     repeats_commits: false,
 };
 

@@ -182,6 +182,11 @@ pub async fn runs_are_listed_page_by_page(place: &dyn DynPlace) {
             RunFilter::any().user("bob"),
             vec![finished[1], failed[1], paused[0]],
         ),
+        (RunFilter::finished().user("ann"), vec![finished[0]]),
+        (RunFilter::failed().user("bob"), vec![failed[1]]),
+        (RunFilter::unfinished().user("bob"), vec![paused[0]]),
+        (RunFilter::unfinished().user("ann"), vec![]),
+        (RunFilter::any().user("nobody"), vec![]),
         (RunFilter::any().workflows(["says"]), finished.clone()),
     ] {
         runs.sort();

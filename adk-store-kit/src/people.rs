@@ -195,6 +195,7 @@ pub async fn only_named_users_answer(place: &dyn DynPlace) {
         waiting,
         "the store keeps who may answer"
     );
+    callers_see_their_waits(&runner, &waiting).await;
     let [own, bob] = ["u", "bob"].map(Answerer::user);
     let staff = bob.clone().role("editor").role("staff");
     let callers = [
@@ -395,6 +396,48 @@ pub async fn a_watch_handles_answers_and_deadlines(place: &dyn DynPlace) {
         ),
         (Some(5), Some(7))
     );
+}
+
+/// Asserts that callers see the waits of [`addressed`] that belong to them, or that they may answer.
+async fn callers_see_their_waits(runner: &Runner, waiting: &[Waiting]) {
+    let [own, bob] = ["u", "bob"].map(Answerer::user);
+    let staff = bob.clone().role("editor").role("staff");
+    for (caller, seen) in [
+        (&own, &waiting[..]),
+        (&bob, &waiting[1..2]),
+        (&staff, &waiting[..2]),
+        (&Answerer::operator(), waiting),
+    ] {
+        let filter = RunFilter::unfinished().answerer(caller);
+        let found = runner.waiting_of(&filter).await.unwrap();
+        assert_eq!(found, seen, "{filter:?}");
+        let mut of_session = filter;
+        of_session.session = Some(waiting[0].session.clone());
+        let found = runner.waiting_of(&of_session).await.unwrap();
+        assert_eq!(found, seen, "{of_session:?}");
+        of_session.session = Some("other".to_owned());
+        assert!(runner.waiting_of(&of_session).await.unwrap().is_empty());
+    }
+}
+
+/// The runs and waits in tables of an earlier format are found by their users.
+pub async fn upgraded_lists(place: &dyn DynPlace, earlier: impl AsyncFn()) {
+    let waiting = pause(place, addressed).await;
+    earlier().await;
+    let runner = process(place, addressed).await;
+    callers_see_their_waits(&runner, &waiting).await;
+    for (filter, many) in [
+        (RunFilter::any().user("u").limit(9), 1),
+        (RunFilter::unfinished().user("u").limit(9), 1),
+        (RunFilter::failed().user("u").limit(9), 0),
+        (RunFilter::any().user("bob").limit(9), 0),
+    ] {
+        assert_eq!(
+            runner.runs(&filter).await.unwrap().len(),
+            many,
+            "{filter:?}"
+        );
+    }
 }
 
 /// A waiting run in tables of an earlier format continues, even if its answer was not processed

@@ -26,6 +26,7 @@
 //!         null_or: "ifnull",
 //!         is_alive: "FALSE",
 //!         keeps_join_order: true,
+//!         limits_members: false,
 //!         repeats_commits: false,
 //!     };
 //!

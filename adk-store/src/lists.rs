@@ -80,57 +80,66 @@ pub async fn groups<C: Connection>(
     Ok(groups)
 }
 
-/// Appends the condition of a filter. `table` is the table that has the index by app and by
-/// session: `r` for runs, or `w` for waits.
+/// Returns the statuses of the rows that a state selects.
+fn statuses(state: RunState) -> &'static [&'static str] {
+    match state {
+        RunState::Unfinished => &["queued", "running", "paused", "answered"],
+        RunState::Ready => &["queued", "running", "answered"],
+        RunState::Finished => &["finished"],
+        RunState::Failed => &["failed"],
+        RunState::Cancelled => &["cancelled"],
+        RunState::Queued => &["queued"],
+        RunState::Running => &["running"],
+        RunState::Paused => &["paused", "answered"],
+        RunState::Any => &[
+            "queued",
+            "running",
+            "paused",
+            "answered",
+            "finished",
+            "failed",
+            "cancelled",
+        ],
+    }
+}
+
+/// Appends the condition of a filter, apart from the state of the runs, with the app and the user of
+/// the runs. `table` is the table that has the index by app, user and session: `r` for runs, or `w`
+/// for waits.
 pub(crate) fn push_filter<'a>(
     query: &mut Query<'a>,
     table: &str,
-    (whose, app): (Whose, &'a str),
+    (whose, app, user): (Whose, &'a str, Option<&'a str>),
     filter: &'a RunFilter,
 ) {
-    let is_of_app = whose == Whose::App;
-    let column = if is_of_app {
-        ".app = "
-    } else {
-        ".tenant_of = "
-    };
-    query.push(table).push(column).bind(app);
-    query.push(match filter.state {
-        RunState::Unfinished => " AND r.status IN ('queued', 'running', 'paused', 'answered')",
-        RunState::Ready => " AND r.status IN ('queued', 'running', 'answered')",
-        RunState::Finished => " AND r.status = 'finished'",
-        RunState::Failed => " AND r.status = 'failed'",
-        RunState::Cancelled => " AND r.status = 'cancelled'",
-        RunState::Queued => " AND r.status = 'queued'",
-        RunState::Running => " AND r.status = 'running'",
-        RunState::Paused => " AND r.status IN ('paused', 'answered')",
-        RunState::Any => "",
-    });
-    // Each condition is added only if it is wanted. One statement for both cases would scan all
-    // runs of the app.
-    if let Some(run) = filter.run {
-        query.push(" AND r.id = ").bind(run.to_string());
-    }
-    match (&filter.user, &filter.session) {
-        // A planner that chooses the order of tables needs the number of the session, so that the
-        // index has the order of the list.
-        (Some(user), Some(session)) if is_of_app && !query.dialect().keeps_join_order => {
-            query.push(" AND ").push(table).push(".session = ");
+    match (user, &filter.session) {
+        // The number of the session implies its app. A condition for the app would let a planner
+        // choose an index that does not have the session.
+        (Some(user), Some(session)) if whose == Whose::App => {
+            query.push(table).push(".session = ");
             query.push("(SELECT n.number FROM adkw_sessions n WHERE n.app_name = ");
             query.bind(app).push(" AND n.user_id = ").bind(user);
             query.push(" AND n.id = ").bind(session).push(")");
         }
         (user, session) => {
+            query.push(table).push(match whose {
+                Whose::App => ".app = ",
+                Whose::Tenants => ".tenant_of = ",
+            });
+            query.bind(app);
             if let Some(user) = user {
-                if is_of_app {
-                    query.push(" AND s.app_name = ").bind(app);
-                }
-                query.push(" AND s.user_id = ").bind(user);
+                query.push(" AND ").push(table).push(".user_id = ");
+                query.bind(user);
             }
             if let Some(session) = session {
                 query.push(" AND s.id = ").bind(session);
             }
         }
+    }
+    // Each condition is added only if it is wanted. One statement for both cases would scan all
+    // runs of the app.
+    if let Some(run) = filter.run {
+        query.push(" AND r.id = ").bind(run.to_string());
     }
     if let Some(after) = filter.after {
         let sign = if filter.oldest_first { ">" } else { "<" };
@@ -152,14 +161,13 @@ pub(crate) fn push_filter<'a>(
     }
 }
 
-/// Returns the tables of runs and their sessions, in the order in which they are searched.
-fn run_tables(dialect: Dialect, whose: Whose, filter: &RunFilter) -> &'static str {
-    // Runs of a user of an app are found by the sessions of the user.
-    if dialect.keeps_join_order && filter.user.is_some() && whose == Whose::App {
-        "adkw_sessions s CROSS JOIN adkw_runs r ON r.session = s.number"
-    } else {
-        "adkw_runs r JOIN adkw_sessions s ON s.number = r.session"
+/// Appends the condition that a run has a state.
+pub(crate) fn push_state(query: &mut Query<'_>, state: RunState) {
+    if state == RunState::Any {
+        return;
     }
+    let statuses = statuses(state).join("', '");
+    query.push(&format!(" AND r.status IN ('{statuses}')"));
 }
 
 /// Returns the query for the runs of a group that a filter selects, ordered by id, which begins
@@ -170,26 +178,57 @@ pub fn runs_query<'a>(
     (whose, app): (Whose, &'a str),
     filter: &'a RunFilter,
 ) -> Query<'a> {
-    let tables = run_tables(dialect, whose, filter);
-    let mut query = Query::new(
-        dialect,
-        format!(
-            "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner,
-            r.epoch, {}, r.created, r.updated, r.usage FROM {tables} WHERE ",
-            dialect.is_alive
-        ),
+    let select = format!(
+        "SELECT r.id, s.app_name, s.user_id, s.id, r.workflow, r.status, r.error, r.owner,
+            r.epoch, {}, r.created, r.updated, r.usage
+            FROM adkw_runs r JOIN adkw_sessions s ON s.number = r.session WHERE ",
+        dialect.is_alive
     );
+    let order = if filter.oldest_first {
+        " ORDER BY 1"
+    } else {
+        " ORDER BY 1 DESC"
+    };
+    let (mut query, user) = (Query::new(dialect, ""), filter.user.as_deref());
+    // An index by app or user has the runs of each status in the order of the list. The database
+    // merges them, so a page reads no other runs.
+    let is_merged = *group == Group::All
+        && whose == Whose::App
+        && filter.run.is_none()
+        && filter.session.is_none()
+        && !filter.by_change;
+    if is_merged {
+        for (nth, status) in statuses(filter.state).iter().enumerate() {
+            let [before, after] = if dialect.limits_members {
+                ["(", ")"]
+            } else {
+                ["", ""]
+            };
+            query.push(if nth > 0 { " UNION ALL " } else { "" });
+            query.push(before).push(&select);
+            push_filter(&mut query, "r", (whose, app, user), filter);
+            query.push(&format!(" AND r.status = '{status}'"));
+            if dialect.limits_members {
+                query.push(order).limit(filter.limit);
+            }
+            query.push(after);
+        }
+        query.push(order).limit(filter.limit);
+        return query;
+    }
+    query.push(&select);
     match group {
         Group::All => &mut query,
         Group::Free => query.push("r.owner IS NULL AND "),
         Group::OwnedBy(owner) => query.push("r.owner = ").bind(owner).push(" AND "),
         Group::These(runs) => query.bind_list("r.id", runs).push(" AND "),
     };
-    push_filter(&mut query, "r", (whose, app), filter);
-    query.push(match (filter.by_change, filter.oldest_first) {
-        (true, _) => " ORDER BY r.updated DESC, r.id DESC",
-        (false, true) => " ORDER BY r.id",
-        (false, false) => " ORDER BY r.id DESC",
+    push_filter(&mut query, "r", (whose, app, user), filter);
+    push_state(&mut query, filter.state);
+    query.push(if filter.by_change {
+        " ORDER BY r.updated DESC, r.id DESC"
+    } else {
+        order
     });
     query.limit(filter.limit);
     query
@@ -202,14 +241,18 @@ pub fn runs_query<'a>(
 /// When the database fails.
 pub async fn count<C: Connection>(
     connection: &mut C,
-    whose: (Whose, &str),
+    (whose, app): (Whose, &str),
     filter: &RunFilter,
 ) -> Result<usize> {
-    let mut query = Query::new(C::DIALECT, "SELECT count(*) FROM (SELECT 1 FROM ");
-    query
-        .push(run_tables(C::DIALECT, whose.0, filter))
-        .push(" WHERE ");
-    push_filter(&mut query, "r", whose, filter);
+    let text = "SELECT count(*) FROM (SELECT 1 FROM adkw_runs r";
+    let mut query = Query::new(C::DIALECT, text);
+    if filter.session.is_some() {
+        query.push(" JOIN adkw_sessions s ON s.number = r.session");
+    }
+    query.push(" WHERE ");
+    let user = filter.user.as_deref();
+    push_filter(&mut query, "r", (whose, app, user), filter);
+    push_state(&mut query, filter.state);
     query.limit(filter.limit);
     query.push(") n");
     let count = all(connection, "count the runs", query, |row| row.number(0));

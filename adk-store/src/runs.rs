@@ -90,8 +90,8 @@ async fn insert<C: Connection>(
 ) -> Result<bool> {
     let sql = sql!(
         "INSERT INTO adkw_runs (id, session, status, owner, epoch, record, app, workflow, created,
-            updated, tenant_of)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10) ON CONFLICT DO NOTHING"
+            updated, tenant_of, user_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11) ON CONFLICT DO NOTHING"
     );
     let row = [
         claim.run_id.to_string().into(),
@@ -104,6 +104,7 @@ async fn insert<C: Connection>(
         (&record.workflow).into(),
         record.time.into(),
         record.tenant_of.as_deref().into(),
+        (&record.session.user).into(),
     ];
     Ok(connection.execute(what, sql, &row).await? > 0)
 }

@@ -20,6 +20,9 @@ pub struct Dialect {
     pub is_alive: &'static str,
     /// Whether the planner searches the tables of a `CROSS JOIN` in their order.
     pub keeps_join_order: bool,
+    /// Whether a member of a `UNION ALL` needs an order and a limit of its own, so that the database
+    /// does not read all its rows.
+    pub limits_members: bool,
     /// Whether the store repeats a transaction whose commit got no answer.
     pub repeats_commits: bool,
 }
@@ -245,10 +248,6 @@ impl<'a> Query<'a> {
         self.bind(Parameter::List(values)).push(after)
     }
 
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
     /// Returns the text.
     pub fn text(&self) -> &str {
         &self.text
@@ -339,6 +338,7 @@ mod tests {
         null_or: "ifnull",
         is_alive: "FALSE",
         keeps_join_order: true,
+        limits_members: false,
         repeats_commits: false,
     };
 

@@ -1,6 +1,6 @@
 //! Waits of runs as rows of `adkw_waits`.
 
-use crate::lists::{Whose, push_filter};
+use crate::lists::{Whose, push_filter, push_state};
 use crate::sql::{Columns, Connection, Dialect, Query, Sql, all, execute, first, session_key, sql};
 use adk_journal::engine::{
     ClaimId, DueWaits, RunFilter, Wait, Waiting, from_text, refuse, to_text,
@@ -21,12 +21,19 @@ pub async fn wait<C: Connection>(
     let what = "open a wait";
     let id = wait.key.id();
     let insert = sql!(
-        "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of)
-        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of FROM adkw_runs WHERE id = $2
-        ON CONFLICT DO NOTHING"
+        "INSERT INTO adkw_waits (id, run, key, waiting, app, deadline, session, tenant_of, user_id,
+            answered_by)
+        SELECT $1, $2, $3, $4, $5, $6, session, tenant_of, user_id, $7 FROM adkw_runs
+        WHERE id = $2 ON CONFLICT DO NOTHING"
     );
     // An engine above the store watches the deadlines of its runs itself.
     let deadline = wait.waiting.deadline.filter(|_| !claim.is_driven_above());
+    let by = wait
+        .waiting
+        .by
+        .as_ref()
+        .map(|by| cut(to_text(by)))
+        .transpose()?;
     let row = [
         (&id).into(),
         wait.key.run_id.to_string().into(),
@@ -34,6 +41,7 @@ pub async fn wait<C: Connection>(
         to_text(&wait.waiting)?.into(),
         (&wait.session.app).into(),
         deadline.into(),
+        by.as_deref().into(),
     ];
     connection.execute(what, insert, &row).await?;
     let select = sql!("SELECT answer FROM adkw_waits WHERE id = $1");
@@ -116,42 +124,59 @@ fn read_wait(row: &dyn Columns) -> Result<Waiting> {
     Ok(waiting.of(session_key(row, 1)?))
 }
 
-/// Returns the query for the open waits of the runs that a filter selects. Waits of an app are in
-/// the order of their index, so that a limit ends the search.
-pub fn waiting_query<'a>(dialect: Dialect, app: &'a str, filter: &'a RunFilter) -> Query<'a> {
+/// The largest number of characters of a `by` in its column, which has an index.
+const ANSWERED_BY: usize = 200;
+
+/// Cuts the JSON of a `by` for its column. Readers compare the whole value afterwards.
+fn cut(by: Result<String>) -> Result<String> {
+    Ok(by?.chars().take(ANSWERED_BY).collect())
+}
+
+/// Returns the query for the open waits of the runs that a filter selects, in the order in which
+/// they were opened. Waits of an app or of a user are in the order of their index, so that a limit
+/// ends the search. Waits of other users are selected by these values of their column
+/// `answered_by`.
+pub fn waiting_query<'a>(
+    dialect: Dialect,
+    app: &'a str,
+    filter: &'a RunFilter,
+    answered_by: &'a [String],
+) -> Query<'a> {
+    let mut query = Query::new(dialect, "");
     // A database that keeps the order of joins begins with the smallest table.
-    let (tables, table) = if !dialect.keeps_join_order {
-        (
-            "adkw_waits w JOIN adkw_runs r ON r.id = w.run
-            JOIN adkw_sessions s ON s.number = w.session",
-            "w",
-        )
-    } else if filter.run.is_some() {
-        (
-            "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id
-            JOIN adkw_sessions s ON s.number = r.session",
-            "r",
-        )
-    } else if filter.user.is_some() {
-        (
-            "adkw_sessions s CROSS JOIN adkw_waits w ON w.session = s.number
-            JOIN adkw_runs r ON r.id = w.run",
-            "w",
-        )
-    } else {
+    let (of_waits, of_run) = if dialect.keeps_join_order {
         (
             "adkw_waits w CROSS JOIN adkw_runs r ON r.id = w.run
             JOIN adkw_sessions s ON s.number = w.session",
-            "w",
+            "adkw_runs r CROSS JOIN adkw_waits w ON w.run = r.id
+            JOIN adkw_sessions s ON s.number = r.session",
         )
+    } else {
+        let tables = "adkw_waits w JOIN adkw_runs r ON r.id = w.run
+            JOIN adkw_sessions s ON s.number = w.session";
+        (tables, tables)
     };
-    let columns = "SELECT w.waiting, s.app_name, s.user_id, s.id FROM ";
-    let mut query = Query::new(
-        dialect,
-        format!("{columns}{tables} WHERE w.answer IS NULL AND "),
-    );
-    push_filter(&mut query, table, (Whose::App, app), filter);
-    query.push(" ORDER BY w.number").limit(filter.limit);
+    let (tables, table) = match filter.run {
+        Some(_) if dialect.keeps_join_order => (of_run, "r"),
+        _ => (of_waits, "w"),
+    };
+    let select = |number: &str| {
+        let columns = "w.waiting, s.app_name, s.user_id, s.id";
+        format!("SELECT {columns}, {number} FROM {tables} WHERE w.answer IS NULL AND ")
+    };
+    let user = filter.user.as_deref();
+    query.push(&select("w.number"));
+    push_filter(&mut query, table, (Whose::App, app, user), filter);
+    push_state(&mut query, filter.state);
+    if let Some(user) = user.filter(|_| !answered_by.is_empty()) {
+        // The sum keeps a planner from reading all waits of the app in their order.
+        query.push(" UNION ALL ").push(&select("w.number + 0"));
+        push_filter(&mut query, table, (Whose::App, app, None), filter);
+        push_state(&mut query, filter.state);
+        query.push(" AND ").bind_list("w.answered_by", answered_by);
+        query.push(" AND w.user_id <> ").bind(user);
+    }
+    query.push(" ORDER BY 5").limit(filter.limit);
     query
 }
 
@@ -165,9 +190,12 @@ pub async fn waiting<C: Connection>(
     app: &str,
     filter: &RunFilter,
 ) -> Result<Vec<Waiting>> {
-    let query = waiting_query(C::DIALECT, app, filter);
+    let values = filter.answered_by.iter().map(|by| cut(to_text(by)));
+    let values = values.collect::<Result<Vec<_>>>()?;
+    let query = waiting_query(C::DIALECT, app, filter, &values);
     let waits = all(connection, "list the waits", query, |row| {
-        Ok(read_wait(row).ok())
+        let wait = read_wait(row).ok();
+        Ok(wait.filter(|wait| filter.selects_wait(wait)))
     });
     Ok(waits.await?.into_iter().flatten().collect())
 }

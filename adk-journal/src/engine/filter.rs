@@ -1,8 +1,9 @@
 //! [`RunFilter`]: a selection of runs to list.
 
-use super::registry::{RunRecord, RunStatus};
-use crate::RunId;
+use super::answerer::Answerer;
+use super::registry::{RunRecord, RunStatus, Waiting};
 use crate::session::SessionKey;
+use crate::{AnsweredBy, RunId};
 use adk_spec::setters;
 use std::ops::Bound::{self, Excluded, Unbounded};
 
@@ -44,6 +45,8 @@ pub struct RunFilter {
     pub run: Option<RunId>,
     /// Only runs of this user.
     pub user: Option<String>,
+    /// In lists of waits of a user: also the waits of other users with one of these `by`.
+    pub answered_by: Vec<AnsweredBy>,
     /// Only runs of this session of the user.
     pub session: Option<String>,
     /// Only runs of these workflows; `None` for all.
@@ -173,6 +176,21 @@ impl RunFilter {
         self
     }
 
+    /// Selects only waits that belong to this caller, or whose `by` includes the caller. A list of
+    /// runs has only those of the caller.
+    #[must_use]
+    pub fn answerer(mut self, answerer: &Answerer) -> Self {
+        self.user.clone_from(&answerer.user);
+        self.answered_by = answerer
+            .roles
+            .iter()
+            .cloned()
+            .map(AnsweredBy::Role)
+            .collect();
+        self.answered_by.push(AnsweredBy::Other);
+        self
+    }
+
     setters! { []
         /// Selects only runs of these workflows, by name.
         workflows(names: impl IntoIterator<Item = impl Into<String>>) = {
@@ -207,6 +225,17 @@ impl RunFilter {
                 .workflows
                 .as_ref()
                 .is_none_or(|names| names.contains(&record.workflow))
+    }
+
+    /// Returns true if a wait of a selected run is selected.
+    pub fn selects_wait(&self, wait: &Waiting) -> bool {
+        let is_own = |user: &String| *user == wait.user;
+        let is_answerer = || {
+            wait.by
+                .as_ref()
+                .is_some_and(|by| self.answered_by.contains(by))
+        };
+        self.user.as_ref().is_none_or(is_own) || is_answerer()
     }
 
     /// Returns true if a run with this id is selected that was last changed at this time.

@@ -15,6 +15,8 @@ use std::ops::RangeBounds as _;
 #[derive(Debug, Default)]
 pub struct Runs {
     all: BTreeMap<RunId, StoredRun>,
+    /// The runs of each user, by app and user.
+    of_users: BTreeMap<String, BTreeMap<String, BTreeSet<RunId>>>,
     /// Runs that can continue as soon as no process drives them.
     continuable: BTreeSet<RunId>,
     /// Runs that have not ended.
@@ -87,6 +89,14 @@ impl Runs {
     /// Inserts or replaces a run.
     pub fn insert(&mut self, run: StoredRun) {
         let (id, new) = (run.id(), Indexed::of(&run));
+        let SessionKey { app, user, .. } = run.session();
+        match self.of_users.get_mut(app).and_then(|of| of.get_mut(user)) {
+            Some(runs) => drop(runs.insert(id)),
+            None => {
+                let of_app = self.of_users.entry(app.clone()).or_default();
+                of_app.insert(user.clone(), BTreeSet::from([id]));
+            }
+        }
         let old = self.all.insert(id, run);
         let old = old.as_ref().map(Indexed::of).unwrap_or_default();
         self.index(id, old, new);
@@ -126,18 +136,28 @@ impl Runs {
     /// Removes runs.
     pub fn remove(&mut self, runs: &[RunId]) {
         for id in runs {
-            if let Some(run) = self.all.remove(id) {
-                self.index(*id, Indexed::of(&run), Indexed::default());
+            let Some(run) = self.all.remove(id) else {
+                continue;
+            };
+            self.index(*id, Indexed::of(&run), Indexed::default());
+            let SessionKey { app, user, .. } = run.session();
+            if let Some(of_app) = self.of_users.get_mut(app)
+                && let Some(runs) = of_app.get_mut(user)
+            {
+                runs.remove(id);
+                if runs.is_empty() {
+                    of_app.remove(user);
+                }
             }
         }
     }
 
     /// Removes the runs of a session.
     pub fn remove_session(&mut self, key: &SessionKey) {
-        let of_session = self.all.extract_if(.., |_, run| run.session() == key);
-        for (id, run) in of_session.collect::<Vec<_>>() {
-            self.index(id, Indexed::of(&run), Indexed::default());
-        }
+        let runs = self.of_user(&key.app, &key.user).into_iter().flatten();
+        let is_of_session = |id: &&RunId| self.all.get(id).is_some_and(|run| run.session() == key);
+        let runs: Vec<_> = runs.filter(is_of_session).copied().collect();
+        self.remove(&runs);
     }
 }
 
@@ -155,7 +175,12 @@ impl Runs {
         self.deadlines.extend(new.deadlines);
     }
 
-    /// Returns the runs that a filter selects.
+    fn of_user(&self, app: &str, user: &str) -> Option<&BTreeSet<RunId>> {
+        self.of_users.get(app)?.get(user)
+    }
+
+    /// Returns the runs that a filter selects. The search goes through the runs of the user, the
+    /// open runs or all runs, in the order of the list.
     pub(super) fn select<'a>(
         &'a self,
         owner: &'a RunOwner,
@@ -163,11 +188,27 @@ impl Runs {
         is_ready: impl Fn(&StoredRun) -> bool + 'a,
     ) -> impl Iterator<Item = &'a StoredRun> {
         let range = filter.range();
-        let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (&filter.run, filter.state) {
+        let open = match filter.state {
+            RunState::Ready => Some(&self.continuable),
+            RunState::Unfinished | RunState::Queued | RunState::Running | RunState::Paused => {
+                Some(&self.open)
+            }
+            _ => None,
+        };
+        let of_user = match (owner, &filter.user) {
+            (RunOwner::App(app), Some(user)) => Some(self.of_user(app, user)),
+            _ => None,
+        };
+        let smallest = match (open, of_user) {
+            (Some(open), Some(Some(runs))) if runs.len() > open.len() => Some(open),
+            (_, Some(None)) => Some(const { &BTreeSet::new() }),
+            (_, Some(runs)) => runs,
+            (open, None) => open,
+        };
+        let ids: Box<dyn DoubleEndedIterator<Item = &RunId>> = match (&filter.run, smallest) {
             (Some(run), _) => Box::new(Some(run).filter(|run| range.contains(*run)).into_iter()),
-            (None, RunState::Ready) => Box::new(self.continuable.range(range)),
-            (None, RunState::Unfinished) => Box::new(self.open.range(range)),
-            (None, _) => Box::new(self.all.range(range).map(|(id, _)| id)),
+            (None, Some(runs)) => Box::new(runs.range(range)),
+            (None, None) => Box::new(self.all.range(range).map(|(id, _)| id)),
         };
         let ids: Box<dyn Iterator<Item = &RunId>> = if filter.oldest_first {
             Box::new(ids)

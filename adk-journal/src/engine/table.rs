@@ -285,13 +285,18 @@ impl<T: RunTable> WaitRegistry for T {
         filter: &'a RunFilter,
     ) -> BoxFuture<'a, Result<Vec<Waiting>>> {
         let owner = RunOwner::app(app);
+        let mut of_runs = filter.clone();
+        if !filter.answered_by.is_empty() {
+            of_runs.user = None;
+        }
         Box::pin(ready(self.read_runs(|runs| {
-            let runs = runs.select(&owner, filter, |run| is_ready(self, run));
+            let runs = runs.select(&owner, &of_runs, |run| is_ready(self, run));
             let mut runs: Vec<_> = runs.collect();
             if !filter.oldest_first {
                 runs.reverse();
             }
             let waits = runs.into_iter().flat_map(StoredRun::open_waits);
+            let waits = waits.filter(|wait| filter.selects_wait(wait));
             Ok(waits.cloned().collect())
         })))
     }

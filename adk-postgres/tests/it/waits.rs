@@ -13,7 +13,19 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
     tenants::resumes_abandoned_runs(&database, async || database.execute(sql).await).await;
 }
 
-/// Turns a current database into format 5, without tenants and without idempotency keys.
+/// Turns a current database into format 6, without indexes by user, status and `by`.
+const FORMAT_6: &str = "
+    DROP INDEX adkw_runs_app;
+    ALTER TABLE adkw_runs DROP COLUMN user_id;
+    ALTER TABLE adkw_waits DROP COLUMN user_id, DROP COLUMN answered_by;
+    CREATE INDEX adkw_waits_app ON adkw_waits (app, number) WHERE answer IS NULL;
+    CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
+        WHERE status IN ('queued', 'running', 'paused', 'answered');
+    CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
+    CREATE INDEX adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
+    UPDATE adkw_meta SET value = '6' WHERE key = 'version';";
+
+/// Turns a database of format 6 into format 5, without tenants and without idempotency keys.
 const FORMAT_5: &str = "
     DROP TABLE adkw_keys; DROP INDEX adkw_waits_app;
     ALTER TABLE adkw_runs DROP COLUMN tenant_of; ALTER TABLE adkw_waits DROP COLUMN tenant_of;
@@ -55,10 +67,14 @@ const FORMAT_1: &str = "
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn databases_of_earlier_formats_are_upgraded() {
-    let all = [FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
-    // The first three changes keep all columns that the runs of this test need, so the test begins
-    // with four changes.
-    for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
+    for to in (1..=all.len()).map(|steps| all[..steps].concat()) {
+        let database = Database::new().await;
+        people::upgraded_lists(&database, async || database.execute(&to).await).await;
+    }
+    // The first four changes keep all columns that the runs of this test need, so the test begins
+    // with five changes.
+    for to in (5..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;

@@ -25,9 +25,10 @@ fn fill(size: Size) -> String {
             FROM e GROUP BY usr, session;
         INSERT INTO adkw_sessions (app_name, user_id, id, len, seen, latest)
             SELECT 'app', usr, session, count(*), max(time), max(time) FROM e GROUP BY usr, session;
-        INSERT INTO adkw_runs (id, session, status, epoch, record, app, workflow, created, updated)
+        INSERT INTO adkw_runs (id, session, status, epoch, record, app, workflow, created, updated,
+                user_id)
             SELECT run, n.number, 'finished', 1, repeat('0', 1000), 'app', 'w', min(micros),
-                max(micros)
+                max(micros), min(usr)
             FROM e JOIN adkw_sessions n ON n.app_name = 'app' AND n.user_id = e.usr
                 AND n.id = e.session
             GROUP BY run, n.number ORDER BY run;

@@ -9,6 +9,8 @@
 --   the owner `@` until it ends.
 -- * `adkw_done`: agents that have finished after the last event of their run.
 --
+-- `answered_by` is the JSON of `by` of a wait, at most 200 characters.
+--
 -- `tenant_of` is the app that has the app of the run or wait as a tenant; null for an app that is
 -- not a tenant.
 --
@@ -32,16 +34,15 @@ CREATE TABLE IF NOT EXISTS adkw_runs (
     status TEXT NOT NULL, error TEXT, owner TEXT, record TEXT NOT NULL,
     app TEXT NOT NULL DEFAULT '', workflow TEXT NOT NULL DEFAULT '',
     epoch INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL DEFAULT 0,
-    updated INTEGER NOT NULL DEFAULT 0, usage TEXT, tenant_of TEXT);
-CREATE INDEX IF NOT EXISTS adkw_runs_unfinished ON adkw_runs (app, id)
-    WHERE status IN ('queued', 'running', 'paused', 'answered');
+    updated INTEGER NOT NULL DEFAULT 0, usage TEXT, tenant_of TEXT,
+    user_id TEXT NOT NULL DEFAULT '');
+CREATE INDEX IF NOT EXISTS adkw_runs_app ON adkw_runs (app, status, id);
+CREATE INDEX IF NOT EXISTS adkw_runs_user ON adkw_runs (app, user_id, status, id);
 CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
     WHERE owner IS NULL AND status IN ('queued', 'running', 'answered');
 CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
     WHERE tenant_of IS NOT NULL AND status IN ('queued', 'running', 'answered');
-CREATE INDEX IF NOT EXISTS adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
-CREATE INDEX IF NOT EXISTS adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);
 CREATE TABLE IF NOT EXISTS adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
@@ -54,9 +55,12 @@ CREATE TABLE IF NOT EXISTS adkw_waits (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,
     waiting TEXT NOT NULL, answer TEXT, seen INTEGER NOT NULL DEFAULT 0,
     app TEXT NOT NULL DEFAULT '', deadline INTEGER, session INTEGER NOT NULL DEFAULT 0,
-    tenant_of TEXT);
+    tenant_of TEXT, user_id TEXT NOT NULL DEFAULT '', answered_by TEXT);
 CREATE INDEX IF NOT EXISTS adkw_waits_run ON adkw_waits (run);
 CREATE INDEX IF NOT EXISTS adkw_waits_open ON adkw_waits (app) WHERE answer IS NULL;
+CREATE INDEX IF NOT EXISTS adkw_waits_user ON adkw_waits (app, user_id) WHERE answer IS NULL;
+CREATE INDEX IF NOT EXISTS adkw_waits_answered_by ON adkw_waits (app, answered_by)
+    WHERE answer IS NULL AND answered_by IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
     WHERE answer IS NULL AND deadline IS NOT NULL;

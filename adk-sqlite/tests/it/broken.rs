@@ -166,7 +166,7 @@ async fn a_file_of_another_version_of_this_crate_is_refused() {
     let error = SqliteStore::open(folder.file()).await.unwrap_err();
     assert_eq!(kind(&error), StoreErrorKind::Corrupt, "{error}");
     assert!(
-        error.to_string().contains("version 2") && error.to_string().contains("version 9"),
+        error.to_string().contains("version 2") && error.to_string().contains("version 10"),
         "{error}"
     );
     assert!(

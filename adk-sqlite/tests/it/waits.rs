@@ -45,7 +45,19 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
     tenants::resumes_abandoned_runs(&folder, dies).await;
 }
 
-/// Turns a current file into format 8, without tenants and without idempotency keys.
+/// Turns a current file into format 9, without indexes by user, status and `by`.
+const FORMAT_9: &str = "
+    DROP INDEX adkw_runs_app; DROP INDEX adkw_runs_user; DROP INDEX adkw_waits_user;
+    DROP INDEX adkw_waits_answered_by;
+    ALTER TABLE adkw_runs DROP COLUMN user_id;
+    ALTER TABLE adkw_waits DROP COLUMN user_id; ALTER TABLE adkw_waits DROP COLUMN answered_by;
+    CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
+        WHERE status IN ('queued', 'running', 'paused', 'answered');
+    CREATE INDEX adkw_runs_failed ON adkw_runs (app, id) WHERE status = 'failed';
+    CREATE INDEX adkw_runs_cancelled ON adkw_runs (app, id) WHERE status = 'cancelled';
+    UPDATE adkw_meta SET value = '9' WHERE key = 'version';";
+
+/// Turns a file of format 9 into format 8, without tenants and without idempotency keys.
 const FORMAT_8: &str = "
     DROP TABLE adkw_keys;
     DROP INDEX adkw_runs_tenants; ALTER TABLE adkw_runs DROP COLUMN tenant_of;
@@ -92,10 +104,17 @@ const FORMAT_3: &str = "
 
 #[tokio::test]
 async fn files_of_earlier_formats_are_upgraded() {
-    let all = [FORMAT_8, FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3];
-    // The first three changes keep all columns that the runs of this test need, so the test begins
-    // with four changes.
-    for to in (4..=all.len()).map(|steps| all[..steps].concat()) {
+    let all = [
+        FORMAT_9, FORMAT_8, FORMAT_7, FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3,
+    ];
+    for to in (1..=all.len()).map(|steps| all[..steps].concat()) {
+        let folder = Folder::new();
+        let file = || rusqlite::Connection::open(folder.file()).unwrap();
+        people::upgraded_lists(&folder, async || file().execute_batch(&to).unwrap()).await;
+    }
+    // The first four changes keep all columns that the runs of this test need, so the test begins
+    // with five changes.
+    for to in (5..=all.len()).map(|steps| all[..steps].concat()) {
         for is_answered in [false, true] {
             let folder = Folder::new();
             let earlier = async || {
@@ -111,7 +130,7 @@ async fn files_of_earlier_formats_are_upgraded() {
             assert_eq!(
                 file.query_row(sql, [], |row| row.get::<_, String>(0))
                     .unwrap(),
-                "9"
+                "10"
             );
         }
     }

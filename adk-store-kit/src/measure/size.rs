@@ -4,6 +4,7 @@
 use super::waits::{asks, median, pause};
 use crate::place::OpenStore;
 use crate::tenants::cut;
+use adk_build::Answerer;
 use adk_build::engine::RunFilter;
 use adk_build::session::{EventFilter, SessionKey};
 use std::sync::Arc;
@@ -263,6 +264,21 @@ async fn lists(name: &str, store: &OpenStore, key: &SessionKey) {
             10,
         ),
         (
+            "20 runs of a user with many",
+            RunFilter::any().user("long").limit(20),
+            20,
+        ),
+        (
+            "runs of a user with a state",
+            RunFilter::cancelled().user("long").limit(20),
+            0,
+        ),
+        (
+            "the newest 20 runs that ended well",
+            RunFilter::finished().limit(20),
+            20,
+        ),
+        (
             "the newest 20 runs of the long session",
             RunFilter::any().session(key).limit(20),
             20,
@@ -287,6 +303,11 @@ async fn lists(name: &str, store: &OpenStore, key: &SessionKey) {
         (
             "waits of a user without any",
             RunFilter::unfinished().user("long"),
+            0,
+        ),
+        (
+            "waits for a role",
+            RunFilter::unfinished().answerer(&Answerer::user("x").role("staff")),
             0,
         ),
         (
