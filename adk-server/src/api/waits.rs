@@ -21,11 +21,8 @@ pub(super) async fn waiting(
     let (query, runner) = (parse_run_query(query)?, app.runner(&caller));
     let names_user = query.user.is_some();
     let mut filter = query.filter(&caller)?;
-    // Waits of other users are read only if the caller may answer some of them.
-    let others =
-        || !caller.roles.is_empty() || runner.workflows().any(|workflow| workflow.asks_others());
-    if !names_user && others() {
-        filter.user = None;
+    if !names_user {
+        filter = filter.answerer(&caller.answerer());
     }
     let waiting = runner.waiting_of(&filter).await?;
     let waiting: Vec<_> = waiting

@@ -1,6 +1,7 @@
 //! Waits with `by`: each protocol refuses an answer of the wrong caller and names the required
 //! role.
 
+use crate::support::unavailable::UnavailableEngine;
 use crate::support::{Served, send};
 use adk::prelude::*;
 use adk::server::{Caller, Refusal};
@@ -27,6 +28,14 @@ workflow! {
     pub Reviewed(text: String) -> approved: bool {
         /// Is {text} well said?
         await(by = other) approved: bool
+    }
+}
+
+workflow! {
+    /// Asks the author.
+    pub Signed(text: String) -> approved: bool {
+        /// Is {text} yours?
+        await approved: bool
     }
 }
 
@@ -232,4 +241,36 @@ async fn a2a_ag_ui_and_the_dev_ui_refuse_the_user_who_started_the_run() {
     let open = waits_of(&served, "eve:staff").await;
     assert_eq!(open.len(), 3, "nothing has changed: {open:?}");
     served.stop().await.unwrap();
+}
+
+/// Returns the numbers of waits that the store reads for the lists of a caller with a role, and of
+/// one without, among this many waits of another user.
+async fn counts_among(many: usize) -> Vec<usize> {
+    let engine = UnavailableEngine::default();
+    let runner = adk::Runner::builder().engine(engine.clone());
+    let runner = runner.build().unwrap();
+    let server = adk::serve(&runner)
+        .workflow(Claim::default())
+        .workflow(Signed::default())
+        .workflow(Reviewed::default());
+    let served = Served::start(server.authorize(by_header)).await;
+    for _ in 0..many {
+        start(&served, "signed", &json!({"text": "a"})).await;
+    }
+    start(&served, "claim", &json!({"order": "a7"})).await;
+    start(&served, "reviewed", &json!({"text": "a"})).await;
+    let mut counts = Vec::new();
+    for caller in ["eve:staff", "bob"] {
+        engine.take_count();
+        let listed = waits_of(&served, caller).await.len();
+        counts.extend([listed, engine.take_count()]);
+    }
+    served.stop().await.unwrap();
+    counts
+}
+
+#[tokio::test]
+async fn a_list_of_waits_reads_no_waits_of_others() {
+    assert_eq!(counts_among(1).await, [2, 2, 1, 1]);
+    assert_eq!(counts_among(30).await, [2, 2, 1, 1]);
 }

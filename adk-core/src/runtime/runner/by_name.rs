@@ -11,7 +11,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::resources::{Needs, NoResources};
 use crate::runtime::run::RunConfig;
 use crate::runtime::workflow::{FieldFault, Form, Keys, Values, Workflow, form};
-use crate::spec::{AnsweredBy, Node, NodeKind, Spec, ToolMeta};
+use crate::spec::{AnsweredBy, NodeKind, Spec};
 use crate::store::engine::{BranchEnd, BranchTask, Engine, MemoryJournal, RunInfo, RunTask};
 use crate::store::session::SessionStore;
 use crate::{Content, Name, Result};
@@ -114,14 +114,6 @@ impl KnownWorkflow {
                 }
             });
         questions.collect()
-    }
-
-    /// Returns whether an `await` or a tool names in `by` another user than the one who began the
-    /// run. The tools of toolsets are not known here.
-    pub fn asks_others(&self) -> bool {
-        let asks = |tools: &[ToolMeta<'_>]| tools.iter().any(|tool| tool.by.is_some());
-        let is_asked = |node: &Node<'_>| node.by.is_some() || asks(node.tools);
-        asks(self.known.workflow().meta().tools) || self.spec().nodes().iter().any(is_asked)
     }
 
     /// Returns the mistakes in the input of a request, field by field; empty for a valid input.
