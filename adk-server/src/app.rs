@@ -7,6 +7,7 @@ mod http;
 mod limits;
 mod lookup;
 mod pauses;
+mod prune;
 mod runs;
 mod start;
 
@@ -281,6 +282,12 @@ impl App {
         let watch =
             watch.resume_by(move |run| runs.clone().resume(runner.for_app(&run.session.app), run));
         self.until_stopped(tokio::spawn(watch.into_future()).abort_handle());
+    }
+
+    /// Deletes the runs that ended longer ago than `after`, of all tenants.
+    pub(crate) fn prune(&self, after: Duration) {
+        let task = tokio::spawn(prune::prune(self.runner.clone(), after));
+        self.until_stopped(task.abort_handle());
     }
 
     /// Aborts a task when the server stops.

@@ -26,6 +26,7 @@ pub struct Server<P, R> {
     access: Access,
     limits: Limits,
     key_lifetime: Duration,
+    prune: Option<Duration>,
     protocols: Vec<Box<dyn Protocol>>,
 }
 
@@ -37,6 +38,7 @@ impl<P, R> Server<P, R> {
             access: Access::default(),
             limits: Limits::default(),
             key_lifetime: Duration::from_secs(24 * 3600),
+            prune: None,
             protocols,
         }
     }
@@ -119,6 +121,22 @@ impl<P, R> Server<P, R> {
         self
     }
 
+    /// Deletes the finished, failed and cancelled runs that ended longer ago than `after`, with
+    /// their journals and waits, of the app and its tenants. Their events stay in their sessions.
+    /// By default the server deletes no runs.
+    ///
+    /// The server looks for such runs when it starts and then every hour, or every `after` if that
+    /// is shorter, but not more than once a minute. Of several servers with one store, one does it.
+    /// An error is logged, and the server tries again at the next time.
+    ///
+    /// A deleted run can neither be shown nor retried, and a repeated request for it would start
+    /// another run, so `after` must not be shorter than the [lifetime of
+    /// keys](Self::key_lifetime).
+    pub fn prune(mut self, after: Duration) -> Self {
+        self.prune = Some(after);
+        self
+    }
+
     /// Adds a protocol, or replaces the protocol of the same type.
     pub fn protocol<T: Protocol>(mut self, protocol: T) -> Self {
         match self.protocol_mut() {
@@ -143,8 +161,9 @@ impl<P, R> Server<P, R> {
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if everyone would be an operator without that word, a workflow has the
-    /// name of a route, no workflow has an [input](Self::input) that the server sets, or a
-    /// [protocol](Self::protocol) refuses its settings.
+    /// name of a route, no workflow has an [input](Self::input) that the server sets, a
+    /// [protocol](Self::protocol) refuses its settings, or runs would be [deleted](Self::prune)
+    /// before their keys.
     ///
     /// # Panics
     /// If two protocols have a route with the same path.
@@ -209,6 +228,13 @@ impl<P, R> Server<P, R> {
     /// Returns the shared part of the server and the routes of all protocols. Begins to resume the
     /// runs that another process has released.
     pub(crate) fn start(self) -> Result<(Arc<App>, Router)> {
+        if let Some(after) = self.prune
+            && after < self.key_lifetime
+        {
+            let message = "`.prune(...)` would delete runs whose request keys are still bound";
+            return Err(config(message.to_owned())
+                .with_help("pass at least the time of `.key_lifetime(...)`, by default 24 hours"));
+        }
         let app = App::new(
             self.runner.by_name(),
             self.access,
@@ -237,6 +263,9 @@ impl<P, R> Server<P, R> {
             .merge(public)
             .with_state(app.clone());
         app.watch();
+        if let Some(after) = self.prune {
+            app.prune(after);
+        }
         Ok((app, router))
     }
 }

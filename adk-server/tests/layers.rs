@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["app/pauses"],
     &["app/runs"],
     &["app/follow", "app/http"],
-    &["app/lookup", "app/start"],
+    &["app/lookup", "app/prune", "app/start"],
     &["app"],
     &["connections", "protocol"],
     &["a2a", "api", "mcp", "page"],

@@ -198,20 +198,17 @@ pub fn runs_query<'a>(
         && filter.session.is_none()
         && !filter.by_change;
     if is_merged {
-        for (nth, status) in statuses(filter.state).iter().enumerate() {
-            let [before, after] = if dialect.limits_members {
-                ["(", ")"]
-            } else {
-                ["", ""]
-            };
+        let statuses = statuses(filter.state);
+        let is_limited = dialect.limits_members && statuses.len() > 1;
+        for (nth, status) in statuses.iter().enumerate() {
             query.push(if nth > 0 { " UNION ALL " } else { "" });
-            query.push(before).push(&select);
+            query.push(if is_limited { "(" } else { "" }).push(&select);
             push_filter(&mut query, "r", (whose, app, user), filter);
             query.push(&format!(" AND r.status = '{status}'"));
-            if dialect.limits_members {
+            if is_limited {
                 query.push(order).limit(filter.limit);
+                query.push(")");
             }
-            query.push(after);
         }
         query.push(order).limit(filter.limit);
         return query;

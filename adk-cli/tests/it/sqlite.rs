@@ -660,4 +660,19 @@ async fn old_runs_are_deleted_with_prune() {
     assert_eq!(left.as_array().unwrap().len(), 1);
     adk(&store, &["export", "bob", "s2"]).success_text();
     prune(&["never"]).assert_error(2, "invalid value 'never'");
+    // The session of the waiting run stays.
+    let of_sessions = |args: &[&str]| prune(&[&["0s", "--sessions"], args].concat());
+    assert_eq!(
+        prune(&["30d", "--sessions"]).success_text(),
+        "0 runs and 0 sessions deleted\n"
+    );
+    let counted = of_sessions(&["--dry-run"]).success_text();
+    assert_eq!(counted, "0 runs and 1 session to delete\n");
+    adk(&store, &["export", "bob", "s2"]).success_text();
+    let deleted = of_sessions(&["--json"]).json();
+    let expected = json!({"runs": 0, "sessions": 1, "isDryRun": false});
+    assert_eq!(deleted, expected);
+    adk(&store, &["export", "bob", "s2"]).assert_error(3, "s2");
+    let left = adk(&store, &["runs", "--json"]).json();
+    assert_eq!(left[0]["run"], waiting.run_id.to_string(), "{left}");
 }

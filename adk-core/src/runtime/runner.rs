@@ -14,6 +14,7 @@ mod opened;
 mod parts;
 mod pending;
 mod place;
+mod prune;
 mod queue;
 mod recover;
 mod request;

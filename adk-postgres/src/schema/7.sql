@@ -1,5 +1,5 @@
--- Upgrades version 6 to version 7: adds indexes by the user and the status of a run, and by who may
--- answer a wait. `answered_by` is the JSON of `by` of a wait, at most 200 characters.
+-- Upgrades version 6 to version 7: adds indexes by the user, the status and the tenant of a run, and
+-- by who may answer a wait. `answered_by` is the JSON of `by` of a wait, at most 200 characters.
 ALTER TABLE adkw_runs ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN user_id TEXT NOT NULL DEFAULT '', ADD COLUMN answered_by TEXT;
 UPDATE adkw_runs r SET user_id = s.user_id FROM adkw_sessions s WHERE s.number = r.session;
@@ -12,6 +12,7 @@ DROP INDEX IF EXISTS adkw_runs_cancelled;
 DROP INDEX IF EXISTS adkw_waits_app;
 CREATE INDEX adkw_runs_app ON adkw_runs (app, status, id);
 CREATE INDEX adkw_runs_user ON adkw_runs (app, user_id, status, id);
+CREATE INDEX adkw_runs_of_tenants ON adkw_runs (tenant_of, id) WHERE tenant_of IS NOT NULL;
 CREATE INDEX adkw_waits_user ON adkw_waits (app, user_id, number) WHERE answer IS NULL;
 CREATE INDEX adkw_waits_answered_by ON adkw_waits (app, answered_by)
     WHERE answer IS NULL AND answered_by IS NOT NULL;

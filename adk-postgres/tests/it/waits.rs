@@ -15,7 +15,7 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
 
 /// Turns a current database into format 6, without indexes by user, status and `by`.
 const FORMAT_6: &str = "
-    DROP INDEX adkw_runs_app;
+    DROP INDEX adkw_runs_app, adkw_runs_of_tenants;
     ALTER TABLE adkw_runs DROP COLUMN user_id;
     ALTER TABLE adkw_waits DROP COLUMN user_id, DROP COLUMN answered_by;
     CREATE INDEX adkw_waits_app ON adkw_waits (app, number) WHERE answer IS NULL;

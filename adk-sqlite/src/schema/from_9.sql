@@ -1,5 +1,5 @@
--- Version 9 had no index by the user or the status of a run, or by who may answer a wait. Waits that
--- cannot be read stay without `answered_by`.
+-- Version 9 had no index by the user, the status or the tenant of a run, or by who may answer a
+-- wait. Waits that cannot be read stay without `answered_by`.
 ALTER TABLE adkw_runs ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN answered_by TEXT;

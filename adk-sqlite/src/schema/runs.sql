@@ -43,6 +43,8 @@ CREATE INDEX IF NOT EXISTS adkw_runs_free ON adkw_runs (app, id)
 CREATE INDEX IF NOT EXISTS adkw_runs_driven ON adkw_runs (owner, app, id) WHERE owner IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_tenants ON adkw_runs (owner, tenant_of, id)
     WHERE tenant_of IS NOT NULL AND status IN ('queued', 'running', 'answered');
+CREATE INDEX IF NOT EXISTS adkw_runs_of_tenants ON adkw_runs (tenant_of, id)
+    WHERE tenant_of IS NOT NULL;
 CREATE INDEX IF NOT EXISTS adkw_runs_session ON adkw_runs (session, id);
 CREATE TABLE IF NOT EXISTS adkw_steps (
     run TEXT NOT NULL REFERENCES adkw_runs (id) ON DELETE CASCADE, key TEXT NOT NULL,

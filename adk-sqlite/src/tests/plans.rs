@@ -90,6 +90,14 @@ fn queries_use_indexes() {
             of_tenants(dead()),
             "adkw_runs_tenants (owner=? AND tenant_of=? AND id>?)",
         ),
+        (
+            runs_sql(
+                Group::All,
+                Whose::Tenants,
+                &RunFilter::any().oldest_first().after(run),
+            ),
+            "adkw_runs_of_tenants (tenant_of=? AND id>?)",
+        ),
         (failed, "adkw_runs_app (app=? AND status=?)"),
         (of_session, "adkw_runs_session (session=? AND id<?)"),
         (text(OPEN_WAIT), "(id=?)"),
@@ -325,6 +333,7 @@ fn steps(many: u64) -> Vec<Cost> {
         lists.runs("paused runs of a user", app, &paused.user("v"), 0),
         lists.runs("ready runs", app, &ready, 20),
         lists.runs("ready runs of tenants", Whose::Tenants, &ready, 20),
+        lists.runs("all runs of tenants", Whose::Tenants, &any(), 20),
         lists.runs("failed runs", app, &failed, 1),
         lists.runs("cancelled runs", app, &RunFilter::cancelled().limit(20), 0),
         lists.waits("waits", &RunFilter::unfinished().limit(20), 20),

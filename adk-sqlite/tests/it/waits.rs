@@ -48,7 +48,7 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
 /// Turns a current file into format 9, without indexes by user, status and `by`.
 const FORMAT_9: &str = "
     DROP INDEX adkw_runs_app; DROP INDEX adkw_runs_user; DROP INDEX adkw_waits_user;
-    DROP INDEX adkw_waits_answered_by;
+    DROP INDEX adkw_waits_answered_by; DROP INDEX adkw_runs_of_tenants;
     ALTER TABLE adkw_runs DROP COLUMN user_id;
     ALTER TABLE adkw_waits DROP COLUMN user_id; ALTER TABLE adkw_waits DROP COLUMN answered_by;
     CREATE INDEX adkw_runs_unfinished ON adkw_runs (app, id)
