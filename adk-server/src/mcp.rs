@@ -39,12 +39,19 @@ const IDLE: Duration = Duration::from_secs(3600);
 const USERS: usize = 64;
 
 /// The Model Context Protocol over streamable HTTP.
-#[derive(Debug)]
-pub(crate) struct Mcp;
+#[derive(Debug, Default)]
+pub(crate) struct Mcp {
+    /// Whether each request stands alone, without a session.
+    pub(crate) is_stateless: bool,
+}
 
 impl Protocol for Mcp {
     fn routes(&self, _: &Arc<App>) -> Result<Router<Arc<App>>> {
-        let sessions = Arc::new(Sessions::default());
+        let sessions = Arc::new(Sessions {
+            is_stateless: self.is_stateless,
+            users: Mutex::default(),
+            end: CancellationToken::new(),
+        });
         Ok(Router::new()
             .route("/mcp", any(serve))
             .layer(Extension(sessions)))
@@ -104,10 +111,10 @@ impl UserSessions {
 }
 
 /// The sessions of all users. Dropping this value ends them.
-#[derive(Default)]
 struct Sessions {
     users: Mutex<HashMap<Caller, UserSessions>>,
     end: CancellationToken,
+    is_stateless: bool,
 }
 
 impl Sessions {
@@ -122,6 +129,7 @@ impl Sessions {
             // The server checks `Host` and `Origin` for all routes.
             let config = StreamableHttpServerConfig::default()
                 .disable_allowed_hosts()
+                .with_legacy_session_mode(!self.is_stateless)
                 .with_max_request_body_bytes(app.limits().body)
                 .with_cancellation_token(self.end.clone());
             let (app, sessions) = (Arc::downgrade(app), Arc::new(sessions));
@@ -151,11 +159,12 @@ async fn serve(
     let user = sessions.for_caller(&app, caller.clone());
     let session = request.headers().get(SESSION).cloned();
     match session.map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned()) {
+        None => {}
+        Some(_) if sessions.is_stateless => {}
         Some(id) if !user.sessions.sessions.read().await.contains_key(&*id) => {
             return Err(Refusal::missing("session", &id).help("start a session with `initialize`"));
         }
         Some(id) => user.note_request(&id),
-        None => {}
     }
     // The stream has no end, so it must end when the server stops.
     let stream = (request.method() == Method::GET)

@@ -27,7 +27,7 @@ pub fn serve<P, R>(runner: &Runner<P, R>) -> Server<P, R> {
         Box::new(Page),
         Box::new(A2a::default()),
         #[cfg(feature = "mcp")]
-        Box::new(Mcp),
+        Box::new(Mcp::default()),
     ];
     Server::new(runner.clone(), protocols)
 }
@@ -46,6 +46,24 @@ impl<P, R> Server<P, R> {
             a2a.push_to(prefix.into());
         }
         self
+    }
+
+    /// Serves MCP over HTTP without sessions, so that any server of a store serves any request of a
+    /// client. A balancer then needs no sticky routing, and a restart ends no session.
+    ///
+    /// Without a session the server cannot ask its client anything: a call whose run waits returns
+    /// the wait, also to a client that supports forms. A client cannot cancel a call. It receives
+    /// progress notifications in the response of the call, and no other notifications.
+    ///
+    /// ```no_run
+    /// # async fn run<W>(runner: adk_core::Runner, research: W) -> adk_core::Result<()>
+    /// # where W: adk_core::Workflow + adk_core::Needs<adk_core::NoResources> + 'static {
+    /// adk_server::serve(&runner).workflow(research).mcp_stateless().bind("127.0.0.1:8000").await
+    /// # }
+    /// ```
+    #[cfg(feature = "mcp")]
+    pub fn mcp_stateless(self) -> Self {
+        self.protocol(Mcp { is_stateless: true })
     }
 
     /// Serves the workflows and tools to one MCP client on standard input and output, until the

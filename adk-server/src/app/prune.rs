@@ -54,16 +54,16 @@ async fn prune_once(runner: &Runner, after: Duration, own: &str, every: Duration
     loop {
         let runs = registry.runs_of_tenants(runner.app_name(), &page).await?;
         let old = |ended: u64| ended < before;
-        let is_last = runs.last().is_none_or(|run| !old(run.created));
-        let last = runs.last().map(|run| run.run_id);
+        let last = runs.get(PAGE - 1).filter(|run| old(run.created));
+        let last = last.map(|run| run.run_id);
         for run in runs.into_iter().filter(|run| run.ended().is_some_and(old)) {
             if pruned.insert(run.session.app.clone()) {
                 runner.for_app(run.session.app).delete_ended(before).await?;
             }
         }
         match last {
-            Some(last) if !is_last => page = page.after(last),
-            _ => return Ok(()),
+            Some(last) => page = page.after(last),
+            None => return Ok(()),
         }
     }
 }

@@ -21,6 +21,7 @@ mod mcp;
 mod page;
 mod pauses;
 mod protocols;
+mod prune;
 #[path = "../support/mod.rs"]
 mod support;
 mod tenants;

@@ -6,10 +6,16 @@
 use crate::support::{Served, client, no_grace, send, sse};
 use adk::mcp::{HttpServer, McpToolset};
 use adk::prelude::*;
-use adk::server::{Caller, Refusal};
+use adk::server::{Caller, Refusal, Server};
+use adk::sqlite::SqliteStore;
 use adk::testing::ScriptedModel;
+use axum::body::to_bytes;
+use axum::extract::{Request, State};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// Creates a request that follows the protocol.
 fn post(served: &Served, session: Option<&str>, body: &Value) -> RequestBuilder {
@@ -378,6 +384,100 @@ async fn a_question_of_a_remote_workflow_is_answered_locally() {
     let (_, there) = send(served.get("/v1/runs?status=finished&workflow=approval")).await;
     assert_eq!(there["runs"].as_array().unwrap().len(), 1, "{there}");
     served.stop().await.unwrap();
+}
+
+/// The addresses of the servers behind a balancer, and the number of requests so far.
+type Balanced = State<Arc<([SocketAddr; 2], AtomicUsize)>>;
+
+/// Sends each request to the next server.
+async fn balance(State(servers): Balanced, request: Request) -> axum::response::Response {
+    let (addresses, next) = &*servers;
+    let address = addresses[next.fetch_add(1, Relaxed) % 2];
+    let (parts, body) = request.into_parts();
+    let reply = reqwest::Client::new()
+        .request(parts.method, format!("http://{address}{}", parts.uri))
+        .headers(parts.headers)
+        .body(to_bytes(body, 1 << 20).await.unwrap());
+    let reply = reply.send().await.unwrap();
+    let mut response = axum::response::Response::builder().status(reply.status());
+    for name in ["content-type", "mcp-session-id"] {
+        if let Some(value) = reply.headers().get(name) {
+            response = response.header(name, value);
+        }
+    }
+    let body = axum::body::Body::from_stream(reply.bytes_stream());
+    response.body(body).unwrap()
+}
+
+#[tokio::test]
+async fn two_servers_serve_a_client_in_turns_without_sessions() {
+    let name = format!("adk-server-mcp-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let server = async || {
+        let store = SqliteStore::open(folder.join("runs.db")).await.unwrap();
+        let runner = adk::Runner::builder().store(store).build().unwrap();
+        Served::new(&runner, Server::mcp_stateless).await
+    };
+    let (one, two) = (server().await, server().await);
+
+    let begun = post(&one, None, &initialize()).send().await.unwrap();
+    assert!(!begun.headers().contains_key("mcp-session-id"));
+    assert_eq!(
+        answer(begun).await["result"]["protocolVersion"],
+        "2025-11-25"
+    );
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let ready = post(&two, None, &ready).send().await.unwrap();
+    assert_eq!(ready.status(), StatusCode::ACCEPTED);
+    // A client may still have the id of a session.
+    let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let tools = answer(post(&one, Some("earlier"), &list).send().await.unwrap()).await;
+    assert!(tools.to_string().contains("shouting"), "{tools}");
+    // What needs a session is refused.
+    for request in [
+        two.get("/mcp").header("accept", "text/event-stream"),
+        two.delete("/mcp"),
+    ] {
+        let (status, error) = send(request).await;
+        assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED, "{error}");
+    }
+    // The result of a run that waits names the wait, and the other server answers it.
+    let asks = call(2, "approval", json!({"topic": "cats"}));
+    let waits = answer(post(&two, None, &asks).send().await.unwrap()).await;
+    let waits = &waits["result"];
+    assert_eq!(waits["isError"], true, "{waits}");
+    let path = format!("/v1/runs/{}", waits["_meta"]["adk/run"].as_str().unwrap());
+    let (_, paused) = send(one.get(&path)).await;
+    let wait = paused["waiting"][0]["id"].as_str().unwrap();
+    assert!(waits.to_string().contains(wait), "{waits}");
+    let answers = one.post(&format!("/v1/waiting/{wait}"), &json!("Publish"));
+    assert_eq!(send(answers).await.0, StatusCode::ACCEPTED);
+
+    let servers = Arc::new(([one.address, two.address], AtomicUsize::new(0)));
+    let router = axum::Router::new()
+        .fallback(balance)
+        .with_state(servers.clone());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let balancer = tokio::spawn(async move { axum::serve(listener, router).await });
+    let others = McpToolset::new("others", HttpServer::new(format!("http://{address}/mcp")));
+    let model = ScriptedModel::new()
+        .on("asker")
+        .call("shouting", json!({"topic": "dogs"}))
+        .call("shouting", json!({"topic": "owls"}))
+        .text("Done.");
+    let runner = adk::Runner::builder().model(model.clone()).build().unwrap();
+    runner.run(&Asking::new(others), "go").await.unwrap();
+    let results = format!("{:?}", model.requests().pop().unwrap().contents);
+    for part in ["DOGS", "OWLS"] {
+        assert!(results.contains(part), "{part} in {results}");
+    }
+    assert!(servers.1.load(Relaxed) >= 4, "both servers have served");
+    balancer.abort();
+    one.stop().await.unwrap();
+    two.stop().await.unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ pub struct UnavailableEngine {
     loses_commit: Arc<AtomicBool>,
     then_away: Arc<AtomicBool>,
     listed: Arc<AtomicUsize>,
+    deletions: Arc<AtomicUsize>,
 }
 
 impl UnavailableEngine {
@@ -35,6 +36,11 @@ impl UnavailableEngine {
     /// Returns the number of runs and waits that were read since the last call.
     pub fn take_count(&self) -> usize {
         self.listed.swap(0, SeqCst)
+    }
+
+    /// Returns the number of deletions of runs that were requested since the last call.
+    pub fn take_deletions(&self) -> usize {
+        self.deletions.swap(0, SeqCst)
     }
 
     /// Makes all commits fail, or succeed again. Other operations succeed.
@@ -150,6 +156,16 @@ impl RunRegistry for UnavailableEngine {
 
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {
         self.unless_away(|| self.inner.cancel(app, run))
+    }
+
+    fn delete_ended<'a>(
+        &'a self,
+        app: &'a str,
+        runs: &'a [RunId],
+        before: u64,
+    ) -> BoxFuture<'a, Result<u64>> {
+        self.deletions.fetch_add(1, SeqCst);
+        self.unless_away(|| self.inner.delete_ended(app, runs, before))
     }
 
     fn release(&self, claim: ClaimId) {

@@ -62,7 +62,7 @@ impl EndedPages {
         };
         let runs = runner.runs(&page).await?;
         // Runs are in the order of their creation, and no run ends before that.
-        let last = runs.last().filter(|run| run.created < self.before);
+        let last = runs.get(BATCH - 1).filter(|run| run.created < self.before);
         self.page = last.map(|run| page.after(run.run_id));
         let is_old = |run: &&RunInfo| run.ended().is_some_and(|ended| ended < self.before);
         let old = runs.iter().filter(is_old).map(|run| run.run_id);
