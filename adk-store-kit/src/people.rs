@@ -5,7 +5,9 @@ use crate::place::DynPlace;
 use crate::trees::{By, Tree, by, exit, parallel, repeat, run, say};
 use adk_build::engine::{RunFilter, RunStatus};
 use adk_build::session::{EventFilter, SessionKey};
-use adk_build::{AnsweredBy, Answerer, Await, Error, ErrorKind, Part, RunEnd, Runner, Waiting};
+use adk_build::{
+    AnsweredBy, Answerer, Await, Error, ErrorKind, Part, RunEnd, RunId, Runner, Waiting,
+};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -437,6 +439,35 @@ pub async fn upgraded_lists(place: &dyn DynPlace, earlier: impl AsyncFn()) {
             many,
             "{filter:?}"
         );
+    }
+}
+
+/// The runs and waits that a process without the columns `user_id` and `answered_by` writes are
+/// found by their users.
+pub async fn earlier_process(place: &dyn DynPlace, execute: impl AsyncFn(&str)) {
+    let waiting = pause(place, addressed).await;
+    let (run, new) = (waiting[0].run_id, RunId::new());
+    execute(&format!(
+        "INSERT INTO adkw_runs (id, session, status, epoch, record, app, workflow)
+            SELECT '{new}', session, status, epoch, record, app, workflow FROM adkw_runs;
+        INSERT INTO adkw_waits (id, run, key, waiting, app, session)
+            SELECT replace(id, '{run}', '{new}'), '{new}', key, replace(waiting, '{run}', '{new}'),
+                app, session
+            FROM adkw_waits"
+    ))
+    .await;
+    let runner = process(place, addressed).await;
+    let of_user = RunFilter::any().user("u").limit(9);
+    assert_eq!(runner.runs(&of_user).await.unwrap().len(), 2);
+    let all = runner.waiting().await.unwrap();
+    assert_eq!(all.len(), 2 * waiting.len());
+    for (caller, many) in [
+        (Answerer::user("u"), 6),
+        (Answerer::user("bob"), 2),
+        (Answerer::user("bob").role("staff"), 4),
+    ] {
+        let filter = RunFilter::unfinished().answerer(&caller);
+        assert_eq!(runner.waiting_of(&filter).await.unwrap().len(), many);
     }
 }
 

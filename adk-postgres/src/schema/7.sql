@@ -16,4 +16,18 @@ CREATE INDEX adkw_runs_of_tenants ON adkw_runs (tenant_of, id) WHERE tenant_of I
 CREATE INDEX adkw_waits_user ON adkw_waits (app, user_id, number) WHERE answer IS NULL;
 CREATE INDEX adkw_waits_answered_by ON adkw_waits (app, answered_by)
     WHERE answer IS NULL AND answered_by IS NOT NULL;
+-- Processes of version 6 may still write: they do not know the columns.
+CREATE FUNCTION adkw_runs_of_6() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    NEW.user_id := coalesce((SELECT s.user_id FROM adkw_sessions s WHERE s.number = NEW.session), '');
+    RETURN NEW; END $$;
+CREATE FUNCTION adkw_waits_of_6() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    NEW.user_id := coalesce((SELECT r.user_id FROM adkw_runs r WHERE r.id = NEW.run), '');
+    IF NEW.waiting LIKE '%"by":%' THEN
+        NEW.answered_by := left((NEW.waiting::json -> 'by')::text, 200);
+    END IF;
+    RETURN NEW; END $$;
+CREATE TRIGGER adkw_runs_of_6 BEFORE INSERT ON adkw_runs FOR EACH ROW
+    WHEN (NEW.user_id = '') EXECUTE FUNCTION adkw_runs_of_6();
+CREATE TRIGGER adkw_waits_of_6 BEFORE INSERT ON adkw_waits FOR EACH ROW
+    WHEN (NEW.user_id = '') EXECUTE FUNCTION adkw_waits_of_6();
 UPDATE adkw_meta SET value = '7' WHERE key = 'version';

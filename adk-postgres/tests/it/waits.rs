@@ -1,7 +1,7 @@
 //! Runs that wait in a database: dead processes, earlier formats, and the cost of queries.
 
 use crate::support::Database;
-use adk_build::engine::{RunFilter, RunRegistry as _, WaitRegistry as _};
+use adk_build::engine::{Answerer, RunFilter, RunRegistry as _, WaitRegistry as _};
 use adk_store_kit::place::runner;
 use adk_store_kit::{Place, keys, people, tenants};
 
@@ -13,8 +13,16 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
     tenants::resumes_abandoned_runs(&database, async || database.execute(sql).await).await;
 }
 
+#[tokio::test]
+#[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
+async fn a_process_of_format_6_may_still_write() {
+    let database = Database::new().await;
+    people::earlier_process(&database, async |sql| database.execute(sql).await).await;
+}
+
 /// Turns a current database into format 6, without indexes by user, status and `by`.
 const FORMAT_6: &str = "
+    DROP FUNCTION adkw_runs_of_6, adkw_waits_of_6 CASCADE;
     DROP INDEX adkw_runs_app, adkw_runs_of_tenants;
     ALTER TABLE adkw_runs DROP COLUMN user_id;
     ALTER TABLE adkw_waits DROP COLUMN user_id, DROP COLUMN answered_by;
@@ -84,8 +92,8 @@ async fn databases_of_earlier_formats_are_upgraded() {
     }
 }
 
-/// The queries for an answer and for a watch use indexes. The server counts the rows that it reads
-/// without one.
+/// The queries for an answer, for a watch and for pages use indexes. The server counts the rows that
+/// it reads.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn queries_use_indexes() {
@@ -108,7 +116,8 @@ async fn queries_use_indexes() {
         ))
         .await;
     let read = async || -> i64 {
-        let sql = "SELECT coalesce(sum(seq_tup_read), 0)::bigint FROM pg_stat_user_tables
+        let sql = "SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)::bigint
+            FROM pg_stat_user_tables
             WHERE relname IN ('adkw_runs', 'adkw_waits', 'adkw_steps', 'adkw_sessions',
                 'sessions')";
         sqlx::query_scalar(sql)
@@ -132,6 +141,22 @@ async fn queries_use_indexes() {
         .await
         .unwrap();
     assert!(page.len() == 10 && page[0].run_id < newest[9].run_id);
+    for filter in [
+        RunFilter::any(),
+        RunFilter::unfinished(),
+        RunFilter::failed(),
+    ] {
+        for filter in [filter.clone().user("u"), filter.user("nobody")] {
+            let page = runner.runs(&filter.clone().limit(10)).await.unwrap();
+            assert!(page.len() == 10 || page.is_empty(), "{filter:?}");
+            let after = filter.after(newest[9].run_id).limit(10);
+            runner.runs(&after).await.unwrap();
+        }
+    }
+    let of_user = RunFilter::unfinished().user("u").limit(10);
+    assert_eq!(runner.waiting_of(&of_user).await.unwrap().len(), 10);
+    let staff = RunFilter::unfinished().answerer(&Answerer::user("bob").role("staff"));
+    assert!(runner.waiting_of(&staff).await.unwrap().is_empty());
     for query in [
         store.due("app", 1, 100),
         store.due_of_tenants("lord", 1, 100),

@@ -63,6 +63,16 @@ CREATE INDEX IF NOT EXISTS adkw_waits_open ON adkw_waits (app) WHERE answer IS N
 CREATE INDEX IF NOT EXISTS adkw_waits_user ON adkw_waits (app, user_id) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_answered_by ON adkw_waits (app, answered_by)
     WHERE answer IS NULL AND answered_by IS NOT NULL;
+-- Processes of version 9 may still write: they know neither column.
+CREATE TRIGGER IF NOT EXISTS adkw_runs_of_9 AFTER INSERT ON adkw_runs WHEN new.user_id = '' BEGIN
+    UPDATE adkw_runs SET
+        user_id = coalesce((SELECT s.user_id FROM adkw_sessions s WHERE s.number = session), '')
+    WHERE number = new.number; END;
+CREATE TRIGGER IF NOT EXISTS adkw_waits_of_9 AFTER INSERT ON adkw_waits WHEN new.user_id = '' BEGIN
+    UPDATE adkw_waits SET
+        user_id = coalesce((SELECT r.user_id FROM adkw_runs r WHERE r.id = run), ''),
+        answered_by = iif(json_valid(waiting), substr(waiting -> 'by', 1, 200), NULL)
+    WHERE number = new.number; END;
 CREATE INDEX IF NOT EXISTS adkw_waits_session ON adkw_waits (session) WHERE answer IS NULL;
 CREATE INDEX IF NOT EXISTS adkw_waits_due ON adkw_waits (app, deadline)
     WHERE answer IS NULL AND deadline IS NOT NULL;

@@ -45,8 +45,16 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
     tenants::resumes_abandoned_runs(&folder, dies).await;
 }
 
+#[tokio::test]
+async fn a_process_of_format_9_may_still_write() {
+    let folder = Folder::new();
+    let file = || rusqlite::Connection::open(folder.file()).unwrap();
+    people::earlier_process(&folder, async |sql| file().execute_batch(sql).unwrap()).await;
+}
+
 /// Turns a current file into format 9, without indexes by user, status and `by`.
 const FORMAT_9: &str = "
+    DROP TRIGGER adkw_runs_of_9; DROP TRIGGER adkw_waits_of_9;
     DROP INDEX adkw_runs_app; DROP INDEX adkw_runs_user; DROP INDEX adkw_waits_user;
     DROP INDEX adkw_waits_answered_by; DROP INDEX adkw_runs_of_tenants;
     ALTER TABLE adkw_runs DROP COLUMN user_id;
