@@ -37,9 +37,10 @@ impl Prune {
         } else {
             runner.delete_ended(before).await?
         };
-        let sessions = match self.sessions {
-            true => Some(self.sessions(runner, before).await?),
-            false => None,
+        let sessions = if self.sessions {
+            Some(self.sessions(runner, before).await?)
+        } else {
+            None
         };
         if self.output.json {
             let mut report = json!({"runs": runs, "isDryRun": self.dry_run});

@@ -405,7 +405,7 @@ async fn callers_see_their_waits(runner: &Runner, waiting: &[Waiting]) {
     let [own, bob] = ["u", "bob"].map(Answerer::user);
     let staff = bob.clone().role("editor").role("staff");
     for (caller, seen) in [
-        (&own, &waiting[..]),
+        (&own, waiting),
         (&bob, &waiting[1..2]),
         (&staff, &waiting[..2]),
         (&Answerer::operator(), waiting),
