@@ -127,7 +127,7 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
         Ok(_) => adk_core::Outcome::report(end),
         Err(error) => RunReport::new(Err(error), Vec::new(), usage.into()),
     };
-    let close = store_end(worker, run_id, status, report.usage);
+    let close = store_end(worker, run_id, status, report.usage.clone());
     // The end is a journal entry. If an incompatible version ends while the journal contains
     // further entries, Restate rejects this entry before the store records the end. Every attempt
     // requests the entry, because the server may lose the end of a handler that has returned.
