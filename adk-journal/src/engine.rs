@@ -91,7 +91,7 @@ pub use update::Update;
 
 use clock::now_micros;
 
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::session::Location;
 use crate::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
@@ -290,7 +290,12 @@ pub trait RunRegistry: Send + Sync {
     ///
     /// # Errors
     /// When the store fails; [`refuse::fenced`].
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>>;
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>>;
 
     /// Cancels a run of an app that runs or waits, and removes its open waits. Its claim is no
     /// longer the current one, so that further writes of its process are refused. Returns the

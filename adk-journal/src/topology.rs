@@ -33,7 +33,8 @@ pub struct Topology(Vec<TopologyNode>);
 impl Topology {
     /// Returns the shape of an agent. The shape of a workflow includes all nodes inside it.
     pub fn of(root: &AgentMeta<'_>) -> Self {
-        let mut nodes = Spec::new(root.name, "", root.steps).nodes();
+        // `built` leaves out the prefixes inside transfer targets, which stored shapes do not have.
+        let mut nodes = Spec::new(root.name, "", root.steps).built().nodes();
         let own = &mut nodes[0];
         own.begins = root.begins();
         own.states = root.states;

@@ -13,7 +13,7 @@ use crate::turn::{Turn, lock};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, ClientConfig, ClientRequest,
     ElicitRequestParams, ElicitResult, ElicitationCapability, FormElicitationCapability,
-    GetPromptRequestParams, Implementation, ListToolsRequest, ListToolsResult,
+    GetPromptRequest, GetPromptRequestParams, Implementation, ListToolsRequest, ListToolsResult,
     PaginatedRequestParams, ProgressNotificationParam, ProgressToken, PromptMessage,
     ReadResourceRequestParams, ResourceContents, ServerResult, Tool,
 };
@@ -237,8 +237,14 @@ impl Connection {
         &self,
         params: GetPromptRequestParams,
     ) -> Result<Vec<PromptMessage>, Failure> {
-        let result = self.service.peer().get_prompt(params).await;
-        Ok(self.check_answer(result).await?.messages)
+        let request = ClientRequest::GetPromptRequest(GetPromptRequest::new(params));
+        let sent = self.service.send_request(request).await;
+        let messages = match self.check_answer(sent).await? {
+            ServerResult::GetPromptResult(result) => Some(result.messages),
+            ServerResult::CustomResult(result) => lenient::messages(&result.0),
+            _ => None,
+        };
+        messages.ok_or_else(|| Failure::Bad("the server did not answer with a prompt".to_owned()))
     }
 
     /// Calls a tool. Dropping the future asks the server to cancel the call.

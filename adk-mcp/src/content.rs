@@ -48,7 +48,8 @@ impl McpToolset {
         }
     }
 
-    /// Returns the text of a prompt with arguments. An instruction requests the prompt once per
+    /// Returns the text of a prompt with arguments. A part that cannot be read is left out, and the
+    /// text names it. An instruction requests the prompt once per
     /// model call, and records it:
     ///
     /// ```no_run

@@ -1,7 +1,7 @@
-//! Lists and results with parts that the protocol does not have, or that miss a field. The rest is
+//! Lists, results and prompts with parts that the protocol does not have, or that miss a field. The rest is
 //! kept, and the part is named.
 
-use rmcp::model::{CallToolResult, ContentBlock, ListToolsResult, Tool};
+use rmcp::model::{CallToolResult, ContentBlock, ListToolsResult, PromptMessage, Role, Tool};
 use serde_json::{Value, json};
 
 /// Reads a page of tools without the tools that cannot be read. The log names those tools.
@@ -20,14 +20,33 @@ pub(crate) fn page(mut page: Value) -> Option<ListToolsResult> {
 /// Reads a result with a text in place of each part that cannot be read.
 pub(crate) fn result(mut result: Value) -> Option<CallToolResult> {
     for part in result.get_mut("content")?.as_array_mut()? {
-        if serde_json::from_value::<ContentBlock>(part.clone()).is_err() {
-            let kind = part
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or("unknown");
-            let text = format!("[a part of type `{kind:.100}` is left out: it cannot be read]");
+        if let Err(text) = part_or_note(part) {
             *part = json!({"type": "text", "text": text});
         }
     }
     serde_json::from_value(result).ok()
+}
+
+/// Reads the messages of a prompt, with a text in place of each part that cannot be read. A message
+/// with an unknown role counts as one of the user.
+pub(crate) fn messages(prompt: &Value) -> Option<Vec<PromptMessage>> {
+    let read = |message: &Value| {
+        serde_json::from_value(message.clone()).unwrap_or_else(|_| {
+            let part = part_or_note(message.get("content").unwrap_or(&Value::Null));
+            PromptMessage::new(Role::User, part.unwrap_or_else(ContentBlock::text))
+        })
+    };
+    let messages = prompt.get("messages")?.as_array()?;
+    Some(messages.iter().map(read).collect())
+}
+
+/// Reads a part. The error is the text that stands in place of a part that cannot be read.
+fn part_or_note(part: &Value) -> Result<ContentBlock, String> {
+    serde_json::from_value(part.clone()).map_err(|_| {
+        let kind = part
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or("unknown");
+        format!("[a part of type `{kind:.100}` is left out: it cannot be read]")
+    })
 }

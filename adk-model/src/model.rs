@@ -4,6 +4,7 @@ mod contents;
 mod cost;
 mod request;
 mod response;
+mod usage;
 
 pub use super::limit::RateLimit;
 pub use crate::model_error::{ModelError, ModelErrorKind};
@@ -11,7 +12,8 @@ pub use contents::Contents;
 pub use contents::MessageSource;
 pub use cost::Cost;
 pub use request::{CallInfo, GenerationConfig, ModelRequest, ToolDeclaration};
-pub use response::{FinishReason, ModelChunk, ModelResponse, Usage};
+pub use response::{FinishReason, ModelChunk, ModelResponse};
+pub use usage::{Usage, UsageByAgent};
 
 use crate::BoxStream;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use adk_journal::engine::{
     Waiting, refuse, to_text,
 };
 use adk_journal::session::{Location, SessionKey};
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{BoxFuture, Result, RunId};
 use adk_store::lists::{self, Whose};
 use serde_json::Value;
@@ -84,7 +84,7 @@ impl Shared {
     }
 
     /// Stores the usage of a run that another process has cancelled.
-    async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: Usage) -> Result<()> {
+    async fn store_usage(self: &Arc<Self>, claim: ClaimId, usage: UsageByAgent) -> Result<()> {
         let stored = self.call_with((claim, to_text(&usage)?), |connection, (claim, usage)| {
             Box::pin(journal::store_usage(connection, *claim, usage))
         });
@@ -304,7 +304,12 @@ impl RunRegistry for PostgresStore {
         })
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             let session = self.0.session_of(claim).await?;
             self.0.drives.end(claim);

@@ -4,7 +4,7 @@
 use adk_journal::Event;
 use adk_journal::engine::{ClaimId, Done, Draft, RunRecord, RunStatus, Slot, Stored, Update, Wait};
 use adk_journal::session::{Session, SessionKey};
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{EventId, Result};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -63,7 +63,7 @@ pub(crate) enum Job {
     /// Releases a run, and writes its status if it is known.
     Close {
         claim: ClaimId,
-        end: Option<(RunStatus, Usage)>,
+        end: Option<(RunStatus, UsageByAgent)>,
         reply: Option<Reply<()>>,
     },
     /// Appends events that have an id and a time.

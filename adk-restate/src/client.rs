@@ -8,7 +8,7 @@ use adk_core::engine::{
     refuse,
 };
 use adk_core::memory::MemoryService;
-use adk_core::model::Usage;
+use adk_core::model::UsageByAgent;
 use adk_core::session::{Location, SessionStore};
 use adk_core::{ArtifactStore, BoxFuture, Error, ErrorKind, Result, RunId, Store, StoreErrorKind};
 use restate_sdk::ingress::{
@@ -194,7 +194,7 @@ impl Shared {
                     return Ok(Some(RunReport::new(
                         Err(refuse::cancelled(run)),
                         Vec::new(),
-                        Usage::default(),
+                        UsageByAgent::default(),
                     )));
                 }
                 // The connection lasted for a long time before it broke, so the time of
@@ -330,7 +330,12 @@ impl RunRegistry for Restate {
         Box::pin(async move { self.0.registry()?.finished(claim, done).await })
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move { self.0.registry()?.close(claim, status, usage).await })
     }
 

@@ -123,7 +123,7 @@ impl<'a> Handle<'a> {
         };
         let (worker, claim) = (self.worker, self.claim());
         let write = move || async move {
-            match worker.registry()?.close(claim, status, usage).await {
+            match worker.registry()?.close(claim, status, usage.into()).await {
                 // The run was cancelled; Restate delivers the cancellation.
                 Err(error) if is_fenced(&error) => Ok(()),
                 written => Ok(written?),

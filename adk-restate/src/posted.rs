@@ -7,7 +7,7 @@ use adk_core::engine::{
     Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
     RunRegistry, RunStatus, Slot, StepKey, Stored, TimerKind, Timers, Wait, refuse,
 };
-use adk_core::model::Usage;
+use adk_core::model::UsageByAgent;
 use adk_core::session::Location;
 use adk_core::{BoxFuture, Error, Result, RunId};
 use serde_json::Value;
@@ -137,7 +137,7 @@ impl RunRegistry for Posted {
         Box::pin(ready(Ok(())))
     }
 
-    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, _: ClaimId, _: RunStatus, _: UsageByAgent) -> BoxFuture<'_, Result<()>> {
         Box::pin(ready(Ok(())))
     }
 

@@ -15,7 +15,7 @@ use adk_core::engine::{
     ClaimId, DrivenRun, RunFilter, RunInfo, RunRecord, RunReport, RunStatus, RunTask,
     error_to_value, refuse,
 };
-use adk_core::model::Usage;
+use adk_core::model::UsageByAgent;
 use adk_core::{BoxFuture, ErrorKind, Result, RunId, RunRequest, StoreErrorKind};
 use restate_sdk::context::RunFuture;
 use restate_sdk::discovery::HandlerType;
@@ -125,9 +125,9 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
     };
     let report = match end {
         Ok(_) => adk_core::Outcome::report(end),
-        Err(error) => RunReport::new(Err(error), Vec::new(), usage),
+        Err(error) => RunReport::new(Err(error), Vec::new(), usage.into()),
     };
-    let close = store_end(worker, run_id, status, report.usage);
+    let close = store_end(worker, run_id, status, report.usage.clone());
     // The end is a journal entry. If an incompatible version ends while the journal contains
     // further entries, Restate rejects this entry before the store records the end. Every attempt
     // requests the entry, because the server may lose the end of a handler that has returned.
@@ -140,7 +140,12 @@ async fn drive(mut handle: Handle<'_>, task: RunTask) -> Result<RunReport, Stop>
 }
 
 /// Stores the end of a run. Returns `false` if the run was cancelled earlier.
-async fn store_end(worker: &Worker, run: RunId, status: RunStatus, usage: Usage) -> Result<bool> {
+async fn store_end(
+    worker: &Worker,
+    run: RunId,
+    status: RunStatus,
+    usage: UsageByAgent,
+) -> Result<bool> {
     match worker
         .registry()?
         .close(ClaimId::driven_above(run), status, usage)

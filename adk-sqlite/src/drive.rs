@@ -6,7 +6,7 @@ use crate::journal;
 use crate::writer::{Db, Job, Writer};
 use crate::{Shared, SqliteStore};
 use adk_journal::engine::{Claim, ClaimCheck, ClaimId, ClaimedRun, RunRecord, RunStatus, refuse};
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{Result, RunId};
 use std::sync::{Arc, Weak};
 use tokio::sync::oneshot;
@@ -90,7 +90,7 @@ fn releasing_claim(claim: ClaimId, store: Weak<Shared>) -> Claim {
 }
 
 /// The status that a run has reached, and its usage.
-type End = (RunStatus, Usage);
+type End = (RunStatus, UsageByAgent);
 
 /// Releases a claim, and writes the status of the run if it is known.
 struct Close {

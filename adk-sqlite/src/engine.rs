@@ -15,7 +15,7 @@ use adk_journal::engine::{
     Waiting,
 };
 use adk_journal::session::Location;
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{BoxFuture, Result, RunId};
 use adk_store::lists::{self, Whose};
 use adk_store::runs::step;
@@ -171,7 +171,12 @@ impl RunRegistry for SqliteStore {
         )
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         Box::pin(self.0.writer.close(claim, (status, usage)))
     }
 

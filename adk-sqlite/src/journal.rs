@@ -11,7 +11,7 @@ use adk_journal::engine::{
     Claim, ClaimCheck, ClaimId, ClaimedRun, Done, DrivenRun, RunRecord, RunRows, RunStatus, refuse,
     to_text,
 };
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{Result, RunId};
 use adk_store::runs::{self, DrivenRow, RunColumn, record_from_text, temp_from_text};
 use adk_store::{Parameter, complete};
@@ -215,7 +215,11 @@ fn run_end(connection: &Connection, run: i64) -> Result<u64> {
 /// Releases a claim, and writes the status and the usage of the run if they are known. Returns
 /// `false` if the claim is not the current one, or if the run has ended otherwise. The claim of an
 /// engine above the store lasts until the end of the run.
-pub(crate) fn close(db: &mut Db, claim: ClaimId, end: Option<&(RunStatus, Usage)>) -> Result<bool> {
+pub(crate) fn close(
+    db: &mut Db,
+    claim: ClaimId,
+    end: Option<&(RunStatus, UsageByAgent)>,
+) -> Result<bool> {
     let known = db.cache.runs.get(&claim.run_id);
     if known.is_some_and(|(_, epoch)| *epoch == claim.epoch) {
         db.cache.runs.remove(&claim.run_id);

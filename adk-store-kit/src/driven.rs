@@ -13,7 +13,7 @@ use adk_build::engine::{
     CallKind, ClaimId, Done, DrivenRun, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus,
     RunTask, StepKey, Stored, WaitRegistry,
 };
-use adk_build::model::Usage;
+use adk_build::model::{Usage, UsageByAgent};
 use adk_build::session::{EventFilter, SessionKey, SessionSnapshot};
 use adk_build::spec::{KeySpec, Topology};
 use adk_build::{
@@ -450,7 +450,7 @@ pub async fn waits_are_kept_until_they_are_answered(place: &dyn DynPlace) {
         .await
         .unwrap();
     registry(&one)
-        .close(claim, RunStatus::Running, Usage::default())
+        .close(claim, RunStatus::Running, UsageByAgent::default())
         .await
         .unwrap();
     assert_eq!(info(&person, run).await.status, RunStatus::Running);
@@ -469,8 +469,8 @@ pub async fn any_process_closes_the_run(place: &dyn DynPlace) {
     let made = Arc::default();
     let (one, two) = (place.open_dyn().await, place.open_dyn().await);
     let usage = |n: u64| {
-        let mut usage = Usage::default();
-        usage.input_tokens = n;
+        let mut usage = UsageByAgent::default();
+        usage.add(&"writer".into(), Usage::new(n, 0));
         usage
     };
     for (session, end) in [
@@ -495,13 +495,13 @@ pub async fn any_process_closes_the_run(place: &dyn DynPlace) {
             let info = info(&one, run).await;
             assert_eq!(
                 (info.status, info.is_ready, info.usage),
-                (status.clone(), false, Some(usage(n)))
+                (status.clone(), false, Some(usage(n).total()))
             );
             let driven = driven(&one, run, 0).await;
             assert_eq!((driven.status, driven.usage), (status, Some(usage(n))));
         }
         // The shared claim stays valid for all processes.
-        let done = Done::new(Path::root("w"), Flow::Continue, Usage::default());
+        let done = Done::new(Path::root("w"), Flow::Continue, UsageByAgent::default());
         registry(&two)
             .finished(claim, vec![done.clone()])
             .await
@@ -596,14 +596,14 @@ pub async fn a_cancel_fences_all_processes(place: &dyn DynPlace) {
     let there = log(&two, "s").await.len;
     is_fenced(
         registry(&two)
-            .close(claim, RunStatus::Paused, Usage::default())
+            .close(claim, RunStatus::Paused, UsageByAgent::default())
             .await,
     );
     is_cancelled(again(&above(&two, kinds(&made), None), run).await);
     let all = driven(&two, run, 0).await;
     assert_eq!(
         (all.status, all.usage, all.events.len()),
-        (RunStatus::Cancelled, Some(Usage::default()), there)
+        (RunStatus::Cancelled, Some(UsageByAgent::default()), there)
     );
     assert_eq!(log(&one, "s").await.len, there);
     is_cancelled(

@@ -4,15 +4,17 @@
 use adk_build::__private::workflow::{self, Form, Keys, StepTable, Values};
 use adk_build::Workflow;
 use adk_build::callback::AgentCallbacks;
+use adk_build::model::Usage;
 use adk_build::spec::{
     AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step,
     StepKind, ToolMeta,
 };
 use adk_build::{
-    AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
-    Runner,
+    AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Name, Outcome,
+    Prepare, Result, Runner,
 };
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The work of a hand-written agent.
 pub type Body = Box<dyn for<'a> Fn(&'a mut Context) -> BoxFuture<'a, Result<Flow>> + Send + Sync>;
@@ -91,6 +93,23 @@ pub async fn trace(tree: &Tree) -> Vec<String> {
         }
     }
     all
+}
+
+/// Returns the usage of each agent of a run.
+///
+/// # Errors
+/// When the usage of the agents does not add up to the usage of the run.
+pub fn usage_of_agents<T>(outcome: &Outcome<T>) -> Result<BTreeMap<Name, Usage>, String> {
+    let agents = outcome.cost_by_agent();
+    let mut sum = Usage::default();
+    agents.values().for_each(|usage| sum += *usage);
+    if sum == outcome.usage {
+        return Ok(agents);
+    }
+    Err(format!(
+        "the run has used {:?}, its agents {agents:?}",
+        outcome.usage
+    ))
 }
 
 impl DynAgent for By {

@@ -309,5 +309,5 @@ fn info(row: &dyn Columns, is_held: impl Fn(ClaimId, &str, bool) -> bool) -> Res
     let status = RunStatus::from_row(&status, row.text_or_null(6)?);
     let info = RunInfo::new(run_id, session_key(row, 1)?, row.text(4)?, status, is_ready);
     let info = info.at(row.number(10)?, row.number(11)?);
-    Ok(info.used(usage(row.text_or_null(12)?)?))
+    Ok(info.used(usage(row.text_or_null(12)?)?.map(|usage| usage.total())))
 }

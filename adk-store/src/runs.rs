@@ -6,7 +6,7 @@ use adk_journal::engine::{
 };
 use adk_journal::session::now_micros;
 use adk_journal::{Event, StateDelta};
-use adk_model::model::Usage;
+use adk_model::model::UsageByAgent;
 use adk_model::{Result, RunId};
 use serde_json::Value;
 use std::sync::Arc;
@@ -229,7 +229,7 @@ pub async fn close<C: Connection>(
     connection: &mut C,
     claim: ClaimId,
     owner: &str,
-    end: Option<&(RunStatus, Usage)>,
+    end: Option<&(RunStatus, UsageByAgent)>,
 ) -> Result<bool> {
     let what = "close a run";
     let (status, error) = end.map(|(status, _)| status.to_row()).unzip();
@@ -401,7 +401,7 @@ pub struct DrivenRow {
     /// log are found by the run, later ones faster by the session.
     pub session: Option<i64>,
     status: RunStatus,
-    usage: Option<Usage>,
+    usage: Option<UsageByAgent>,
 }
 
 /// An event of a run, with its slot as text and its `temp:` keys.
@@ -468,7 +468,7 @@ impl DrivenRow {
     }
 }
 
-pub(crate) fn usage(text: Option<String>) -> Result<Option<Usage>> {
+pub(crate) fn usage(text: Option<String>) -> Result<Option<UsageByAgent>> {
     text.map(|text| from_text(&text, "the usage of a run"))
         .transpose()
 }

@@ -242,6 +242,10 @@ async fn a_workflow_is_a_target() {
         .text("Packed.");
     let outcome = runner(&model).run(&Parcels::default(), "x").await.unwrap();
     assert_eq!(outcome.output, "Packed.");
+    for event in outcome.session().events().skip(1) {
+        let node = Parcels::SPEC.find(&event.author);
+        assert!(node.is_some(), "{} is in the tree", event.author);
+    }
 }
 
 workflow! {

@@ -105,7 +105,7 @@ impl AgentTool {
         }
         let run = inner.run.clone();
         let result = self.drive(agent, request, inner, cx).await;
-        cx.add_usage(run.progress.usage());
+        cx.add_usage(&run.progress.usage_by_agent());
         result
     }
 

@@ -86,7 +86,7 @@ pub(crate) use trace::{
 };
 pub(crate) use update::{UpdatedKeys, Updates, is_update};
 
-use crate::model::Usage;
+use crate::model::{Usage, UsageByAgent};
 use crate::runtime::resources::SharedResources;
 use crate::store::engine::{Body, Delivery, Done, Engine, MemoryEngine, Reply, Slot, Stored};
 use crate::store::event::StateDelta;
@@ -248,18 +248,27 @@ impl Run {
             .collect()
     }
 
-    /// Counts usage in this run and in the runs around it.
-    pub(crate) fn add_usage(&self, usage: Usage) {
-        self.progress.add_usage(usage);
+    /// Counts usage of an agent in this run and in the runs around it.
+    pub(crate) fn add_usage(&self, agent: &Name, usage: Usage) {
+        self.add(&|sum| sum.add(agent, usage));
+    }
+
+    /// Counts usage of several agents in this run and in the runs around it.
+    pub(crate) fn add_usages(&self, usage: &UsageByAgent) {
+        self.add(&|sum| *sum += usage);
+    }
+
+    fn add(&self, add: &dyn Fn(&mut UsageByAgent)) {
+        self.progress.add_usage(add);
         if let Some(nested) = self.kind.nested() {
-            nested.outer.add_usage(usage);
+            nested.outer.add(add);
         }
     }
 
     /// Counts the usage of model calls that are not repeated.
-    pub(crate) fn count_skipped(&self, usage: Usage) {
-        self.add_usage(usage);
-        let calls = u32::try_from(usage.calls).unwrap_or(u32::MAX);
+    pub(crate) fn count_skipped(&self, usage: &UsageByAgent) {
+        self.add_usages(usage);
+        let calls = u32::try_from(usage.total().calls).unwrap_or(u32::MAX);
         self.outermost().limits.count_earlier_calls(calls);
     }
 
@@ -286,19 +295,19 @@ impl Run {
     /// Marks an agent as finished, with the next commit. No mark is made if an engine such as
     /// Restate drives the run: it executes the agent again and answers its calls from its own log.
     #[inline]
-    pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+    pub(crate) fn mark_finished(&self, path: &Path, flow: &Flow, usage: Option<&UsageByAgent>) {
         if self.engine.records() {
             self.record_finished(path, flow, usage);
         }
     }
 
-    fn record_finished(&self, path: &Path, flow: &Flow, usage: Option<&Usage>) {
+    fn record_finished(&self, path: &Path, flow: &Flow, usage: Option<&UsageByAgent>) {
         self.forget_failures(path);
         if !self.identity.claim.is_driven_above() {
             self.progress.add_finished(Done::new(
                 path.clone(),
                 flow.clone(),
-                usage.copied().unwrap_or_default(),
+                usage.cloned().unwrap_or_default(),
             ));
         }
     }

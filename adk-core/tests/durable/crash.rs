@@ -4,8 +4,9 @@ use super::engine::Crashing;
 use super::people;
 use crate::support::*;
 use adk_build::engine::{MemoryJournal, RunFilter, WaitRegistry as _};
+use adk_build::model::Usage;
 use adk_build::session::{MemoryStore, SessionStore};
-use adk_build::{Event, LEFT_OUT_KEY, RunConfig, RunId, RunStream, Runner};
+use adk_build::{Event, LEFT_OUT_KEY, Name, RunConfig, RunEnd, RunId, RunStream, Runner};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -50,9 +51,10 @@ impl World {
 }
 
 /// The end of a process.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Ended {
-    Through,
+    /// The process has ended, with the usage of the agents of a finished run.
+    Through(BTreeMap<Name, Usage>),
     Killed,
 }
 
@@ -66,7 +68,8 @@ async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Op
 }
 
 /// Reads a stream into `into` until its run ends or its process is killed. A process may be killed
-/// after each event, and so in the middle of a streamed reply.
+/// after each event, and so in the middle of a streamed reply. The usage of the agents of a finished
+/// run adds up to the usage of the run.
 pub async fn drive(
     mut stream: RunStream<'_, ()>,
     engine: &Crashing,
@@ -75,7 +78,12 @@ pub async fn drive(
     loop {
         match until_killed(engine, stream.next()).await {
             None => return Ended::Killed,
-            Some(None) => return Ended::Through,
+            Some(None) => {
+                return Ended::Through(match stream.end() {
+                    RunEnd::Finished(outcome) => usage_of_agents(&outcome).unwrap(),
+                    _ => BTreeMap::new(),
+                });
+            }
             Some(Some(event)) => into.push(event.unwrap()),
         }
         if engine.ends_here() {
@@ -174,6 +182,7 @@ async fn was_stored(world: &World, delivered: &[Arc<Event>]) {
 /// A run at its end.
 pub struct Whole {
     pub shape: Shape,
+    pub usage: BTreeMap<Name, Usage>,
     /// The number of points at which its last process could have been killed.
     pub points: usize,
     /// The number of processes that were killed directly after a piece of a reply.
@@ -205,12 +214,12 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
                 .waiting("app", &RunFilter::unfinished())
                 .await
                 .unwrap();
-            let went_on = match (ended, open.last()) {
-                (Ended::Through, Some(waiting)) if waiting.deadline.is_some() => {
+            let went_on = match (&ended, open.last()) {
+                (Ended::Through(_), Some(waiting)) if waiting.deadline.is_some() => {
                     tokio::time::advance(2 * people::PATIENCE).await;
                     until_killed(&engine, async { drop(runner.recover().await.unwrap()) }).await
                 }
-                (Ended::Through, Some(waiting)) => {
+                (Ended::Through(_), Some(waiting)) => {
                     let answer = runner.answer(&waiting.id, true);
                     until_killed(&engine, async { answer.await.unwrap() }).await
                 }
@@ -221,12 +230,13 @@ pub async fn with_kills(tree: fn() -> Tree, kills: &[usize], parallel: bool) -> 
             }
         };
         match ended {
-            Ended::Through if process < kills.len() => return None,
-            Ended::Through => {
+            Ended::Through(_) if process < kills.len() => return None,
+            Ended::Through(usage) => {
                 let shape = shape(&world, id?, parallel).await;
                 was_stored(&world, &delivered).await;
                 return Some(Whole {
                     shape,
+                    usage,
                     points: engine.points(),
                     in_pieces,
                 });

@@ -5,7 +5,7 @@ use adk_build::engine::{
     MemoryJournal, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus,
     Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, is_failure,
 };
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::Location;
 use adk_build::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -162,7 +162,12 @@ impl RunRegistry for Crashing {
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         self.inner.finished(claim, done)
     }
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.point().await;
             self.inner.close(claim, status, usage).await

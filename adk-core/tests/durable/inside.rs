@@ -89,7 +89,7 @@ async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
         let (runner, engine) = world.process(at);
         let ended = drive(runner.run(&agent, "go").stream(), &engine, &mut delivered).await;
         at += 1;
-        if matches!(ended, Ended::Through) {
+        if matches!(ended, Ended::Through(_)) {
             assert_eq!((asked.load(SeqCst), lookups.load(SeqCst)), (7, 2));
             break;
         }
@@ -101,7 +101,7 @@ async fn a_crash_inside_an_agent_tool_repeats_none_of_its_calls() {
         // The engine asserts that no recorded step is executed again.
         let (runner, engine) = world.process(usize::MAX);
         let again = drive(runner.resume(&agent, run).stream(), &engine, &mut delivered).await;
-        assert!(matches!(again, Ended::Through), "killed at {at}");
+        assert!(matches!(again, Ended::Through(_)), "killed at {at}");
         kills += 1;
         let (asked, lookups) = (asked.load(SeqCst), lookups.load(SeqCst));
         assert!(
@@ -170,8 +170,8 @@ async fn a_call_that_differs_from_its_record_ends_the_run_before_any_call() {
         let (runner, engine) = world.process(at);
         let (then, now) = (clerk_of(1, &lookups), clerk_of(2, &lookups));
         at += 1;
-        if drive(runner.run(&then, "go").stream(), &engine, &mut delivered).await == Ended::Through
-        {
+        let ended = drive(runner.run(&then, "go").stream(), &engine, &mut delivered).await;
+        if matches!(ended, Ended::Through(_)) {
             break;
         }
         let before = lookups.load(SeqCst);

@@ -71,7 +71,12 @@ fn a_killed_run_ends_like_an_uninterrupted_one() {
 }
 
 async fn kill_everywhere(name: &str, tree: fn() -> Tree, parallel: bool, step: usize, done: &Done) {
-    let Whole { shape, points, .. } = with_kills(tree, &[], parallel).await.unwrap();
+    let Whole {
+        shape,
+        usage,
+        points,
+        ..
+    } = with_kills(tree, &[], parallel).await.unwrap();
     let whole = comparable(&shape, name);
     assert!(points > 10, "{name}: only {points} points");
     for first in 0..points {
@@ -83,6 +88,7 @@ async fn kill_everywhere(name: &str, tree: fn() -> Tree, parallel: bool, step: u
             whole,
             "{name}, killed at {first}"
         );
+        assert_eq!(once.usage, usage, "{name}, killed at {first}");
         done.kills.fetch_add(1, Ordering::Relaxed);
         done.in_pieces.fetch_add(once.in_pieces, Ordering::Relaxed);
         for second in (first % step..once.points).step_by(step) {

@@ -13,7 +13,7 @@ use adk_build::engine::{
     MemoryJournal, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus,
     Slot, StepKey, Stored, Wait, WaitRegistry, Waiting,
 };
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::{Location, MemoryStore, SessionStore};
 use adk_build::{BoxFuture, ErrorKind, Event, Flow, Result, RunId, Runner};
 use serde_json::Value;
@@ -208,7 +208,12 @@ impl RunRegistry for Later {
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         self.ask(move |own| {
             let closed = own.noted(claim, ready_now(own.inner.close(claim, status, usage)));
             own.seen.lock().unwrap().ended.insert(claim);

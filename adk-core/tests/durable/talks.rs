@@ -25,7 +25,7 @@ impl Model for Talks {
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         ScriptedModel::new()
-            .reply((self.0)(&request))
+            .reply((self.0)(&request).usage(10 + u64::from(request.info.turn), 1))
             .generate(request)
     }
 }

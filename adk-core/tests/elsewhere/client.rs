@@ -10,7 +10,7 @@ use adk_build::engine::{
     RunStatus, RunTask, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting, refuse,
 };
 
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::{Location, SessionStore};
 use adk_build::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
@@ -48,7 +48,7 @@ impl RunDriver for Client {
                 Ok(request) => adk_build::Outcome::report(
                     process.serve(request, posted, pending()).await.0.unwrap(),
                 ),
-                Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
+                Err(error) => RunReport::new(Err(error), Vec::new(), UsageByAgent::default()),
             };
             // The report is JSON, as when it is sent.
             let sent = report.to_value().unwrap();
@@ -85,7 +85,7 @@ impl RunRegistry for Client {
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         unreachable!("the driving process reports it")
     }
-    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, _: ClaimId, _: RunStatus, _: UsageByAgent) -> BoxFuture<'_, Result<()>> {
         unreachable!("the driving process reports it")
     }
     fn cancel<'a>(&'a self, _: &'a str, _: RunId) -> BoxFuture<'a, Result<RunStatus>> {

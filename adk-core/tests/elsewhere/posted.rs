@@ -6,7 +6,7 @@ use adk_build::engine::{
     Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
     RunRegistry, RunStatus, Slot, StepKey, Stored, Wait,
 };
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::Location;
 use adk_build::{BoxFuture, Error, ErrorKind, Result, RunId};
 use serde_json::Value;
@@ -96,7 +96,7 @@ impl RunRegistry for Posted {
     fn finished(&self, _: ClaimId, _: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
-    fn close(&self, _: ClaimId, _: RunStatus, _: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(&self, _: ClaimId, _: RunStatus, _: UsageByAgent) -> BoxFuture<'_, Result<()>> {
         Box::pin(async { Ok(()) })
     }
     fn cancel<'a>(&'a self, _: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {

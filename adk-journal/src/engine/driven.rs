@@ -8,7 +8,7 @@ use crate::LoopEnd;
 use crate::Topology;
 use crate::encode::to_json;
 use crate::event::StateDelta;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::session::SessionKey;
 use crate::{Content, Error, Result, RunId};
 use serde::{Deserialize, Serialize};
@@ -69,7 +69,7 @@ pub struct DrivenRun {
     /// The status.
     pub status: RunStatus,
     /// The usage when the run last paused or ended.
-    pub usage: Option<Usage>,
+    pub usage: Option<UsageByAgent>,
     /// The events of this run with their [slots](super::Slot) as text, in the order of the log.
     pub events: Vec<(String, Stored)>,
 }
@@ -79,7 +79,7 @@ impl DrivenRun {
     pub fn new(
         record: RunRecord,
         status: RunStatus,
-        usage: Option<Usage>,
+        usage: Option<UsageByAgent>,
         events: Vec<(String, Stored)>,
     ) -> Self {
         Self {
@@ -100,7 +100,7 @@ pub struct RunReport {
     /// The loops that ended in the run.
     pub loops: Vec<LoopEnd>,
     /// The usage of its model calls.
-    pub usage: Usage,
+    pub usage: UsageByAgent,
 }
 
 /// The JSON form of a [`RunReport`].
@@ -110,12 +110,12 @@ struct RunReportJson {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
     #[serde(default)]
-    usage: Usage,
+    usage: UsageByAgent,
 }
 
 impl RunReport {
     /// Creates the report of a run with this end.
-    pub fn new(end: Result<()>, loops: Vec<LoopEnd>, usage: Usage) -> Self {
+    pub fn new(end: Result<()>, loops: Vec<LoopEnd>, usage: UsageByAgent) -> Self {
         Self { end, loops, usage }
     }
 
@@ -131,7 +131,7 @@ impl RunReport {
         let sent = RunReportJson {
             end,
             loops: self.loops.clone(),
-            usage: self.usage,
+            usage: self.usage.clone(),
         };
         to_json(&sent).map_err(Error::other)
     }

@@ -3,7 +3,7 @@
 use super::claim::Claim;
 use super::run_error::RunError;
 use crate::event::{Event, StateDelta};
-use crate::model::Usage;
+use crate::model::{Usage, UsageByAgent};
 use crate::session::SessionKey;
 use crate::{AnsweredBy, Topology};
 use crate::{Content, Flow, Path, RunId};
@@ -221,14 +221,14 @@ pub struct Done {
     pub path: Path,
     /// The way it ended.
     pub flow: Flow,
-    /// The usage of its model calls.
+    /// The usage of its model calls. The usage without a name is its own.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: UsageByAgent,
 }
 
 impl Done {
     /// Creates the mark of a finished agent.
-    pub fn new(path: Path, flow: Flow, usage: Usage) -> Self {
+    pub fn new(path: Path, flow: Flow, usage: UsageByAgent) -> Self {
         Self { path, flow, usage }
     }
 }

@@ -3,7 +3,7 @@
 use super::{Stored, record};
 use crate::encode::to_json;
 use crate::event::StateDelta;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::session::SessionKey;
 use crate::{Error, Flow, Name, Path, Result, RunId};
 use crate::{LoopEnd, LoopEndReason};
@@ -101,8 +101,8 @@ pub struct BranchReport {
     pub events: Vec<Stored>,
     /// The loops that ended in the branch.
     pub loops: Vec<LoopEnd>,
-    /// The usage of its model calls.
-    pub usage: Usage,
+    /// The usage of its model calls, all with the names of agents.
+    pub usage: UsageByAgent,
 }
 
 impl BranchEnd {
@@ -119,7 +119,7 @@ struct BranchReportJson {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     loops: Vec<LoopEnd>,
     #[serde(default)]
-    usage: Usage,
+    usage: UsageByAgent,
 }
 
 impl BranchReport {
@@ -129,7 +129,7 @@ impl BranchReport {
             end,
             events: Vec::new(),
             loops: Vec::new(),
-            usage: Usage::default(),
+            usage: UsageByAgent::default(),
         }
     }
 
@@ -146,7 +146,7 @@ impl BranchReport {
     }
 
     /// Adds the usage of the branch's model calls.
-    pub fn with_usage(mut self, usage: Usage) -> Self {
+    pub fn with_usage(mut self, usage: UsageByAgent) -> Self {
         self.usage = usage;
         self
     }
@@ -163,7 +163,7 @@ impl BranchReport {
         let sent = BranchReportJson {
             end,
             loops: self.loops.clone(),
-            usage: self.usage,
+            usage: self.usage.clone(),
         };
         to_json(&sent).map_err(Error::other)
     }
@@ -188,6 +188,7 @@ impl BranchReport {
 mod tests {
     use super::*;
     use crate::ErrorKind;
+    use crate::model::Usage;
 
     #[test]
     fn a_branch_report_survives_json() {
@@ -197,8 +198,9 @@ mod tests {
             Some(LoopEndReason::Escalated { by: by.clone() }),
         );
         let mut report = BranchReport::new(Ok(end.clone()));
-        report.usage = Usage::new(20, 10);
-        report.usage.calls = 3;
+        let mut usage = Usage::new(20, 10);
+        usage.calls = 3;
+        report.usage.add(&"writer".into(), usage);
         let again = BranchReport::from_value(report.to_value().unwrap(), Vec::new()).unwrap();
         assert_eq!(again.end.unwrap(), end);
         assert_eq!(again.usage, report.usage);

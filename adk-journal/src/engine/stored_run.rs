@@ -5,7 +5,7 @@ use super::registry::{ClaimedRun, Done, RunInfo, RunRecord, RunStatus, Waiting};
 use super::slot::Slot;
 use super::{is_failure, refuse};
 use crate::event::StateDelta;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::session::{SessionKey, now_micros};
 use crate::{Result, RunId};
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub struct StoredRun {
     pub(super) status: RunStatus,
     /// The time when the status was written.
     pub(super) updated: u64,
-    pub(super) usage: Option<Usage>,
+    pub(super) usage: Option<UsageByAgent>,
     /// The number of the latest claim.
     pub(super) epoch: u64,
     /// The process that has the claim; `None` after its release.
@@ -182,7 +182,7 @@ impl StoredRun {
         let (session, workflow) = (self.record.session.clone(), self.record.workflow.clone());
         RunInfo::new(self.id(), session, workflow, self.status.clone(), is_ready)
             .at(self.created, self.updated)
-            .used(self.usage)
+            .used(self.usage.as_ref().map(UsageByAgent::total))
     }
 
     /// Makes the next claim. Returns the stored journal without its events, with the id of the
@@ -227,7 +227,7 @@ impl StoredRun {
 
     /// Ends a claim. Returns `false` if it is not the current one; the usage of a run that was
     /// cancelled meanwhile is stored even then.
-    pub(super) fn close(&mut self, claim: ClaimId, status: RunStatus, usage: Usage) -> bool {
+    pub(super) fn close(&mut self, claim: ClaimId, status: RunStatus, usage: UsageByAgent) -> bool {
         if self.check_claim(claim).is_err() {
             if self.status == RunStatus::Cancelled && self.epoch == claim.epoch + 1 {
                 self.usage = Some(usage);

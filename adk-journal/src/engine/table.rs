@@ -9,7 +9,7 @@ use super::{
     refuse,
 };
 use crate::event::Event;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::{BoxFuture, ErrorKind, Result, RunId};
 use serde_json::Value;
 use std::future::ready;
@@ -195,7 +195,12 @@ impl<T: RunTable> RunRegistry for T {
         Box::pin(ready(ignore_unknown_run(written)))
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         let closed = self.change_run(claim.run_id, |run| Ok(run.close(claim, status, usage)));
         Box::pin(ready(match closed {
             Ok(true) => Ok(()),
@@ -271,7 +276,7 @@ impl<T: RunTable> RunRegistry for T {
             let mut events: Vec<_> = slots.collect();
             events.sort_by_key(|(_, stored)| stored.place);
             let (record, status) = (RunRecord::clone(&run.record), run.status.clone());
-            Ok(DrivenRun::new(record, status, run.usage, events))
+            Ok(DrivenRun::new(record, status, run.usage.clone(), events))
         };
         let run = run.map(|run| run.filter(|_| T::MAY_BE_DRIVEN_ABOVE));
         Box::pin(ready(run.and_then(|run| run.map(driven).transpose())))

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::code::{code, read, timeout_call};
 use crate::diag::Diagnostics;
-use crate::{docs, place, types};
+use crate::{docs, place, typed, types};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Expr, ExprLit, Lit};
@@ -278,6 +278,19 @@ fn checks(function: &Function, args: &ToolArgs, report: &Diagnostics) -> TokenSt
             ));
         }
         before.extend(quote!(|| #is_context));
+    }
+    for param in function.params(Source::Key) {
+        // Each check costs compile time in the user's crate, and a plain type is not a context.
+        if typed::is_plain(&param.ty) {
+            continue;
+        }
+        let ty = types::with_static_lifetimes(param.ty.to_token_stream());
+        let message = report.message(
+            &format!("`{name}` has the context of a run as a key"),
+            "take the context of the call instead: `cx: &mut ToolContext`, without `#[key]`",
+        );
+        let is_context = quote!(__adk::TypeFacts::<#ty>::CONTEXT);
+        checks.extend(refuse(edge_spans(&param.ty), &is_context, &message));
     }
     checks.extend(context_check(function, args, report));
     checks

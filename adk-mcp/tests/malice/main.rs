@@ -265,6 +265,19 @@ async fn left_out() {
         "{}",
         heard.error(1)
     );
+    let left_out = |kind: &str| format!("[a part of type `{kind}` is left out: it cannot be read]");
+    let prompt = bad("bare").prompt("greeting", &[]).await.unwrap();
+    let unknown = left_out("unknown");
+    let parts = [
+        "Greet them.",
+        &left_out("video"),
+        "In German.",
+        &unknown,
+        &unknown,
+        &unknown,
+        "Goodbye.",
+    ];
+    assert_eq!(prompt, parts.join("\n\n"));
 }
 
 /// Answers that `rmcp` drops. The call ends at once, and its error names the fault.

@@ -78,6 +78,18 @@ impl Server {
             ),
             "tools/list" => say(id, self.tools(params)),
             "tools/call" => self.call(id, params),
+            "prompts/get" => say(
+                id,
+                json!({"description": 7, "messages": [
+                    {"role": "user", "content": {"type": "text", "text": "Greet them."}},
+                    {"role": "user", "content": {"type": "video", "data": "AAAA"}},
+                    {"role": "system", "content": {"type": "text", "text": "In German."}},
+                    {"role": "user", "content": [{"type": "text", "text": "a"}]},
+                    {"role": "assistant"},
+                    7,
+                    {"role": "user", "content": {"type": "text", "text": "Goodbye."}},
+                ]}),
+            ),
             "notifications/cancelled" => {
                 self.cancelled += 1;
                 if let Some(id) = self.counts.take() {

@@ -6,7 +6,7 @@ use adk::engine::{
     KeyBinding, MemoryJournal, Reply, RequestKey, RequestKeys, Retention, Roles, RunFilter,
     RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, WaitRegistry, Waiting,
 };
-use adk::model::Usage;
+use adk::model::UsageByAgent;
 use adk::session::Location;
 use adk::{BoxFuture, Error, ErrorKind, Result, RunId, StoreErrorKind};
 use serde_json::Value;
@@ -150,7 +150,12 @@ impl RunRegistry for UnavailableEngine {
         self.unless_away(|| self.inner.finished(claim, done))
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         self.unless_away(|| self.inner.close(claim, status, usage))
     }
 

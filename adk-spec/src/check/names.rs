@@ -7,7 +7,7 @@ pub(super) use self::describe::{
     describe, describe_into, describe_step_name, describe_workflow_name,
 };
 use crate::hash::{hash, mixed};
-use crate::spec::{AgentMeta, Spec, Step, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Spec, Step, StepKind, ToolMeta};
 use crate::text::same;
 
 /// A name or a definition in the table of names.
@@ -50,6 +50,8 @@ pub(super) struct NameClash<'a> {
     inside: &'a str,
     /// The nested workflow around the first use.
     first_inside: &'a str,
+    /// The agent that is a tool and hands over to the second use; empty outside of tools.
+    tool: &'a str,
     /// Whether the first use is the name of the workflow itself.
     root: bool,
 }
@@ -61,7 +63,7 @@ const fn count(steps: &[Step<'_>]) -> usize {
     let mut count = steps.len();
     each!(step in steps => {
         if let StepKind::Agent { meta, .. } = step.kind
-            && !(matches!(meta.steps, []) && matches!(meta.transfer, []))
+            && !matches!((meta.steps, meta.transfer, meta.tools), ([], [], []))
         {
             count += count_inside(meta);
         }
@@ -70,11 +72,30 @@ const fn count(steps: &[Step<'_>]) -> usize {
 }
 
 /// Returns the number of names inside an agent: in the steps of a workflow, and among the agents
-/// that it may transfer to.
+/// that it may transfer to and that its tools may transfer to.
 const fn count_inside(meta: &AgentMeta<'_>) -> usize {
     let mut count = self::count(meta.steps);
     each!(target in meta.transfer => { count += 1 + count_inside(target) });
+    each!(tool in meta.tools => {
+        if let Some(agent) = checked_tool(tool) {
+            count += 1 + count_inside(agent);
+        }
+    });
     count
+}
+
+/// Returns the agent that is a tool, if the names below it are checked here. The names in a
+/// workflow are checked where the workflow is defined.
+const fn checked_tool<'a>(tool: &ToolMeta<'a>) -> Option<&'a AgentMeta<'a>> {
+    match tool.agent {
+        Some(agent)
+            if !matches!(agent.kind, AgentKind::Workflow)
+                && !matches!((agent.transfer, agent.tools), ([], [])) =>
+        {
+            Some(agent)
+        }
+        _ => None,
+    }
 }
 
 /// Fills the diagnostics, one per step of the workflow. Returns whether there are none.
@@ -108,6 +129,7 @@ pub(super) const fn find<'a>(
                 at: root,
                 owner: 0,
                 inside: "",
+                tool: "",
                 own: true,
             },
         );
@@ -120,6 +142,7 @@ pub(super) const fn find<'a>(
                 at,
                 owner: 0,
                 inside: "",
+                tool: "",
                 own: true,
             },
         );
@@ -161,6 +184,7 @@ const fn compare_definitions<'a>(
                             name: step.name,
                             inside: "",
                             first_inside: "",
+                            tool: "",
                             root: false,
                         };
                         (diagnostics[at], clean) = (NameDiagnostic::Reused(clash), false);
@@ -193,6 +217,8 @@ struct NamePlace<'a> {
     owner: usize,
     /// The nested workflow around the named step; empty for the workflow itself.
     inside: &'a str,
+    /// The agent that is a tool and hands over to the named agent; empty outside of tools.
+    tool: &'a str,
     /// Whether the name is compared with names inside the same step. A name that occurs twice in
     /// one nested workflow is reported at the definition of that workflow.
     own: bool,
@@ -235,7 +261,7 @@ impl<'a> NameTable<'_, 'a> {
         definition: Option<u64>,
         place: NamePlace<'a>,
     ) -> NameDiagnostic<'a> {
-        let inside = place.inside;
+        let NamePlace { inside, tool, .. } = place;
         if let Some(definition) = definition
             && let Some(first) = self.insert(DEFINITION, definition, place)
         {
@@ -243,6 +269,7 @@ impl<'a> NameTable<'_, 'a> {
                 name,
                 inside,
                 first_inside: first.inside,
+                tool,
                 root: false,
             });
         }
@@ -254,6 +281,7 @@ impl<'a> NameTable<'_, 'a> {
                 name,
                 inside,
                 first_inside: first.inside,
+                tool,
                 root,
             });
         }
@@ -287,7 +315,8 @@ impl<'a> NameTable<'_, 'a> {
         let StepKind::Agent { meta, instance } = step.kind else {
             return found;
         };
-        if !matches!(found, NameDiagnostic::None) || matches!((meta.steps, meta.transfer), ([], []))
+        if !matches!(found, NameDiagnostic::None)
+            || matches!((meta.steps, meta.transfer, meta.tools), ([], [], []))
         {
             return found;
         }
@@ -322,10 +351,43 @@ impl<'a> NameTable<'_, 'a> {
         each!(target in meta.transfer => {
             let mut found = self.add(target.name, hash(target.name), target.identity(), place);
             if let NameDiagnostic::None = found {
-                found = self.check_inside(target, NamePlace { inside: target.name, ..place });
+                let mut owner = place.owner;
+                // The names inside a declared workflow are its own, as in an instance.
+                if matches!(target.kind, AgentKind::Workflow) && !self.built {
+                    self.owners += 1;
+                    owner = self.owners;
+                }
+                let inside = NamePlace { owner, inside: target.name, ..place };
+                found = self.check_inside(target, inside);
             }
             if !matches!(found, NameDiagnostic::None) {
                 return found;
+            }
+        });
+        self.check_tools(meta, place)
+    }
+
+    /// Returns the first error among the agents that the tools of an agent may transfer to. An
+    /// agent that is a tool runs on its own, so its names are compared only with each other.
+    const fn check_tools(
+        &mut self,
+        meta: &AgentMeta<'a>,
+        place: NamePlace<'a>,
+    ) -> NameDiagnostic<'a> {
+        each!(tool in meta.tools => {
+            if let Some(agent) = checked_tool(tool) {
+                self.owners += 1;
+                let place = NamePlace {
+                    owner: self.owners,
+                    inside: agent.name,
+                    tool: agent.name,
+                    ..place
+                };
+                let _ = self.insert(NAME, hash(agent.name), place);
+                let found = self.check_inside(agent, place);
+                if !matches!(found, NameDiagnostic::None) {
+                    return found;
+                }
             }
         });
         NameDiagnostic::None

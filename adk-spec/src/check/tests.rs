@@ -254,6 +254,48 @@ fn tools_that_skip_the_answer() {
 }
 
 #[test]
+fn names_below_an_agent_that_is_a_tool() {
+    let llm = |name| AgentMeta::new(AgentKind::Llm, name).description("Helps.");
+    let (one, two) = ([&CRITIC], [&OTHER]);
+    let (desk, table) = (llm("desk").transfer(&one), llm("table").transfer(&two));
+    let both = [&desk, &table];
+    let front = llm("front").transfer(&both);
+    let (front, desk) = ([ToolMeta::of_agent(&front)], [ToolMeta::of_agent(&desk)]);
+    let (wrong, right) = (llm("planner").tools(&front), llm("planner").tools(&desk));
+    let (in_tool, in_target) = ([ToolMeta::of_agent(&wrong)], [&wrong]);
+    let (in_tool, in_target) = (llm("a").tools(&in_tool), llm("a").transfer(&in_target));
+    assert_eq!(
+        checks(&[agent("planner", &wrong, 0)]),
+        ["name-duplicate planner"]
+    );
+    assert_eq!(checks(&[agent("a", &in_tool, 0)]), ["name-duplicate a"]);
+    assert_eq!(checks(&[agent("a", &in_target, 0)]), ["name-duplicate a"]);
+    let message = &faults(&Spec::new("root", "", &[agent("planner", &wrong, 0)]))[0].message;
+    assert_eq!(
+        message,
+        "name-duplicate: `critic`, below the tool `front` of `planner`, has the same name as an \
+         agent in `desk`, which comes before it; help: give one of them another name"
+    );
+    // An agent that is a tool runs on its own, so its names are not those of the workflow.
+    let steps = [
+        agent("critic", &CRITIC, 0),
+        agent("planner", &right, 1),
+        instance("second", &right, 2),
+    ];
+    assert_eq!(checks(&steps), [""; 0]);
+}
+
+#[test]
+fn names_in_a_workflow_that_is_a_transfer_target() {
+    let targets = [&DRAFTING];
+    let desk = AgentMeta::new(AgentKind::Llm, "desk").transfer(&targets);
+    assert_eq!(
+        checks(&[agent("desk", &desk, 0), agent("critic", &OTHER, 1)]),
+        [""; 0]
+    );
+}
+
+#[test]
 fn waits_in_agents_that_are_tools() {
     let pay = [ToolMeta::new("pay", "Pays.").confirm(true)];
     let build = [

@@ -5,7 +5,7 @@ mod reads;
 
 pub use node::{Node, NodeKind};
 
-use super::{AgentMeta, InputSpec, Renames, Spec, Step, StepKind};
+use super::{AgentKind, AgentMeta, InputSpec, Renames, Spec, Step, StepKind};
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -38,8 +38,9 @@ impl<'a> Spec<'a> {
         // The walk uses a stack of lists instead of recursion, because workflows may be nested to
         // any depth.
         let mut lists = vec![StepList::new(self.steps, &[], 0, Rc::from(""))];
+        let built = self.built;
         while let Some(list) = lists.last_mut() {
-            match list.next(&mut nodes) {
+            match list.next(&mut nodes, built) {
                 Some(Next::Inside(inside)) => lists.push(inside),
                 Some(Next::Step) => {}
                 None => {
@@ -94,8 +95,9 @@ impl<'a> StepList<'a> {
         }
     }
 
-    /// Converts the next step, or the next transfer target. Returns `None` at the end.
-    fn next(&mut self, nodes: &mut Vec<Node<'a>>) -> Option<Next<'a>> {
+    /// Converts the next step, or the next transfer target. `built` says whether the tree was built
+    /// at run time. Returns `None` at the end.
+    fn next(&mut self, nodes: &mut Vec<Node<'a>>, built: bool) -> Option<Next<'a>> {
         let (at, step) = (self.at, self.steps.get(self.at));
         let Some(step) = step else {
             let meta = *self.targets.next()?;
@@ -107,7 +109,9 @@ impl<'a> StepList<'a> {
                 },
                 nodes,
             );
-            return Some(self.inside(here, meta, false, nodes));
+            // The names inside a declared workflow are its own, as in an instance.
+            let is_closed = matches!(meta.kind, AgentKind::Workflow) && !built;
+            return Some(self.inside(here, meta, is_closed, nodes));
         };
         self.at += 1;
         self.around.pop_if(|(_, end)| *end == at);

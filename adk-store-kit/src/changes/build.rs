@@ -402,6 +402,12 @@ impl Model for Scripted {
         } else {
             self.reply(&request)
         };
+        let turn = u64::from(request.info.turn);
+        let reply = if fails {
+            reply
+        } else {
+            reply.usage(10 + turn, 1)
+        };
         ScriptedModel::new().reply(reply).generate(request)
     }
 }

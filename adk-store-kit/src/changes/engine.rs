@@ -6,7 +6,7 @@ use adk_build::engine::{
     Retention, Roles, RunFilter, RunInfo, RunRecord, RunRegistry, RunStatus, Slot, StepKey, Stored,
     Wait, Waiting, is_failure,
 };
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::Location;
 use adk_build::{BoxFuture, Result, RunId};
 use serde_json::Value;
@@ -121,7 +121,12 @@ impl RunRegistry for Stopping {
         self.runs_of().finished(claim, done)
     }
 
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             self.stage.point().await;
             self.runs_of().close(claim, status, usage).await

@@ -5,10 +5,10 @@ use super::engine::{Stopping, waits_of};
 use super::program::{Hooks, Program, Version};
 use super::stage::{ASKS, Stage};
 use crate::place::OpenStore;
-use crate::trees::Tree;
+use crate::trees::{Tree, usage_of_agents};
 use adk_build::engine::{RunFilter, RunStatus};
 use adk_build::session::{EventFilter, SessionKey};
-use adk_build::{AnsweredBy, Answerer, Error, ErrorKind, Event, RunId, Runner, Waiting};
+use adk_build::{AnsweredBy, Answerer, Error, ErrorKind, Event, Outcome, RunId, Runner, Waiting};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -548,12 +548,11 @@ pub async fn execute(
     stage.begin_execution();
     let runner = runner(shop, stage, deployed);
     let Some(run) = run else {
-        drop(
-            runner
-                .session("u", session)
-                .run(deployed.tree.clone(), "go")
-                .await,
-        );
+        let ended = runner
+            .session("u", session)
+            .run(deployed.tree.clone(), "go")
+            .await;
+        judge_usage(stage, &ended);
         return;
     };
     let info = runner
@@ -563,7 +562,16 @@ pub async fn execute(
         .remove(0);
     match info.status {
         RunStatus::Failed(_) => drop(runner.retry(run).await),
-        _ => drop(runner.resume(deployed.tree.clone(), run).await),
+        _ => judge_usage(stage, &runner.resume(deployed.tree.clone(), run).await),
+    }
+}
+
+/// Checks that the usage of the agents adds up to the usage of the run.
+fn judge_usage(stage: &Stage, ended: &Result<Outcome<()>, Error>) {
+    if let Ok(outcome) = ended
+        && let Err(fault) = usage_of_agents(outcome)
+    {
+        stage.fault(&fault);
     }
 }
 

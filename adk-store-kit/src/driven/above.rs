@@ -6,7 +6,7 @@ use adk_build::engine::{
     Engine, Journal, RemoteBranches, Reply, Retention, Roles, RunFilter, RunInfo, RunRecord,
     RunRegistry, RunStatus, Slot, StepKey, Stored, Wait, refuse,
 };
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::Location;
 use adk_build::{BoxFuture, Result, RunId, Runner};
 use serde_json::Value;
@@ -73,7 +73,12 @@ impl RunRegistry for Above {
     fn finished(&self, claim: ClaimId, done: Vec<Done>) -> BoxFuture<'_, Result<()>> {
         self.store.registry().finished(claim, done)
     }
-    fn close(&self, claim: ClaimId, status: RunStatus, usage: Usage) -> BoxFuture<'_, Result<()>> {
+    fn close(
+        &self,
+        claim: ClaimId,
+        status: RunStatus,
+        usage: UsageByAgent,
+    ) -> BoxFuture<'_, Result<()>> {
         self.store.registry().close(claim, status, usage)
     }
     fn cancel<'a>(&'a self, app: &'a str, run: RunId) -> BoxFuture<'a, Result<RunStatus>> {

@@ -54,7 +54,7 @@ pub(super) async fn call_model(
         let mut usage = response.usage;
         usage.calls = 1;
         *cx.frame.usage.get_or_insert_default() += usage;
-        cx.run.add_usage(usage);
+        cx.run.add_usage(cx.author(), usage);
         counted = cx.count_usage(&usage);
     }
     // The reservation ends after the usage is counted, so that no other call takes the amount.

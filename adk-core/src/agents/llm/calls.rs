@@ -160,7 +160,7 @@ async fn resume_with_answers(
             } = *asks;
             count_call(left, cx);
             let left = ToolRecord {
-                usage: Usage::default(),
+                usage: Default::default(),
                 ..std::mem::take(left)
             };
             let asked = WaitQuestion {
@@ -203,7 +203,7 @@ fn count_tools(calls: &[Arc<FunctionCall>], cx: &mut Context) -> Result<()> {
         calls.iter().any(|call| has_begun(call, cx))
     })?;
     *cx.frame.usage.get_or_insert_default() += usage;
-    cx.run.add_usage(usage);
+    cx.run.add_usage(cx.author(), usage);
     Ok(())
 }
 

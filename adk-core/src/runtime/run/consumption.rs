@@ -1,7 +1,7 @@
 //! [`Consumption`]: the measured usage of a part of a run.
 
 use super::{Context, Meter, Run};
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::sync::lock;
 use crate::{Name, Path};
 use adk_spec::__private::Cost;
@@ -11,9 +11,9 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 
 /// Usage of a part of a run that is not executed again when the run is resumed.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Consumption {
-    pub(crate) usage: Usage,
+    pub(crate) usage: UsageByAgent,
     /// Model calls, including failed calls.
     pub(crate) calls: u32,
     /// Rounds of loops. Counted only inside a workflow with `#[bounds(...)]`.
@@ -31,23 +31,27 @@ pub(crate) async fn measure<F: Future>(
 ) -> F::Output {
     let mut part = pin!(part);
     poll_fn(|task| {
-        let before = run.consumption(meter.as_deref());
+        let before = run.counts(meter.as_deref());
+        let enclosing = run.progress.begin_part();
         let polled = part.as_mut().poll(task);
-        lock(&spent).add(before, run.consumption(meter.as_deref()));
+        let usage = run.progress.end_part(enclosing);
+        let after = run.counts(meter.as_deref());
+        let mut spent = lock(&spent);
+        spent.usage += &usage;
+        spent.calls = spent.calls.saturating_add(after.0.saturating_sub(before.0));
+        spent.rounds = spent
+            .rounds
+            .saturating_add(after.1.saturating_sub(before.1));
         polled
     })
     .await
 }
 
 impl Run {
-    /// Returns the usage of the run so far.
-    fn consumption(&self, meter: Option<&Meter>) -> Consumption {
+    /// Returns the number of model calls, including failed ones, and of rounds so far.
+    fn counts(&self, meter: Option<&Meter>) -> (u32, u64) {
         let rounds = meter.map_or(0, |meter| meter.used(Cost::Rounds));
-        Consumption {
-            usage: self.progress.usage(),
-            calls: self.outermost().limits.llm_calls(),
-            rounds,
-        }
+        (self.outermost().limits.llm_calls(), rounds)
     }
 }
 
@@ -59,9 +63,9 @@ impl Context {
         spent: &Consumption,
         is_match: impl Fn(&Path) -> bool,
     ) -> Vec<Name> {
-        self.run.add_usage(spent.usage);
+        self.run.add_usages(&spent.usage);
         self.run.outermost().limits.count_earlier_calls(spent.calls);
-        self.count_replayed(&spent.usage, spent.rounds);
+        self.count_replayed(&spent.usage.total(), spent.rounds);
         let replay = self.run.kind.replay();
         replay
             .map(|replay| replay.skip(&self.run, is_match))
@@ -71,19 +75,10 @@ impl Context {
 
 impl Consumption {
     /// Returns the sum of `self` and `other`.
-    pub(crate) fn plus(mut self, other: Self) -> Self {
-        self.add(Self::default(), other);
+    pub(crate) fn plus(mut self, other: &Self) -> Self {
+        self.usage += &other.usage;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.rounds = self.rounds.saturating_add(other.rounds);
         self
-    }
-
-    /// Adds the difference between two measurements.
-    fn add(&mut self, before: Self, after: Self) {
-        self.rounds = self
-            .rounds
-            .saturating_add(after.rounds.saturating_sub(before.rounds));
-        self.calls = self
-            .calls
-            .saturating_add(after.calls.saturating_sub(before.calls));
-        self.usage += after.usage - before.usage;
     }
 }

@@ -1,13 +1,12 @@
 //! [`Outcome`]: the result of a run.
 
 use crate::LoopEnd;
-use crate::model::{FinishReason, Usage};
+use crate::model::{FinishReason, Usage, UsageByAgent};
 use crate::store::engine::{BranchEnd, BranchReport, RunReport, Stored};
-use crate::store::event::{COST_KEY, Event};
+use crate::store::event::Event;
 use crate::store::session::Session;
 use crate::{Error, ErrorKind, Name, Result, RunId};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,6 +23,8 @@ pub struct Outcome<T> {
     pub usage: Usage,
     /// The id of the run.
     pub run_id: RunId,
+    /// The usage, with the names of agents.
+    pub(crate) by_agent: UsageByAgent,
     pub(crate) session: Arc<Session>,
 }
 
@@ -34,7 +35,7 @@ impl Outcome<BranchEnd> {
             Ok(outcome) => BranchReport::new(Ok(outcome.output))
                 .with_events(events)
                 .with_loops(outcome.loops)
-                .with_usage(outcome.usage),
+                .with_usage(outcome.by_agent),
             Err(error) => BranchReport::new(Err(error)).with_events(events),
         }
     }
@@ -44,8 +45,10 @@ impl<T> Outcome<T> {
     /// Creates the report of a run that ran in this process.
     pub fn report(ended: Result<Self>) -> RunReport {
         match ended {
-            Ok(Self { loops, usage, .. }) => RunReport::new(Ok(()), loops, usage),
-            Err(error) => RunReport::new(Err(error), Vec::new(), Usage::default()),
+            Ok(Self {
+                loops, by_agent, ..
+            }) => RunReport::new(Ok(()), loops, by_agent),
+            Err(error) => RunReport::new(Err(error), Vec::new(), UsageByAgent::default()),
         }
     }
 
@@ -77,33 +80,12 @@ impl<T> Outcome<T> {
         self.session.events().filter(is_cut_off)
     }
 
-    /// Returns the usage and cost of each agent in this run, by name, as recorded in the log.
-    /// Failed calls and agents that are used as tools are not included.
+    /// Returns the usage and cost of each agent in this run, by name. They add up to
+    /// [`usage`](Self::usage): replies that an agent did not use and the calls of agents that are
+    /// used as tools are included. Failed calls are not, because a provider reports no usage of
+    /// them.
     pub fn cost_by_agent(&self) -> BTreeMap<Name, Usage> {
-        let mut costs: BTreeMap<Name, Usage> = BTreeMap::new();
-        let own = self
-            .session
-            .events()
-            .filter(|event| event.invocation_id == self.run_id && !event.partial);
-        for event in own {
-            let Some(details) = event.details.as_deref() else {
-                continue;
-            };
-            let Some(mut usage) = details.usage else {
-                continue;
-            };
-            let recorded = details
-                .custom_metadata
-                .get(COST_KEY)
-                .and_then(Value::as_str);
-            let cost = recorded
-                .and_then(|recorded| recorded.parse().ok())
-                .unwrap_or_default();
-            usage.cost = cost;
-            usage.calls = 1;
-            *costs.entry(event.author.clone()).or_default() += usage;
-        }
-        costs
+        self.by_agent.clone().into_agents()
     }
 
     /// Returns the session of the run.

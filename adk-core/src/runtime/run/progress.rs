@@ -3,7 +3,7 @@
 use super::KeyScope;
 use super::failures::Failures;
 use super::lost_waits::LostWaits;
-use crate::model::Usage;
+use crate::model::{Usage, UsageByAgent};
 use crate::store::engine::{BranchReport, Done, Waiting};
 use crate::sync::lock;
 use crate::{BoxFuture, LoopEnd, Path, Result};
@@ -15,10 +15,18 @@ use std::sync::{Arc, Mutex};
 /// The future report of a remote branch.
 type PendingReport = BoxFuture<'static, Result<BranchReport>>;
 
+/// The usage of a run so far, all with the names of agents.
+#[derive(Default)]
+struct CountedUsage {
+    all: UsageByAgent,
+    /// The usage of the part of the run that is being polled, if that part is measured.
+    part: Option<UsageByAgent>,
+}
+
 /// What a run has done, and what it has yet to write.
 #[derive(Default)]
 pub(crate) struct RunProgress {
-    usage: Mutex<Usage>,
+    usage: Mutex<CountedUsage>,
     loops: Mutex<Vec<LoopEnd>>,
     waiting: Mutex<BTreeMap<u64, Waiting>>,
     /// Agents that have finished since the last commit.
@@ -36,11 +44,33 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn usage(&self) -> Usage {
-        *lock(&self.usage)
+        lock(&self.usage).all.total()
     }
 
-    pub(super) fn add_usage(&self, usage: Usage) {
-        *lock(&self.usage) += usage;
+    pub(crate) fn usage_by_agent(&self) -> UsageByAgent {
+        lock(&self.usage).all.clone()
+    }
+
+    pub(super) fn add_usage(&self, add: &dyn Fn(&mut UsageByAgent)) {
+        let mut usage = lock(&self.usage);
+        add(&mut usage.all);
+        usage.part.iter_mut().for_each(add);
+    }
+
+    /// Begins to measure a part of the run. Returns the measured usage of the enclosing part.
+    pub(super) fn begin_part(&self) -> Option<UsageByAgent> {
+        lock(&self.usage).part.replace(UsageByAgent::default())
+    }
+
+    /// Returns the usage since [`begin_part`](Self::begin_part), and continues to measure the
+    /// enclosing part, of which this one is a part.
+    pub(super) fn end_part(&self, enclosing: Option<UsageByAgent>) -> UsageByAgent {
+        let mut usage = lock(&self.usage);
+        let part = std::mem::replace(&mut usage.part, enclosing).unwrap_or_default();
+        if let Some(enclosing) = &mut usage.part {
+            *enclosing += &part;
+        }
+        part
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {

@@ -157,7 +157,7 @@ pub(super) async fn explain_fenced(run: &Run, error: Error) -> Error {
                 .close(
                     run.identity.claim,
                     RunStatus::Cancelled,
-                    run.progress.usage(),
+                    run.progress.usage_by_agent(),
                 )
                 .await;
             refuse::cancelled(run.id())

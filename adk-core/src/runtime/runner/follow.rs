@@ -185,7 +185,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
         .engine
         .registry_for(|| format!("follow run `{}`", run.id()))?;
     let mut pause = PAUSE.0;
-    let (status, usage) = loop {
+    let (status, usage, workflow) = loop {
         let driven = registry.driven(run.id(), followed.next).await?;
         let driven = driven.ok_or_else(|| refuse::unknown_run(run.id()))?;
         for (_, stored) in driven.events {
@@ -196,7 +196,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
         match driven.status {
             RunStatus::Queued | RunStatus::Running => {}
             RunStatus::Paused => park(run).await?,
-            ended => break (ended, driven.usage),
+            ended => break (ended, driven.usage, driven.record.workflow),
         }
         if followed.driver_report.is_none() {
             followed.driver_report = ask_driver(run).await?;
@@ -217,7 +217,9 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
          }| (Some(end), loops, Some(usage)),
     );
     loops.into_iter().for_each(|end| run.progress.end_loop(end));
-    run.add_usage(used.or(usage).unwrap_or_default());
+    // Usage without a name is that of a workflow whose driver knows only the sum.
+    let usage = used.or(usage).unwrap_or_default();
+    run.add_usages(&usage.named(&workflow.into()));
     match (end, status) {
         (Some(end), _) => end,
         (None, RunStatus::Failed(error)) => Err(error.into()),

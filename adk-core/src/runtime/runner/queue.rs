@@ -5,7 +5,7 @@ use super::cancel::DriveGuard;
 use super::opened::{Execution, OpenedRun};
 use super::place::{find_session, missing_session};
 use super::root::Start;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::runtime::live::LiveInput;
 use crate::runtime::run::{NewRun, Run, RunConfig, RunIdentity, RunKind, RunLimits};
 use crate::store::engine::{Claim, RunFilter, RunInfo, RunRecord, RunStatus, now_micros, refuse};
@@ -108,7 +108,7 @@ impl QueuedRun {
         {
             let status = RunStatus::Failed((&error).into());
             if registry
-                .close(self.claim.id(), status, Usage::default())
+                .close(self.claim.id(), status, UsageByAgent::default())
                 .await
                 .is_ok()
             {

@@ -381,7 +381,7 @@ async fn store_end(run: &Run, open: Vec<Waiting>, status: RunStatus) -> Result<V
         }
     }
     registry
-        .close(run.identity.claim, status, run.progress.usage())
+        .close(run.identity.claim, status, run.progress.usage_by_agent())
         .await?;
     Ok(open)
 }
@@ -447,13 +447,14 @@ impl Run {
     fn outcome<T>(&self, output: T) -> Outcome<T> {
         let (loops, usage, session) = (
             self.progress.take_loops(),
-            self.progress.usage(),
+            self.progress.usage_by_agent(),
             self.session().clone(),
         );
         Outcome {
             output,
             loops,
-            usage,
+            usage: usage.total(),
+            by_agent: usage,
             run_id: self.id(),
             session,
         }

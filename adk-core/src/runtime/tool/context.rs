@@ -2,7 +2,7 @@
 
 use super::DynTool;
 use crate::memory::MemoryEntry;
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::runtime::resources::{NoResources, Resources, SharedResources};
 use crate::runtime::run::{
     Artifacts, CallStep, CallbackContext, Context, Effects, KeyScope, Meter, Overlay, Records, Run,
@@ -26,7 +26,7 @@ pub struct ToolContext {
     /// cannot correct.
     refused: Option<Error>,
     /// Usage of the model calls of inner agents.
-    usage: Usage,
+    usage: UsageByAgent,
     /// Answers to the questions of this call.
     answers: Vec<Value>,
     /// Name under which the calls of an inner agent are recorded, if they are recorded
@@ -61,8 +61,8 @@ pub struct ToolRecord {
     /// Saved files with their versions.
     pub artifact_delta: Vec<(Name, u32)>,
     /// Usage of the model calls of an agent that is the tool.
-    #[serde(default, skip_serializing_if = "Usage::is_nothing")]
-    pub usage: Usage,
+    #[serde(default, skip_serializing_if = "UsageByAgent::is_nothing")]
+    pub usage: UsageByAgent,
 }
 
 accessors!(ToolContext, self => self.effects.run, &self.effects.by.agent, &self.effects.by.path);
@@ -85,7 +85,7 @@ impl ToolContext {
                 unchecked: cx.around.unchecked,
             },
             refused: None,
-            usage: Usage::default(),
+            usage: UsageByAgent::default(),
             answers: Vec::new(),
             records_under: None,
             trace: cx.trace.clone(),
@@ -202,7 +202,7 @@ impl ToolContext {
 
     /// Adds the usage of an inner agent, even if the agent failed. The usage counts for the call,
     /// and is recorded for resumed runs.
-    pub(crate) fn add_usage(&mut self, usage: Usage) {
+    pub(crate) fn add_usage(&mut self, usage: &UsageByAgent) {
         self.usage += usage;
     }
 
@@ -279,7 +279,7 @@ impl ToolContext {
             effects: self.effects.clone(),
             called: self.called.clone(),
             refused: None,
-            usage: self.usage,
+            usage: self.usage.clone(),
             answers: self.answers.clone(),
             records_under: self.records_under.clone(),
             trace: self.trace.clone(),

@@ -21,6 +21,7 @@ mod routing;
 pub mod tools;
 mod toolsets;
 mod transfer;
+mod usage;
 
 use crate::support::{self, Tree};
 use adk_build::llm::{Declared, Declares, LlmDecl};

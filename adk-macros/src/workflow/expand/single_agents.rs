@@ -127,7 +127,7 @@ fn targets(fields: &Fields, required: &mut Vec<Ident>) -> (TokenStream, TargetTo
         let (name, ..) = names::name_of_path(path);
         metas.push(target_meta(&alias, &name));
         made.push(quote!(
-            <#alias as __wire::MakeTarget<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()
+            <(#path) as __wire::MakeTarget<{ __wire::ItemFacts::<#alias>::AGENT }>>::make()
         ));
         required.push(alias);
     }

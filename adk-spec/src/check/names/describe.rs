@@ -38,7 +38,9 @@ pub(in crate::check) const fn describe_into(
             subject(m, step, clash);
             m.push(" is the same agent as ");
             first(m, clash);
-            if spec.built {
+            if !clash.tool.is_empty() {
+                m.push("; help: let only one agent hand over to it")
+            } else if spec.built {
                 m.push("; help: build a second one, with a name of its own")
             } else {
                 remedy(m, step, clash)
@@ -57,7 +59,7 @@ pub(in crate::check) const fn describe_into(
                 m.push(" has the same name as ");
                 first(m, clash);
             }
-            if spec.built {
+            if spec.built || !clash.tool.is_empty() {
                 m.push("; help: give one of them another name")
             } else if clash.root && clash.inside.is_empty() {
                 m.push("; help: rename one of them")
@@ -70,7 +72,9 @@ pub(in crate::check) const fn describe_into(
 
 const fn subject(m: &mut Message, step: &Step<'_>, clash: &NameClash<'_>) {
     m.all(&["`", clash.name, "`"]);
-    if !clash.inside.is_empty() {
+    if !clash.tool.is_empty() {
+        m.all(&[", below the tool `", clash.tool, "` of `", step.name, "`,"]);
+    } else if !clash.inside.is_empty() {
         m.all(&[", a step in `", step.name, "`,"]);
     }
 }
@@ -79,11 +83,12 @@ const fn first(m: &mut Message, clash: &NameClash<'_>) {
     if clash.first_inside.is_empty() {
         m.push("a step before it");
     } else {
-        m.all(&[
-            "a step in `",
-            clash.first_inside,
-            "`, which comes before it",
-        ]);
+        m.push(if clash.tool.is_empty() {
+            "a step in `"
+        } else {
+            "an agent in `"
+        });
+        m.all(&[clash.first_inside, "`, which comes before it"]);
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) fn has_question(called: &Result<CallRecord>) -> bool {
 pub(in crate::agents::llm) fn count_call(left: &ToolRecord, cx: &mut Context) {
     cx.mark_updated(&left.updated);
     if !left.usage.is_nothing() {
-        *cx.frame.usage.get_or_insert_default() += left.usage;
+        *cx.frame.usage.get_or_insert_default() += &left.usage;
     }
 }
 
@@ -107,8 +107,8 @@ pub(super) async fn finish_call<T>(
     let ended = ended?;
     if !step.is_made() {
         let left = left(&ended);
-        run.count_skipped(left.usage);
-        count_replayed(step.meter.as_ref(), &left.usage, 0, &path);
+        run.count_skipped(&left.usage);
+        count_replayed(step.meter.as_ref(), &left.usage.total(), 0, &path);
         if !left.updated.is_empty() {
             run.repeat_updates(&path, &step.to_string(), &left.updated)
                 .await?;

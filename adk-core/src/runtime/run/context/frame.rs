@@ -2,7 +2,7 @@
 //! of its exit.
 
 use super::{Context, ContextPart};
-use crate::model::Usage;
+use crate::model::UsageByAgent;
 use crate::runtime::run::{AnnouncedKeys, CallCounts, HandoverState};
 use crate::{At, ErrorKind, Name, Path};
 use std::borrow::Cow;
@@ -46,8 +46,9 @@ pub(crate) struct RareFrame {
     pub(crate) unwritten: Option<NothingWritten>,
     /// The handover targets of the agent.
     pub(crate) handovers: Option<Box<HandoverState>>,
-    /// The usage of the model calls of this turn.
-    pub(crate) usage: Option<Usage>,
+    /// The usage of the model calls of this turn. The usage without a name is that of the agent
+    /// itself.
+    pub(crate) usage: Option<UsageByAgent>,
 }
 
 /// The reason why an agent has written nothing, if the agent knows it.

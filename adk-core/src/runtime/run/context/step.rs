@@ -76,8 +76,9 @@ impl Context {
                 .replay()?
                 .replay_finished(&run, &self.frame.path)
                 .await?;
-            run.count_skipped(done.usage);
-            self.count_replayed(&done.usage, 0);
+            let usage = done.usage.named(self.author());
+            run.count_skipped(&usage);
+            self.count_replayed(&usage.total(), 0);
             for key in keys {
                 if let Some(scope) = &self.around.scope {
                     scope.mark_written(&key);

@@ -160,7 +160,7 @@ impl Steps<'_> {
                 .unwrap_or_else(|| Err(timeout_error(most, &path)))
             }
         };
-        let spent = *lock(&spent);
+        let spent = std::mem::take(&mut *lock(&spent));
         (ran, spent)
     }
 }

@@ -61,7 +61,7 @@ impl Steps<'_> {
                 .enumerate()
                 .filter(|(other, _)| *other != branch);
             let spent = others.fold(Consumption::default(), |sum, (_, spent)| {
-                sum.plus(*lock(spent))
+                sum.plus(&lock(spent))
             });
             let won = WinnerRecord { branch, spent };
             (

@@ -87,8 +87,8 @@ impl RemoteBranchSet {
                 .extend(events.into_iter().map(|event| (event, scope.clone())));
             let rounds = loops.iter().map(|end| u64::from(end.rounds)).sum();
             loops.into_iter().for_each(|end| run.progress.end_loop(end));
-            run.count_skipped(usage);
-            count_replayed(meter.as_ref(), &usage, rounds, &path);
+            run.count_skipped(&usage);
+            count_replayed(meter.as_ref(), &usage.total(), rounds, &path);
             end.map(from_branch_end)
         }))
     }
@@ -107,8 +107,8 @@ impl RemoteBranchSet {
                 lock(&remotes.0)
                     .events
                     .extend(events.into_iter().map(|event| (event, scope.clone())));
-                cx.run.count_skipped(usage);
-                count_replayed(cx.around.meter.as_ref(), &usage, 0, cx.path());
+                cx.run.count_skipped(&usage);
+                count_replayed(cx.around.meter.as_ref(), &usage.total(), 0, cx.path());
             }
         }
         remotes.apply(cx).await;

@@ -171,11 +171,12 @@ async fn run_member_at(
         turn.instance.clone()
     };
     let ran = run_member(agent, false, handovers, &mut turn.enter(instance)).await;
-    let usage = turn.frame.usage;
+    let usage = turn.frame.usage.clone();
+    let usage = usage.map(|usage| usage.named(turn.author()));
     drop(turn);
     // The usage of the member belongs to the turn of the team.
     if let Some(usage) = usage {
-        *cx.frame.usage.get_or_insert_default() += usage;
+        *cx.frame.usage.get_or_insert_default() += &usage;
     }
     ran
 }
