@@ -1,0 +1,349 @@
+//! The parts of a block: the branches of a `parallel` or the elements of an `each`, which run
+//! concurrently. The block waits for all parts, and cancels them when a part fails or leaves the
+//! block.
+
+use super::discard::Discards;
+use super::join::Branches;
+use super::remote::RemoteBranchSet;
+use crate::runtime::run::{Consumption, Context};
+use crate::runtime::workflow::steps::{Exit, Walked, boxed};
+use crate::store::engine::BlockPart;
+use crate::store::event::LEFT_OUT_KEY;
+use crate::{BoxFuture, Error, Event, Path, Result};
+use serde_json::json;
+use std::collections::HashSet;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::task::Waker;
+
+/// Leaves out a failed branch or element. From here on its failed calls count as results, so that a
+/// resumed run leaves it out too.
+async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
+    for path in [path, cx.path()] {
+        if let Some(settled) = cx.run.settle(path) {
+            settled.await?;
+        }
+    }
+    Ok((index, path.clone(), error.to_string()))
+}
+
+/// Branches that race: the first branch that finishes wins.
+#[derive(Default)]
+pub(super) struct Race {
+    /// Consumption of each branch.
+    pub(super) spent: Vec<Arc<Mutex<Consumption>>>,
+    /// Number of the branch that has won.
+    pub(super) winner: Option<usize>,
+    /// Last error of a failed branch.
+    failed: Option<Error>,
+}
+
+impl Race {
+    /// Makes a race of `branches` branches.
+    pub(super) fn new(branches: usize) -> Self {
+        let spent = std::iter::repeat_with(Arc::default)
+            .take(branches)
+            .collect();
+        Self {
+            spent,
+            ..Self::default()
+        }
+    }
+}
+
+/// A failed branch or element: its number, its path, and its error.
+pub(super) type FailedPart = (usize, Path, String);
+
+/// How the branches or elements of a block have ended.
+pub(super) struct PartsOutcome {
+    pub(super) walked: Walked,
+    /// Branches or elements that are left out because they failed.
+    pub(super) failed: Vec<FailedPart>,
+    /// Numbers of the branches or elements that have ended by themselves and without an error.
+    pub(super) kept: Vec<usize>,
+}
+
+impl PartsOutcome {
+    /// Reports the branches or elements that are left out with their errors, and undoes the writes
+    /// of the discarded ones.
+    pub(super) async fn end(
+        &self,
+        discards: &Discards,
+        is_discarded: impl Fn(&BlockPart) -> bool + Clone + Send + 'static,
+        cx: &mut Context,
+    ) -> Result<()> {
+        if self.failed.is_empty() || !matches!(self.walked, Walked::Through) {
+            return discards.commit_cancelled(is_discarded, cx).await;
+        }
+        let failed = self.failed.iter();
+        let failed =
+            failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+        let event =
+            Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
+        discards.commit(event, is_discarded, cx).await
+    }
+}
+
+/// Returns how many branches or elements of a block had begun before the run was resumed, counted
+/// from the first one. The resumed run begins all of them at once, even if `max_concurrency` has
+/// changed, because their events may alternate in the journal.
+pub(super) fn begun_parts(
+    limit: Option<u32>,
+    cx: &Context,
+    parts: impl FnOnce(&HashSet<String>) -> Vec<bool>,
+) -> usize {
+    let replay = cx
+        .run
+        .kind
+        .replay()
+        .filter(|replay| limit.is_some() && !replay.is_over());
+    let begun = replay
+        .map(|replay| parts(&replay.journal.parts_begun(cx.path())))
+        .unwrap_or_default();
+    begun
+        .iter()
+        .rposition(|begun| *begun)
+        .map_or(0, |last| last + 1)
+}
+
+/// How a block runs its branches or elements.
+pub(super) struct JoinRules {
+    /// Largest number of branches or elements that run at a time.
+    pub(super) limit: Option<u32>,
+    /// Number of branches or elements that begin at once despite `limit`.
+    pub(super) begun: usize,
+    /// Paths of the branches or elements that are left out when they fail.
+    pub(super) skip: Vec<Path>,
+    /// Number of elements, whose progress is reported; `None` for branches.
+    pub(super) elements: Option<usize>,
+}
+
+/// Runs the branches or elements of a block. The iterator creates a future when the branch or
+/// element begins.
+pub(super) fn run_parts<'s>(
+    waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>> + Send + 's,
+    rules: JoinRules,
+    remotes: &'s RemoteBranchSet,
+    race: Option<&'s mut Race>,
+    cx: &'s Context,
+) -> BoxFuture<'s, Result<Box<PartsOutcome>>> {
+    // The future is boxed here so that it is not part of the frame that awaits it.
+    Box::pin(join_parts(waiting, rules, remotes, race, cx))
+}
+
+async fn join_parts<'s>(
+    mut waiting: impl Iterator<Item = BoxFuture<'s, Result<Walked>>>,
+    rules: JoinRules,
+    remotes: &'s RemoteBranchSet,
+    race: Option<&'s mut Race>,
+    cx: &'s Context,
+) -> Result<Box<PartsOutcome>> {
+    let limit = rules.limit.map_or(usize::MAX, |n| n.max(1) as usize);
+    let skip = rules.skip;
+    let _joining = cx.join_branches();
+    let mut joined = JoinState {
+        left: None,
+        failed: Vec::new(),
+        kept: Vec::new(),
+        race,
+    };
+    let mut progress = Progress::new(rules.elements, cx);
+    let mut running = Branches::default();
+    loop {
+        while (running.live_count() < limit || running.begun_count() < rules.begun)
+            && let Some(branch) = waiting.next()
+        {
+            running.push(branch);
+        }
+        let next = poll_fn(|task| {
+            let polled = running.poll_next(task);
+            if polled.is_pending() {
+                progress.report_after_replay(&joined, task.waker(), cx);
+            }
+            polled
+        });
+        let Some((index, ended)) = next.await else {
+            if remotes.has_sent() {
+                boxed(|| remotes.apply(cx)).await;
+            }
+            return joined.finish();
+        };
+        let is_over = ended.is_ok();
+        match joined.end_part(index, ended, index < skip.len(), cx) {
+            AfterPart::Continue => {
+                if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
+                    withdrawn.await?;
+                }
+            }
+            AfterPart::LeaveOut(error) => {
+                joined
+                    .failed
+                    .push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
+            }
+            // The drop of the siblings cancels them; their committed events stay.
+            AfterPart::End(ended) => {
+                if remotes.has_sent() {
+                    cancel_rest(running, remotes, cx).await;
+                } else {
+                    drop(running);
+                }
+                replay_cancelled(cx);
+                if is_over && let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), true) {
+                    withdrawn.await?;
+                }
+                let kept = joined.kept;
+                return ended.map(|walked| {
+                    Box::new(PartsOutcome {
+                        walked,
+                        failed: Vec::new(),
+                        kept,
+                    })
+                });
+            }
+        }
+        progress.report(&joined, cx);
+    }
+}
+
+/// The reports of the progress of an `each`, as lifecycle events.
+enum Progress {
+    /// No reports: a block with branches, or a run without lifecycle events.
+    Off,
+    /// The run repeats its recorded part. The elements that end in it are reported after it.
+    Replaying {
+        total: usize,
+    },
+    On {
+        total: usize,
+    },
+}
+
+impl Progress {
+    /// Reports the start of the elements, unless the block is in the recorded part of a run.
+    fn new(elements: Option<usize>, cx: &Context) -> Self {
+        match elements.filter(|_| cx.config().lifecycle_events) {
+            None => Self::Off,
+            Some(total) if cx.run.kind.active_replay().is_some() => Self::Replaying { total },
+            Some(total) => {
+                cx.report_progress(0, 0, total);
+                Self::On { total }
+            }
+        }
+    }
+
+    /// Reports the elements that have ended.
+    fn report(&self, joined: &JoinState<'_>, cx: &Context) {
+        if let Self::On { total } = self {
+            let skipped = joined.failed.len();
+            cx.report_progress(joined.kept.len() + skipped, skipped, *total);
+        }
+    }
+
+    /// Reports the elements that have ended in the recorded part of a run, once the run has
+    /// repeated all of it. Until then `waker` is woken when the replay advances.
+    fn report_after_replay(&mut self, joined: &JoinState<'_>, waker: &Waker, cx: &Context) {
+        if let Self::Replaying { total } = *self
+            && cx
+                .run
+                .kind
+                .replay()
+                .is_none_or(|replay| replay.poll_over(waker))
+        {
+            *self = Self::On { total };
+            self.report(joined, cx);
+        }
+    }
+}
+
+/// The results of the branches or elements that have ended. Its methods are not inlined, so that
+/// they are not part of the frame that awaits the unfinished ones, as in [`boxed`].
+struct JoinState<'s> {
+    left: Option<Exit>,
+    failed: Vec<FailedPart>,
+    kept: Vec<usize>,
+    race: Option<&'s mut Race>,
+}
+
+/// The reaction of a block to the end of a branch or element.
+enum AfterPart {
+    Continue,
+    LeaveOut(Error),
+    End(Result<Walked>),
+}
+
+impl JoinState<'_> {
+    #[inline(never)]
+    fn end_part(
+        &mut self,
+        index: usize,
+        ended: Result<Walked>,
+        may_skip: bool,
+        cx: &Context,
+    ) -> AfterPart {
+        if ended.is_ok() {
+            self.kept.push(index);
+        }
+        match (ended, &mut self.race) {
+            (Ok(Walked::Through), None) => AfterPart::Continue,
+            (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
+                self.left.get_or_insert(exit);
+                AfterPart::Continue
+            }
+            (Err(error), _) if may_skip && cx.may_continue(&error) => AfterPart::LeaveOut(error),
+            (Err(error), Some(race)) if cx.may_continue(&error) => {
+                race.failed = Some(error);
+                AfterPart::Continue
+            }
+            (ended, race) => {
+                if let (Ok(_), Some(race)) = (&ended, race) {
+                    race.winner = Some(index);
+                }
+                AfterPart::End(ended)
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn finish(mut self) -> Result<Box<PartsOutcome>> {
+        self.failed.sort_unstable_by_key(|(index, ..)| *index);
+        match (self.left, self.race.and_then(|race| race.failed.take())) {
+            (Some(exit), _) => Ok(Walked::Exit(exit)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Ok(Walked::Through),
+        }
+        .map(|walked| {
+            Box::new(PartsOutcome {
+                walked,
+                failed: self.failed,
+                kept: self.kept,
+            })
+        })
+    }
+}
+
+/// Applies the recorded events of cancelled branches or elements, which do not emit them again.
+#[inline(never)]
+fn replay_cancelled(cx: &Context) {
+    if let Some(replay) = cx.run.kind.replay() {
+        replay.drop_branches(&cx.run, format!("{}/", cx.path()));
+        replay.drop_branches(&cx.run, format!("{}[", cx.path()));
+    }
+}
+
+/// Cancels the branches that run in this process, waits for the remote branches, and delivers the
+/// events that the remote branches had committed.
+///
+/// The future is boxed in this function, so that it is not part of the frame that awaits it: blocks
+/// nest.
+fn cancel_rest<'s>(
+    mut running: Branches<BoxFuture<'s, Result<Walked>>>,
+    remotes: &'s RemoteBranchSet,
+    cx: &'s Context,
+) -> BoxFuture<'s, ()> {
+    Box::pin(async move {
+        let pending = remotes.cancel();
+        running.retain(|index| pending.contains(&index));
+        while poll_fn(|task| running.poll_next(task)).await.is_some() {}
+        remotes.apply(cx).await;
+    })
+}
