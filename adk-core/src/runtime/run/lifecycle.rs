@@ -17,6 +17,9 @@ pub(crate) struct LifecycleReporter {
     event: Event,
     kind: NodeKind,
     since: Instant,
+    /// Whether the agent or block waits until the consumer has taken its events. The recorded part
+    /// of a resumed run does not wait, so that the run repeats it at once.
+    waits: bool,
     ended: bool,
 }
 
@@ -33,10 +36,11 @@ impl LifecycleReporter {
             event: lifecycle_event(cx),
             kind,
             since,
+            waits: cx.run.kind.active_replay().is_none(),
             ended: false,
         });
         let ticket = watch.send(LifecyclePhase::Started);
-        watch.run.outbox().until_taken(ticket).await;
+        watch.wait(ticket).await;
         Some(watch)
     }
 
@@ -47,7 +51,13 @@ impl LifecycleReporter {
             duration: self.since.elapsed(),
             outcome,
         });
-        self.run.outbox().until_taken(ticket).await;
+        self.wait(ticket).await;
+    }
+
+    async fn wait(&self, ticket: u64) {
+        if self.waits {
+            self.run.outbox().until_taken(ticket).await;
+        }
     }
 
     fn send(&self, phase: LifecyclePhase) -> u64 {

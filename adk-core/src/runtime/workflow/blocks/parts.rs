@@ -158,11 +158,12 @@ async fn join_parts<'s>(
         let next = poll_fn(|task| {
             let polled = running.poll_next(task);
             if polled.is_pending() {
-                progress.report_after_replay(&joined, task.waker(), cx);
+                progress.report_replayed(&joined, &running, task.waker(), cx);
             }
             polled
         });
         let Some((index, ended)) = next.await else {
+            progress.report_all_replayed(&joined, cx);
             if remotes.has_sent() {
                 boxed(|| remotes.apply(cx)).await;
             }
@@ -240,17 +241,32 @@ impl Progress {
     }
 
     /// Reports the elements that have ended in the recorded part of a run, once the run has
-    /// repeated all of it. Until then `waker` is woken when the replay advances.
-    fn report_after_replay(&mut self, joined: &JoinState<'_>, waker: &Waker, cx: &Context) {
-        if let Self::Replaying { total } = *self
-            && cx
-                .run
-                .kind
-                .replay()
-                .is_none_or(|replay| replay.poll_over(waker))
-        {
+    /// repeated that part and no element can continue. Until then `waker` is woken when this may
+    /// have changed.
+    fn report_replayed<F: Future + Unpin>(
+        &mut self,
+        joined: &JoinState<'_>,
+        running: &Branches<F>,
+        waker: &Waker,
+        cx: &Context,
+    ) {
+        let Self::Replaying { total } = *self else {
+            return;
+        };
+        let replay = cx.run.kind.replay();
+        if replay.is_none_or(|replay| replay.poll_over(waker)) && running.is_idle() {
             *self = Self::On { total };
             self.report(joined, cx);
+        }
+    }
+
+    /// Reports that all elements have ended, if all ended in the recorded part of a run and the
+    /// recorded part does not contain the end of the block.
+    fn report_all_replayed(&self, joined: &JoinState<'_>, cx: &Context) {
+        if let Self::Replaying { total } = *self
+            && cx.run.kind.active_replay().is_none()
+        {
+            Self::On { total }.report(joined, cx);
         }
     }
 }
