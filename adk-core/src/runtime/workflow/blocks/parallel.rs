@@ -7,7 +7,6 @@ use super::remote::RemoteBranchSet;
 use crate::runtime::run::{Context, Cut, KeyScope, measure};
 use crate::runtime::workflow::steps::reads::Elements;
 use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed, scopes};
-use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Event, Name, Path, Result};
@@ -102,6 +101,7 @@ impl Steps<'_> {
             limit,
             begun,
             skip: self.skippable_paths(at, paths),
+            on_error: self.steps[at].on_error,
             elements: None,
         };
         run_parts(branches, rules, remotes, race, cx)
@@ -136,7 +136,7 @@ impl Steps<'_> {
     }
 
     fn skips_failures(&self, at: usize) -> bool {
-        self.steps[at].on_error == OnError::Skip
+        self.steps[at].on_error.skips()
     }
 
     /// Runs the steps of an `each` once per element, and collects their writes in lists.
@@ -248,6 +248,7 @@ impl Steps<'_> {
             limit,
             begun,
             skip,
+            on_error: self.steps[at].on_error,
             elements: Some(count),
         };
         run_parts(elements, rules, remotes, None, cx)
@@ -265,7 +266,7 @@ impl Steps<'_> {
         if keys.is_empty() {
             return Ok(());
         }
-        let is_left_out = |index: usize| failed.iter().any(|(failed, ..)| *failed == index);
+        let is_left_out = |index: usize| failed.iter().any(|part| part.index == index);
         let scopes = std::mem::take(&mut *lock(&scopes)).into_iter().enumerate();
         let scopes = scopes
             .filter(|(index, _)| !is_left_out(*index))

@@ -7,6 +7,7 @@ use super::join::Branches;
 use super::remote::RemoteBranchSet;
 use crate::runtime::run::{Consumption, Context};
 use crate::runtime::workflow::steps::{Exit, Walked, boxed};
+use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::{BoxFuture, Error, Event, Path, Result};
@@ -18,13 +19,13 @@ use std::task::Waker;
 
 /// Leaves out a failed branch or element. From here on its failed calls count as results, so that a
 /// resumed run leaves it out too.
-async fn leave_out(index: usize, path: &Path, error: Error, cx: &Context) -> Result<FailedPart> {
-    for path in [path, cx.path()] {
+async fn leave_out(part: FailedPart, cx: &Context) -> Result<FailedPart> {
+    for path in [&part.path, cx.path()] {
         if let Some(settled) = cx.run.settle(path) {
             settled.await?;
         }
     }
-    Ok((index, path.clone(), error.to_string()))
+    Ok(part)
 }
 
 /// Branches that race: the first branch that finishes wins.
@@ -51,8 +52,12 @@ impl Race {
     }
 }
 
-/// A failed branch or element: its number, its path, and its error.
-pub(super) type FailedPart = (usize, Path, String);
+/// A failed branch or element.
+pub(super) struct FailedPart {
+    pub(super) index: usize,
+    path: Path,
+    error: Error,
+}
 
 /// How the branches or elements of a block have ended.
 pub(super) struct PartsOutcome {
@@ -76,8 +81,9 @@ impl PartsOutcome {
             return discards.commit_cancelled(is_discarded, cx).await;
         }
         let failed = self.failed.iter();
-        let failed =
-            failed.map(|(_, path, error)| json!({"path": path.to_string(), "error": error}));
+        let failed = failed.map(|FailedPart { path, error, .. }| {
+            json!({"path": path.to_string(), "error": error.to_string()})
+        });
         let event =
             Event::new().with_metadata(LEFT_OUT_KEY, json!({"failed": failed.collect::<Vec<_>>()}));
         discards.commit(event, is_discarded, cx).await
@@ -114,6 +120,9 @@ pub(super) struct JoinRules {
     pub(super) begun: usize,
     /// Paths of the branches or elements that are left out when they fail.
     pub(super) skip: Vec<Path>,
+    /// The effect of a failed branch or element, with the largest number of those that are left
+    /// out.
+    pub(super) on_error: OnError,
     /// Number of elements, whose progress is reported; `None` for branches.
     pub(super) elements: Option<usize>,
 }
@@ -139,7 +148,6 @@ async fn join_parts<'s>(
     cx: &'s Context,
 ) -> Result<Box<PartsOutcome>> {
     let limit = rules.limit.map_or(usize::MAX, |n| n.max(1) as usize);
-    let skip = rules.skip;
     let _joining = cx.join_branches();
     let mut joined = JoinState {
         left: None,
@@ -170,16 +178,14 @@ async fn join_parts<'s>(
             return joined.finish();
         };
         let is_over = ended.is_ok();
-        match joined.end_part(index, ended, index < skip.len(), cx) {
+        match joined.end_part(index, ended, &rules, cx) {
             AfterPart::Continue => {
                 if let Some(withdrawn) = cx.run.withdraw_lost_in(cx.path(), is_over) {
                     withdrawn.await?;
                 }
             }
-            AfterPart::LeaveOut(error) => {
-                joined
-                    .failed
-                    .push(boxed(|| leave_out(index, &skip[index], error, cx)).await?);
+            AfterPart::LeaveOut(part) => {
+                joined.failed.push(boxed(|| leave_out(part, cx)).await?);
             }
             // The drop of the siblings cancels them; their committed events stay.
             AfterPart::End(ended) => {
@@ -283,7 +289,7 @@ struct JoinState<'s> {
 /// The reaction of a block to the end of a branch or element.
 enum AfterPart {
     Continue,
-    LeaveOut(Error),
+    LeaveOut(FailedPart),
     End(Result<Walked>),
 }
 
@@ -293,19 +299,30 @@ impl JoinState<'_> {
         &mut self,
         index: usize,
         ended: Result<Walked>,
-        may_skip: bool,
+        rules: &JoinRules,
         cx: &Context,
     ) -> AfterPart {
         if ended.is_ok() {
             self.kept.push(index);
         }
+        let skipped = rules.skip.get(index);
         match (ended, &mut self.race) {
             (Ok(Walked::Through), None) => AfterPart::Continue,
             (Ok(Walked::Exit(exit)), _) if exit.ends_all_loops(cx) && !exit.is_direct => {
                 self.left.get_or_insert(exit);
                 AfterPart::Continue
             }
-            (Err(error), _) if may_skip && cx.may_continue(&error) => AfterPart::LeaveOut(error),
+            (Err(error), _)
+                if let Some(path) = skipped
+                    && cx.may_continue(&error) =>
+            {
+                let path = path.clone();
+                let part = FailedPart { index, path, error };
+                match self.check_limit(part, rules, cx) {
+                    Ok(part) => AfterPart::LeaveOut(part),
+                    Err(error) => AfterPart::End(Err(error)),
+                }
+            }
             (Err(error), Some(race)) if cx.may_continue(&error) => {
                 race.failed = Some(error);
                 AfterPart::Continue
@@ -319,9 +336,49 @@ impl JoinState<'_> {
         }
     }
 
+    /// Returns the failed branch or element if it may be left out.
+    ///
+    /// # Errors
+    /// When too many branches or elements have failed.
+    fn check_limit(
+        &mut self,
+        part: FailedPart,
+        rules: &JoinRules,
+        cx: &Context,
+    ) -> Result<FailedPart> {
+        let OnError::SkipAtMost(limit) = rules.on_error else {
+            return Ok(part);
+        };
+        let (all, most) = (rules.skip.len(), limit.of_parts(rules.skip.len()));
+        // A block whose end is in the journal has kept a former limit.
+        let replay = cx.run.kind.active_replay();
+        let has_ended = replay.is_some_and(|replay| replay.next_event(cx.path()).is_some());
+        if self.failed.len() < most || has_ended {
+            return Ok(part);
+        }
+        self.failed.push(part);
+        // The first one in the order of the source: a resumed run may see another order of time.
+        self.failed.sort_unstable_by_key(|part| part.index);
+        let count = self.failed.len();
+        let FailedPart { path, error, .. } = self.failed.swap_remove(0);
+        let parts = rules.elements.map_or("branches", |_| "elements");
+        let path = error.path().unwrap_or(&path);
+        let message = format!(
+            "{count} of {all} {parts} have failed, and `on_error = skip(max = {limit})` leaves out \
+             at most {most}; the first is `{path}`: {}",
+            error.message()
+        );
+        let help = error.help().unwrap_or("remove the cause of the failures");
+        let help = format!("{help}; or raise `max`");
+        Err(Error::new(error.kind(), message)
+            .with_help(help)
+            .with_source(error)
+            .at(cx.path()))
+    }
+
     #[inline(never)]
     fn finish(mut self) -> Result<Box<PartsOutcome>> {
-        self.failed.sort_unstable_by_key(|(index, ..)| *index);
+        self.failed.sort_unstable_by_key(|part| part.index);
         match (self.left, self.race.and_then(|race| race.failed.take())) {
             (Some(exit), _) => Ok(Walked::Exit(exit)),
             (None, Some(error)) => Err(error),
