@@ -16,8 +16,8 @@ pub enum OnError {
     Fail,
     /// The block continues without the failed branch or element.
     Skip,
-    /// The block continues without the failed branches or elements, and fails as soon as more than
-    /// this limit have failed.
+    /// An `each` continues without the failed elements, and fails as soon as more elements than
+    /// this limit have failed. For a parallel block this is [`Skip`](Self::Skip).
     SkipAtMost(SkipLimit),
 }
 
@@ -28,7 +28,7 @@ impl OnError {
     }
 }
 
-/// The largest number of branches or elements that a block leaves out.
+/// The largest number of failed elements that an `each` leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "workflow",
@@ -37,8 +37,8 @@ impl OnError {
 )]
 pub enum SkipLimit {
     /// A number: `max = 5`.
-    Parts(u32),
-    /// A percentage of all branches or elements of the block: `max = "10 %"`.
+    Elements(u32),
+    /// A percentage of all elements for which the block runs: `max = "10 %"`.
     Percent(u32),
 }
 
@@ -60,18 +60,17 @@ impl SkipLimit {
             .then_some(Self::Percent(percent))
     }
 
-    /// Returns the largest number of `parts` branches or elements that may be left out. A
-    /// percentage is rounded down.
+    /// Returns how many of a number of elements may be left out. A percentage is rounded down.
     ///
     /// ```
     /// # use adk_spec as adk;
     /// use adk::spec::SkipLimit;
-    /// assert_eq!(SkipLimit::Percent(10).of_parts(39), 3);
+    /// assert_eq!(SkipLimit::Percent(10).of_elements(39), 3);
     /// ```
-    pub fn of_parts(self, parts: usize) -> usize {
+    pub fn of_elements(self, elements: usize) -> usize {
         let most = match self {
-            Self::Parts(most) => u128::from(most),
-            Self::Percent(percent) => parts as u128 * u128::from(percent) / 100,
+            Self::Elements(most) => u128::from(most),
+            Self::Percent(percent) => elements as u128 * u128::from(percent) / 100,
         };
         usize::try_from(most).unwrap_or(usize::MAX)
     }
@@ -81,7 +80,7 @@ impl SkipLimit {
 impl fmt::Display for SkipLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Parts(most) => write!(f, "{most}"),
+            Self::Elements(most) => write!(f, "{most}"),
             Self::Percent(percent) => write!(f, "\"{percent} %\""),
         }
     }
@@ -120,7 +119,7 @@ mod tests {
 
     #[test]
     fn percentages_are_rounded_down() {
-        for (limit, parts, most) in [
+        for (limit, elements, most) in [
             (SkipLimit::Percent(10), 9, 0),
             (SkipLimit::Percent(10), 10, 1),
             (SkipLimit::Percent(10), 300, 30),
@@ -128,9 +127,9 @@ mod tests {
             (SkipLimit::Percent(34), 3, 1),
             (SkipLimit::Percent(100), usize::MAX, usize::MAX),
             (SkipLimit::Percent(50), 0, 0),
-            (SkipLimit::Parts(5), 3, 5),
+            (SkipLimit::Elements(5), 3, 5),
         ] {
-            assert_eq!(limit.of_parts(parts), most, "{limit} of {parts}");
+            assert_eq!(limit.of_elements(elements), most, "{limit} of {elements}");
         }
     }
 }

@@ -313,7 +313,7 @@ fn on_error(on_error: OnError) -> Option<TokenStream> {
         OnError::Skip => quote!(Skip),
         OnError::SkipAtMost(limit) => {
             let limit = match limit {
-                SkipLimit::Parts(most) => quote!(Parts(#most)),
+                SkipLimit::Elements(most) => quote!(Elements(#most)),
                 SkipLimit::Percent(percent) => quote!(Percent(#percent)),
             };
             quote!(SkipAtMost(__adk::spec::SkipLimit::#limit))

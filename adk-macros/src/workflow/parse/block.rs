@@ -333,7 +333,7 @@ impl BlockArguments {
                     "`cut`, as in `each(max = 20, over = cut)`",
                 )?)
             }
-            "on_error" => self.on_error = on_error(list)?,
+            "on_error" => self.on_error = on_error(list, block)?,
             "budget" => {
                 self.budget = Some(budget(
                     list,
@@ -373,17 +373,23 @@ fn only_word(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
         .ok_or(missing)
 }
 
-/// Parses `skip`, or `skip(max = 5)` with a number or a percentage.
-fn on_error(list: ParseStream<'_>) -> Result<OnError> {
+/// Parses `skip`, or in an `each` also `skip(max = 5)` with a number or a percentage.
+fn on_error(list: ParseStream<'_>, block: &str) -> Result<OnError> {
     only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
-    if list.peek(token::Paren) {
-        only_in_parens(list, skip_limit).map(OnError::SkipAtMost)
-    } else {
-        Ok(OnError::Skip)
+    if !list.peek(token::Paren) {
+        return Ok(OnError::Skip);
     }
+    let span = list.span();
+    let limit = only_in_parens(list, skip_limit)?;
+    if block == "each" {
+        return Ok(OnError::SkipAtMost(limit));
+    }
+    let fact = "only an `each` limits the number of failures";
+    let error = Diagnostic::syntax(span, fact).help("write `on_error = skip`");
+    Err(error.with_known_flow())
 }
 
-/// Parses the largest number of failed branches or elements: `max = 5` or `max = "10 %"`.
+/// Parses the largest number of failed elements: `max = 5` or `max = "10 %"`.
 fn skip_limit(inside: ParseStream<'_>) -> Result<SkipLimit> {
     const EXAMPLE: &str = "as in `skip(max = 5)` or `skip(max = \"10 %\")`";
     only_word(inside, "max", &format!("`max`, {EXAMPLE}"))?;
@@ -393,7 +399,7 @@ fn skip_limit(inside: ParseStream<'_>) -> Result<SkipLimit> {
     let limit = match &value {
         Lit::Int(number) if number.suffix().is_empty() => {
             let most = number.base10_parse().ok().filter(|most| *most > 0);
-            most.map(SkipLimit::Parts)
+            most.map(SkipLimit::Elements)
         }
         Lit::Str(text) => SkipLimit::percentage(&text.value()),
         _ => None,
@@ -401,7 +407,7 @@ fn skip_limit(inside: ParseStream<'_>) -> Result<SkipLimit> {
     limit.ok_or_else(|| {
         let help = "write a whole number, 1 or more, as in `skip(max = 5)`, or a percentage from \
             1 to 100, as in `skip(max = \"10 %\")`; without `on_error` the first failure fails \
-            the block";
+            the `each`";
         let fact = format!(
             "`{}` is no limit of failures",
             code(value.to_token_stream())

@@ -7,6 +7,7 @@ use super::remote::RemoteBranchSet;
 use crate::runtime::run::{Context, Cut, KeyScope, measure};
 use crate::runtime::workflow::steps::reads::Elements;
 use crate::runtime::workflow::steps::{RunPart, Steps, Walked, boxed, scopes};
+use crate::spec::OnError;
 use crate::store::engine::BlockPart;
 use crate::sync::lock;
 use crate::{At, BoxFuture, Event, Name, Path, Result};
@@ -101,7 +102,7 @@ impl Steps<'_> {
             limit,
             begun,
             skip: self.skippable_paths(at, paths),
-            on_error: self.steps[at].on_error,
+            skip_limit: None,
             elements: None,
         };
         run_parts(branches, rules, remotes, race, cx)
@@ -248,7 +249,10 @@ impl Steps<'_> {
             limit,
             begun,
             skip,
-            on_error: self.steps[at].on_error,
+            skip_limit: match self.steps[at].on_error {
+                OnError::SkipAtMost(limit) => Some(limit),
+                _ => None,
+            },
             elements: Some(count),
         };
         run_parts(elements, rules, remotes, None, cx)

@@ -7,7 +7,7 @@ use super::join::Branches;
 use super::remote::RemoteBranchSet;
 use crate::runtime::run::{Consumption, Context};
 use crate::runtime::workflow::steps::{Exit, Walked, boxed};
-use crate::spec::OnError;
+use crate::spec::SkipLimit;
 use crate::store::engine::BlockPart;
 use crate::store::event::LEFT_OUT_KEY;
 use crate::{BoxFuture, Error, Event, Path, Result};
@@ -120,9 +120,8 @@ pub(super) struct JoinRules {
     pub(super) begun: usize,
     /// Paths of the branches or elements that are left out when they fail.
     pub(super) skip: Vec<Path>,
-    /// The effect of a failed branch or element, with the largest number of those that are left
-    /// out.
-    pub(super) on_error: OnError,
+    /// Limit of the elements that are left out.
+    pub(super) skip_limit: Option<SkipLimit>,
     /// Number of elements, whose progress is reported; `None` for branches.
     pub(super) elements: Option<usize>,
 }
@@ -336,20 +335,20 @@ impl JoinState<'_> {
         }
     }
 
-    /// Returns the failed branch or element if it may be left out.
+    /// Returns a failed branch or element if it may be left out.
     ///
     /// # Errors
-    /// When too many branches or elements have failed.
+    /// When too many elements have failed.
     fn check_limit(
         &mut self,
         part: FailedPart,
         rules: &JoinRules,
         cx: &Context,
     ) -> Result<FailedPart> {
-        let OnError::SkipAtMost(limit) = rules.on_error else {
+        let Some(limit) = rules.skip_limit else {
             return Ok(part);
         };
-        let (all, most) = (rules.skip.len(), limit.of_parts(rules.skip.len()));
+        let (all, most) = (rules.skip.len(), limit.of_elements(rules.skip.len()));
         // A block whose end is in the journal has kept a former limit.
         let replay = cx.run.kind.active_replay();
         let has_ended = replay.is_some_and(|replay| replay.next_event(cx.path()).is_some());
@@ -361,10 +360,9 @@ impl JoinState<'_> {
         self.failed.sort_unstable_by_key(|part| part.index);
         let count = self.failed.len();
         let FailedPart { path, error, .. } = self.failed.swap_remove(0);
-        let parts = rules.elements.map_or("branches", |_| "elements");
         let path = error.path().unwrap_or(&path);
         let message = format!(
-            "{count} of {all} {parts} have failed, and `on_error = skip(max = {limit})` leaves out \
+            "{count} of {all} elements have failed, and `on_error = skip(max = {limit})` leaves out \
              at most {most}; the first is `{path}`: {}",
             error.message()
         );
