@@ -39,6 +39,10 @@ pub(crate) enum AgUiEvent {
     StepFinished {
         step_name: String,
     },
+    Custom {
+        name: &'static str,
+        value: Value,
+    },
     StateSnapshot {
         snapshot: Value,
     },

@@ -69,6 +69,14 @@ impl Translator {
         let path = event.path.to_string();
         match event.lifecycle().map(|lifecycle| lifecycle.phase) {
             Some(LifecyclePhase::Started) => self.begin(path),
+            Some(LifecyclePhase::Progress {
+                ended,
+                skipped,
+                total,
+            }) => self.out.push(AgUiEvent::Custom {
+                name: "adk.progress",
+                value: json!({"path": path, "ended": ended, "skipped": skipped, "total": total}),
+            }),
             Some(_) => self.finish(&path),
             None => {
                 self.catch_up();

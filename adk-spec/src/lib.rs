@@ -30,6 +30,7 @@ mod money;
 mod name;
 pub mod nearest;
 pub mod number;
+mod on_error;
 #[cfg(feature = "workflow")]
 mod sets;
 #[cfg(feature = "workflow")]
@@ -42,6 +43,7 @@ mod type_names;
 pub use money::Budget;
 #[cfg(feature = "workflow")]
 pub use name::Name;
+pub use on_error::{OnError, SkipLimit};
 #[cfg(feature = "workflow")]
 pub use spec::{AgentKind, AgentMeta, KeySpec, Spec, ToolMeta};
 pub use table::Check;

@@ -19,6 +19,7 @@ mod tool;
 mod tree;
 
 pub use crate::money::{Budget, BudgetError, Currency, Money, Price, Prices, Quote};
+pub use crate::on_error::{OnError, SkipLimit};
 pub use agent::{Accepts, AgentKind, AgentMeta, Conversation, Module, PromptKey, ValueSchema};
 pub use answered_by::AnsweredBy;
 pub use input::InputSpec;
@@ -26,6 +27,6 @@ pub use key::KeySpec;
 pub(crate) use key::{OPENED, has_prefix, layout};
 pub use render::DotLook;
 pub use resource::ResourceSpec;
-pub use step::{Attempts, ERROR_KEY, Limits, OnError, Over, Renames, Spec, Step, StepKind};
+pub use step::{Attempts, ERROR_KEY, Limits, Over, Renames, Spec, Step, StepKind};
 pub use tool::ToolMeta;
 pub use tree::{Node, NodeKind};

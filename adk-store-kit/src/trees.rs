@@ -6,8 +6,8 @@ use adk_build::Workflow;
 use adk_build::callback::AgentCallbacks;
 use adk_build::model::Usage;
 use adk_build::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, Spec, Step,
-    StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Limits, OnError, Over, Renames, SkipLimit,
+    Spec, Step, StepKind, ToolMeta,
 };
 use adk_build::{
     AnnouncedKeys, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Name, Outcome,
@@ -366,6 +366,9 @@ impl Tree {
 /// The prefix of the names of blocks that skip failed parts.
 pub const SKIP: &str = "skip";
 
+/// The prefix of the names of `each` blocks that skip one failed element.
+pub const SKIP_ONE: &str = "skip_one";
+
 fn flatten(
     nodes: Vec<Node>,
     steps: &mut Vec<Step<'static>>,
@@ -407,7 +410,9 @@ fn flatten(
             }
             Node::Block(name, kind, inside) => {
                 // The flow of these trees is not checked, so any block may be skipped.
-                let on_error = if name.starts_with(SKIP) {
+                let on_error = if name.starts_with(SKIP_ONE) {
+                    OnError::SkipAtMost(SkipLimit::Elements(1))
+                } else if name.starts_with(SKIP) {
                     OnError::Skip
                 } else {
                     OnError::Fail

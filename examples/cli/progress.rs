@@ -15,6 +15,8 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     /// The working agents, in the order in which they began.
     working: Vec<(Path, Instant)>,
+    /// The latest progress of each `each`: `212 of 300 elements`.
+    elements: Vec<(Path, String)>,
     /// The end of the latest agent's partial answer.
     said: String,
 }
@@ -32,6 +34,7 @@ impl Progress {
         Self {
             bar,
             working: Vec::new(),
+            elements: Vec::new(),
             said: String::new(),
         }
     }
@@ -44,7 +47,7 @@ impl Progress {
             self.aside(|| eprintln!("[{}] asks again in {wait:.1?}: {why}", event.author));
         }
         if let Some(lifecycle) = event.lifecycle() {
-            // Blocks are not shown, only the agents that work.
+            // Blocks are not shown, only the agents that work, and the progress of an `each`.
             let works = matches!(
                 lifecycle.kind,
                 NodeKind::Llm | NodeKind::Function | NodeKind::Custom
@@ -53,7 +56,16 @@ impl Progress {
                 LifecyclePhase::Started if works => {
                     self.working.push((event.path.clone(), Instant::now()))
                 }
-                _ => self.working.retain(|(path, _)| *path != event.path),
+                LifecyclePhase::Started => {}
+                LifecyclePhase::Progress { .. } => {
+                    self.elements.retain(|(path, _)| *path != event.path);
+                    let progress = lifecycle.to_string();
+                    self.elements.push((event.path.clone(), progress));
+                }
+                _ => {
+                    self.working.retain(|(path, _)| *path != event.path);
+                    self.elements.retain(|(path, _)| *path != event.path);
+                }
             }
         }
         self.said += &event.text().replace(char::is_whitespace, " ");
@@ -76,10 +88,14 @@ impl Progress {
         let who =
             |(path, since): &(Path, Instant)| format!("{path} {}s", since.elapsed().as_secs());
         let working: Vec<_> = self.working.iter().map(who).collect();
-        bar.set_message(match &working[..] {
+        let mut message = match &working[..] {
             [one] if !self.said.is_empty() => format!("{one}: {}", self.said),
             _ => working.join(", "),
-        });
+        };
+        for (path, progress) in self.elements.iter().rev() {
+            message = format!("{path} {progress}; {message}");
+        }
+        bar.set_message(message);
     }
 
     /// Prints without breaking the line of the spinner.

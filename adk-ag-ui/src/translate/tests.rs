@@ -66,6 +66,7 @@ impl Client {
                 assert!(open.iter().all(|open| open.is_empty()), "{open:?}");
                 self.has_ended = true;
             }
+            Custom { .. } => {}
             RunStarted { .. } | StateSnapshot { .. } => panic!("{event:?}"),
         }
     }
@@ -89,7 +90,11 @@ fn event(nth: usize, path: &str) -> Event {
 
 fn lifecycle(nth: usize, path: &str, phase: &str) -> Event {
     let outcome = json!({"type": "completed"});
-    let metadata = json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": outcome});
+    let mut metadata =
+        json!({"kind": "llm", "phase": phase, "durationMicros": 1, "outcome": outcome});
+    if phase == "progress" {
+        metadata = json!({"kind": "each", "phase": phase, "ended": 2, "skipped": 1, "total": 3});
+    }
     let mut event = event(nth, path).with_metadata(LIFECYCLE_KEY, metadata);
     event.partial = true;
     event
@@ -125,7 +130,8 @@ fn any(nth: usize, random: &mut fastrand::Rng) -> Event {
     let path = PATHS[random.usize(..PATHS.len())];
     let word = ["ab", "a", "b", ""][random.usize(..4)];
     let mut event = match random.u8(..10) {
-        0 | 1 => return lifecycle(nth, path, "started"),
+        0 => return lifecycle(nth, path, ["started", "progress"][random.usize(..2)]),
+        1 => return lifecycle(nth, path, "started"),
         2 => return lifecycle(nth, path, "finished"),
         3 | 4 => return piece(nth, path, Part::text(word)),
         5 => return piece(nth, path, thought(word)),
@@ -291,6 +297,16 @@ fn a_retried_reply_starts_a_new_message() {
         ]
         .concat()
     );
+}
+
+#[test]
+fn the_progress_of_an_each_is_a_custom_event() {
+    let mut translator = Translator::for_resumed_run([]);
+    translator.event(&lifecycle(0, "w/each_1", "started"));
+    let sent = json!(translator.event(&lifecycle(1, "w/each_1", "progress")));
+    let value = json!({"path": "w/each_1", "ended": 2, "skipped": 1, "total": 3});
+    let custom = json!({"type": "CUSTOM", "name": "adk.progress", "value": value});
+    assert_eq!(sent, json!([custom]));
 }
 
 #[test]

@@ -432,6 +432,23 @@ pub fn all() -> Vec<Named> {
             true,
         ),
         (
+            "each that fails after more failures than it skips",
+            || {
+                let kind = StepKind::Each {
+                    item: "item",
+                    list: "items",
+                    max: None,
+                    over: Over::Fail,
+                    max_concurrency: Some(1),
+                };
+                let inside = vec![run(item_but("n", Some(1))), run(works("a"))];
+                let body = vec![Node::Block("skip_one", kind, inside)];
+                let tried = attempts("t", Attempts::new(Some(1)), body, vec![run(works("b"))]);
+                Tree::new("w", vec![tried, run(works("z"))]).lets("items", json!([1, 3, 1, 1]))
+            },
+            true,
+        ),
+        (
             "parallel that skips failed branches",
             || {
                 let fails = sequence("s", vec![run(works("b")), run(flaky("f", 9, false))]);

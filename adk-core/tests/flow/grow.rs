@@ -9,6 +9,7 @@ use super::judge::accepts;
 use super::pairs::construct::Construct;
 use super::random::Random;
 use super::tree::*;
+use adk_build::spec::{OnError, SkipLimit};
 use std::sync::Arc;
 
 /// The maximum depth of blocks.
@@ -233,12 +234,31 @@ impl Grower {
                 Kind::Each { .. } => (true, Construct::EachSkip),
                 _ => (is_parallel, Construct::ParallelSkip),
             };
-            block.skip = can_skip && self.may(4, &[skips]);
-            if block.skippable || (is_parallel && block.skip) {
+            let skips = [skips, Construct::SkipMax];
+            if can_skip && self.may(4, if is_parallel { &skips[..1] } else { &skips }) {
+                block.on_error = match is_parallel {
+                    true => OnError::Skip,
+                    false => self.skip(),
+                };
+            }
+            if block.skippable || (is_parallel && block.on_error.skips()) {
                 here.known = before;
             }
         }
         node
+    }
+
+    /// Returns a rule that skips all failed elements, or only some.
+    fn skip(&mut self) -> OnError {
+        if !self.may(3, &[Construct::SkipMax]) {
+            return OnError::Skip;
+        }
+        OnError::SkipAtMost(match self.random.below(4) {
+            // Half of up to three elements is at most one.
+            0 => SkipLimit::Percent(50),
+            1 => SkipLimit::Percent(10),
+            most => SkipLimit::Elements(most as u32 - 1),
+        })
     }
 
     fn node_of(&mut self, kind: u64, here: &mut Here) -> Node {
@@ -394,7 +414,7 @@ impl Grower {
             kind,
             inside,
             skippable: false,
-            skip: false,
+            on_error: OnError::Fail,
         })
     }
 
@@ -412,6 +432,7 @@ const EACHES: &[Construct] = &[
     Construct::EachMax,
     Construct::EachCut,
     Construct::EachSkip,
+    Construct::SkipMax,
 ];
 
 /// Returns the construct that a key implies, if any.

@@ -34,7 +34,7 @@ mod spec;
 mod text;
 mod tree;
 
-use adk_build::spec::Over;
+use adk_build::spec::{OnError, Over};
 use adk_store_kit::random;
 use failures::Failures;
 use grow::grow;
@@ -192,8 +192,14 @@ fn see_agent(agent: &Agent, see: &mut impl FnMut(&'static str, bool)) {
 fn see_block(block: &Block, see: &mut impl FnMut(&'static str, bool)) {
     match block.kind {
         _ if block.skippable => see("a block that a callback may skip", true),
-        Kind::Parallel { .. } if block.skip => see("parallel that skips failed branches", true),
-        Kind::Each { .. } if block.skip => see("each that skips failed elements", true),
+        Kind::Parallel { .. } if block.on_error.skips() => {
+            see("parallel that skips failed branches", true)
+        }
+        Kind::Each { .. } if block.on_error.skips() => {
+            let has_limit = matches!(block.on_error, OnError::SkipAtMost(_));
+            see("each that skips failed elements", !has_limit);
+            see("each that skips some failed elements", has_limit);
+        }
         Kind::Sequence => see("sequence", true),
         Kind::Parallel { limit, first } => {
             see("parallel", limit.is_none());

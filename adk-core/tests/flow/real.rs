@@ -155,7 +155,7 @@ fn discards(flow: &Flow) -> bool {
     let mut found = false;
     flow.each(&mut |node| {
         let Node::Block(block) = node else { return };
-        found |= block.skip || matches!(block.kind, Kind::Parallel { first: true, .. });
+        found |= block.on_error.skips() || matches!(block.kind, Kind::Parallel { first: true, .. });
     });
     found
 }

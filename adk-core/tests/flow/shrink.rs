@@ -1,6 +1,7 @@
 //! Shrinks a failing tree.
 
 use super::tree::{Agent, Block, Flow, Kind, Nested, Node, Patience};
+use adk_build::spec::OnError;
 use std::sync::Arc;
 
 /// Returns the smallest tree found that fails in the same way, with its failure.
@@ -174,9 +175,15 @@ fn smaller(node: &Node) -> Vec<Node> {
                     ..block.clone()
                 });
             }
-            if block.skip {
+            if block.on_error.skips() {
                 all.push(Block {
-                    skip: false,
+                    on_error: OnError::Fail,
+                    ..block.clone()
+                });
+            }
+            if let OnError::SkipAtMost(_) = block.on_error {
+                all.push(Block {
+                    on_error: OnError::Skip,
                     ..block.clone()
                 });
             }

@@ -4,8 +4,8 @@ use super::tree::{Agent, Block, Flow, Kind, Node, Read, SECRET, is_secret, type_
 use adk_build::__private::typed::Numbered;
 use adk_build::Secret;
 use adk_build::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, OnError, Over, Renames, Spec, Step,
-    StepKind, ToolMeta,
+    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind,
+    ToolMeta,
 };
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
@@ -129,12 +129,7 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                     &*block.name
                 };
                 let step = Step::new(name, kind, at);
-                let on_error = if block.skip {
-                    OnError::Skip
-                } else {
-                    OnError::Fail
-                };
-                steps.push(step.skippable(block.skippable).on_error(on_error));
+                steps.push(step.skippable(block.skippable).on_error(block.on_error));
                 match part {
                     None => lay(&block.inside, steps, store),
                     Some(part) => block.inside.iter().for_each(|node| {

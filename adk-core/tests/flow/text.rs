@@ -1,7 +1,7 @@
 //! Formats a workflow as a user would write it, so that a failing tree is readable.
 
 use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
-use adk_build::spec::Over;
+use adk_build::spec::{OnError, Over, SkipLimit};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Flow {
@@ -170,7 +170,13 @@ fn nested(nested: &Nested, f: &mut Formatter<'_>) -> fmt::Result {
 }
 
 fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
-    let skip = block.skip.then(|| "on_error = skip".to_owned());
+    let skip = match block.on_error {
+        OnError::SkipAtMost(SkipLimit::Elements(most)) => Some(format!("skip(max = {most})")),
+        OnError::SkipAtMost(SkipLimit::Percent(most)) => Some(format!("skip(max = \"{most} %\")")),
+        OnError::Skip => Some("skip".to_owned()),
+        _ => None,
+    };
+    let skip = skip.map(|skip| format!("on_error = {skip}"));
     let limit = |limit: Option<u32>| limit.map(|limit| format!("max_concurrency = {limit}"));
     let head = match block.kind {
         Kind::Sequence => "sequence".to_owned(),

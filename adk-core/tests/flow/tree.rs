@@ -1,6 +1,6 @@
 //! Workflows as data. The text, the spec and both executions are derived from them.
 
-use adk_build::spec::Over;
+use adk_build::spec::{OnError, Over};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -161,8 +161,8 @@ pub struct Block {
     pub inside: Vec<Node>,
     /// Whether a callback may replace the block.
     pub skippable: bool,
-    /// Whether failed branches or elements are skipped.
-    pub skip: bool,
+    /// Whether failed branches or elements are skipped, and how many.
+    pub on_error: OnError,
 }
 
 #[derive(Clone, Copy, Debug)]

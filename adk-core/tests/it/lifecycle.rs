@@ -31,7 +31,8 @@ fn lines(events: &[Arc<Event>]) -> Vec<String> {
         Some(LifecyclePhase::Finished { outcome, .. }) => {
             format!("-{} {}", event.path, outcome_text(&outcome))
         }
-        Some(_) => format!("+{}", event.path),
+        Some(LifecyclePhase::Started) => format!("+{}", event.path),
+        Some(other) => format!("~{} {other:?}", event.path),
     };
     events.iter().map(line).collect()
 }
@@ -281,6 +282,10 @@ fn a_lifecycle_survives_json_and_reads_well() {
     );
     for (text, lines) in [
         (r#"{"kind":"llm","phase":"started"}"#, "agent started"),
+        (
+            r#"{"kind":"each","phase":"progress","ended":212,"skipped":3,"total":300}"#,
+            "212 of 300 elements, 3 skipped",
+        ),
         (loop_ended, "loop finished in round 2 after 1.2s"),
         (
             concat!(

@@ -25,6 +25,7 @@ mod llm;
 #[path = "../memory_place/mod.rs"]
 mod memory_place;
 mod panics;
+mod progress;
 mod promises;
 mod runtime;
 mod sessions;

@@ -1,5 +1,5 @@
 //! [`Lifecycle`]: opt-in events for the start and end of agents and blocks (adk-python, issue
-//! 6267).
+//! 6267), and for the progress of an `each`.
 
 use super::Event;
 use crate::LoopEndReason;
@@ -9,16 +9,16 @@ use std::fmt;
 use std::time::Duration;
 
 /// The key of [`Event::custom_metadata`] under which a lifecycle event has `start` or `finish`, the
-/// words of adk-python's pull request 6269.
+/// words of adk-python's pull request 6269. The progress of an `each` has no such word.
 pub const AGENT_LIFECYCLE_KEY: &str = "agent_lifecycle";
 
 /// The key of [`Event::custom_metadata`] that holds a whole [`Lifecycle`].
 pub const LIFECYCLE_KEY: &str = "lifecycle";
 
-/// The start or end of an agent or a block, as [`Event::lifecycle`] returns it where
+/// The start or end of an agent or a block, or the progress of an `each`, as [`Event::lifecycle`] returns it where
 /// `RunConfig::lifecycle_events` is set.
 ///
-/// The event identifies the agent or block: by its author, its path with rounds, its branch and its
+/// The event identifies the agent or block by its author, its path with rounds, its branch and its
 /// `loop_iteration`. Such an event is partial and has no content. The stream delivers it, but no
 /// store keeps it, because the session already knows all but the times. A resumed run also begins
 /// its agents again.
@@ -27,12 +27,12 @@ pub const LIFECYCLE_KEY: &str = "lifecycle";
 pub struct Lifecycle {
     /// The kind of the agent, workflow or block.
     pub kind: NodeKind,
-    /// The start or the end.
+    /// The start, the end or the progress.
     #[serde(flatten)]
     pub phase: LifecyclePhase,
 }
 
-/// The start or the end of an agent or block.
+/// The start or the end of an agent or block, or the progress of an `each`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     tag = "phase",
@@ -50,6 +50,18 @@ pub enum LifecyclePhase {
         duration: Duration,
         /// The kind of the end.
         outcome: LifecycleOutcome,
+    },
+    /// The progress of an `each`: reported when its elements begin, and when an element has ended.
+    /// A resumed run first repeats its recorded part, and then reports the elements that have
+    /// ended. An element that ends the whole block, by an error or an exit, is reported only by
+    /// the end of the block.
+    Progress {
+        /// The number of elements that have ended, including the skipped ones.
+        ended: usize,
+        /// The number of failed elements that `on_error = skip` leaves out.
+        skipped: usize,
+        /// The number of elements for which the block runs.
+        total: usize,
     },
 }
 
@@ -89,7 +101,7 @@ impl Lifecycle {
 }
 
 impl Event {
-    /// Returns the start or end that this event reports, if any; see
+    /// Returns the start, end or progress that this event reports, if any; see
     /// `RunConfig::lifecycle_events`.
     pub fn lifecycle(&self) -> Option<Lifecycle> {
         let metadata = &self.details.as_ref()?.custom_metadata;
@@ -97,7 +109,7 @@ impl Event {
     }
 }
 
-/// A text for users: `loop finished in round 3 after 1.2s`.
+/// A text for users: `loop finished in round 3 after 1.2s`, `212 of 300 elements`.
 impl fmt::Display for Lifecycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -107,8 +119,20 @@ impl fmt::Display for Lifecycle {
             NodeKind::Loop => "loop",
             _ => "block",
         };
-        let LifecyclePhase::Finished { duration, outcome } = &self.phase else {
-            return write!(f, "{kind} started");
+        let (duration, outcome) = match &self.phase {
+            LifecyclePhase::Started => return write!(f, "{kind} started"),
+            LifecyclePhase::Progress {
+                ended,
+                skipped,
+                total,
+            } => {
+                write!(f, "{ended} of {total} elements")?;
+                return match skipped {
+                    0 => Ok(()),
+                    skipped => write!(f, ", {skipped} skipped"),
+                };
+            }
+            LifecyclePhase::Finished { duration, outcome } => (duration, outcome),
         };
         match outcome {
             LifecycleOutcome::Completed => write!(f, "{kind} finished"),

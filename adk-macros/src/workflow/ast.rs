@@ -1,6 +1,7 @@
 //! [`Workflow`]: the syntax tree of a workflow, close to the source.
 
 use crate::answerer::Answerer;
+use adk_spec::OnError;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::{Attribute, Expr, LitStr, Pat, Path, Type, Visibility};
 
@@ -215,8 +216,8 @@ pub(super) struct Block {
     pub(super) span: Span,
     /// The content of the parentheses as source text.
     pub(super) arguments: String,
-    /// `on_error = skip`.
-    pub(super) skip: bool,
+    /// `on_error = skip` or `on_error = skip(max = 5)`.
+    pub(super) on_error: OnError,
     pub(super) budget: Option<LitStr>,
     /// The steps, empty for a `match`, which has arms.
     pub(super) nodes: Vec<Node>,

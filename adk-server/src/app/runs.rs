@@ -46,7 +46,8 @@ pub(crate) struct Started {
 /// Receives the events of a run that this process drives, from the creation of the listener on.
 #[derive(Debug)]
 pub struct Listener {
-    /// The start events of the steps that were open when the listener was created.
+    /// The start events of the steps that were open when the listener was created, and the progress
+    /// of each open `each`.
     pub(crate) open_steps: Vec<Arc<Event>>,
     pub(crate) events: broadcast::Receiver<Arc<Event>>,
     /// Whether the listener receives all events since the run was started or resumed.
@@ -73,17 +74,48 @@ struct DrivenRun {
     task: AbortHandle,
 }
 
-/// The start events of the agents and blocks of a run that have not ended.
+/// The start events of the agents and blocks of a run that have not ended, each with the latest
+/// progress of an `each`.
 #[derive(Default)]
-struct OpenSteps(Mutex<Vec<Arc<Event>>>);
+struct OpenSteps(Mutex<Vec<OpenStep>>);
+
+struct OpenStep {
+    started: Arc<Event>,
+    progress: Option<Arc<Event>>,
+}
 
 impl OpenSteps {
     fn note(&self, event: &Arc<Event>) {
-        match event.lifecycle().map(|lifecycle| lifecycle.phase) {
-            Some(LifecyclePhase::Started) => lock(&self.0).push(event.clone()),
-            Some(_) => lock(&self.0).retain(|started| started.path != event.path),
-            None => {}
+        let Some(lifecycle) = event.lifecycle() else {
+            return;
+        };
+        let mut open = lock(&self.0);
+        match lifecycle.phase {
+            LifecyclePhase::Started => open.push(OpenStep {
+                started: event.clone(),
+                progress: None,
+            }),
+            LifecyclePhase::Progress { .. } => {
+                let each = open.iter_mut().find(|step| step.started.path == event.path);
+                if let Some(each) = each {
+                    each.progress = Some(event.clone());
+                }
+            }
+            _ => open.retain(|step| step.started.path != event.path),
         }
+    }
+
+    /// Returns the events that inform a new listener.
+    fn events(&self) -> Vec<Arc<Event>> {
+        let open = lock(&self.0);
+        let events = |step: &OpenStep| [Some(step.started.clone()), step.progress.clone()];
+        open.iter().flat_map(events).flatten().collect()
+    }
+
+    /// Returns the start events.
+    fn started(&self) -> Vec<Arc<Event>> {
+        let open = lock(&self.0);
+        open.iter().map(|step| step.started.clone()).collect()
     }
 }
 
@@ -308,7 +340,7 @@ impl Runs {
         // Subscribe before reading the open steps: a step that starts in between is seen twice, not
         // missed.
         let events = driven.events.subscribe();
-        let open_steps = lock(&driven.open_steps.0).clone();
+        let open_steps = driven.open_steps.events();
         Some(Listener {
             open_steps,
             events,
@@ -321,7 +353,7 @@ impl Runs {
     pub(crate) fn open_steps(&self, run: RunId) -> Vec<Arc<Event>> {
         lock(&self.driven)
             .get(&run)
-            .map(|driven| lock(&driven.open_steps.0).clone())
+            .map(|driven| driven.open_steps.started())
             .unwrap_or_default()
     }
 

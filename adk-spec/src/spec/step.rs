@@ -1,6 +1,6 @@
 //! [`Spec`]: a workflow as a flat list of steps with end markers.
 
-use super::{AgentMeta, Budget, InputSpec, KeySpec};
+use super::{AgentMeta, Budget, InputSpec, KeySpec, OnError};
 use std::time::Duration;
 
 /// The description of a whole workflow: `MyWorkflow::SPEC`.
@@ -208,18 +208,6 @@ pub enum Over {
     Cut,
 }
 
-/// The effect of a failed branch or element on its parallel block or `each`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum OnError {
-    /// The block fails too, and its other branches or elements are cancelled.
-    #[default]
-    Fail,
-    /// The block continues without the failed branch or element.
-    Skip,
-}
-
 /// The kind of a step.
 #[derive(Clone, Copy, Debug)]
 pub enum StepKind<'a> {
@@ -388,10 +376,7 @@ impl<'a> Step<'a> {
     /// Returns whether writes in a parallel block are not certain after it, because a branch may
     /// fail.
     pub(crate) const fn skips_branches(&self) -> bool {
-        matches!(
-            (self.kind, self.on_error),
-            (StepKind::Parallel { .. }, OnError::Skip)
-        )
+        matches!(self.kind, StepKind::Parallel { .. }) && self.on_error.skips()
     }
 
     /// Marks the name as generated. Generated names are exempt from `name-duplicate` across

@@ -124,6 +124,17 @@ impl Replay {
         self.is_over.load(Acquire)
     }
 
+    /// Returns whether the replay is over. If not, the waker is woken when the replay advances.
+    pub(crate) fn poll_over(&self, waker: &Waker) -> bool {
+        let mut cursor = lock(&self.cursor);
+        let is_over = self.is_over();
+        let is_known = |(target, known): &(usize, Waker)| *target == ALL && known.will_wake(waker);
+        if !is_over && !cursor.waiting.iter().any(is_known) {
+            cursor.waiting.push((ALL, waker.clone()));
+        }
+        is_over
+    }
+
     /// Returns the slot of the next event of this path. Events of one path are emitted in the order
     /// of the log.
     fn take_slot(&self, path: &Path) -> String {

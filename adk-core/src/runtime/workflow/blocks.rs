@@ -5,5 +5,6 @@ mod attempts;
 mod discard;
 mod join;
 mod parallel;
+mod parts;
 mod race;
 mod remote;

@@ -3,7 +3,7 @@
 use super::{Grower, Here, is_note, key_from};
 use crate::pairs::construct::Construct;
 use crate::tree::*;
-use adk_build::spec::Over;
+use adk_build::spec::{OnError, Over};
 
 impl Grower {
     pub(super) fn parallel(&mut self, here: &mut Here) -> Node {
@@ -165,7 +165,7 @@ impl Grower {
                 kind,
                 inside: otherwise,
                 skippable: false,
-                skip: false,
+                on_error: OnError::Fail,
             }));
         }
         here.known = own.known;
@@ -174,7 +174,7 @@ impl Grower {
             kind: Kind::Try { most },
             inside,
             skippable: false,
-            skip: false,
+            on_error: OnError::Fail,
         })
     }
 
@@ -214,7 +214,7 @@ impl Grower {
             kind: Kind::Loop { max, until },
             inside,
             skippable: false,
-            skip: false,
+            on_error: OnError::Fail,
         })
     }
 }

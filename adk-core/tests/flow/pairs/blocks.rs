@@ -71,7 +71,9 @@ impl<'f> Interpreter<'f> {
         start: Thread,
         thread: &mut Thread,
     ) -> Differs<Ended<'f>> {
-        let is_left_out = |ended: &Ended<'_>| block.skip && *ended == Ended::Failed;
+        let failed = parts.iter().filter(|(_, ended)| *ended == Ended::Failed);
+        let is_over = failed.count() > plan::most_skipped(block, parts.len());
+        let is_left_out = |ended: &Ended<'_>| *ended == Ended::Failed && !is_over;
         let leaving: Vec<_> = parts
             .iter()
             .map(|(_, ended)| ended)
@@ -173,7 +175,7 @@ impl<'f> Interpreter<'f> {
         if parts.iter().any(|(_, ended)| *ended != Ended::Failed) {
             return Ok(Ended::Cut);
         }
-        if !block.skip {
+        if !block.on_error.skips() {
             return Ok(Ended::Failed);
         }
         let failed: Vec<_> = parts.iter().map(|(at, _)| &**at).collect();

@@ -1,7 +1,7 @@
 //! The constructs of the language, and their relations in a workflow.
 
 use crate::tree::*;
-use adk_build::spec::Over;
+use adk_build::spec::{OnError, Over};
 use std::collections::BTreeSet;
 
 macro_rules! constructs {
@@ -40,6 +40,7 @@ constructs! {
     EachMax "each(max)",
     EachCut "each(cut)",
     EachSkip "each(skip)",
+    SkipMax "each(skip(max))",
     LoopMax "loop(max)",
     LoopUntil "loop(until)",
     Break "break",
@@ -244,13 +245,16 @@ impl Finder<'_> {
             Kind::Loop { until, .. } => keys(flow, until, &mut is),
             _ => {}
         }
-        if block.skip {
+        if block.on_error.skips() {
             let is_each = matches!(block.kind, Kind::Each { .. });
             is.push(if is_each {
                 Construct::EachSkip
             } else {
                 Construct::ParallelSkip
             });
+            if let OnError::SkipAtMost(_) = block.on_error {
+                is.push(Construct::SkipMax);
+            }
         }
         if block.skippable {
             is.push(Construct::Before);

@@ -3,6 +3,7 @@
 
 use crate::random::Random;
 use crate::tree::{Agent, Block, Key, Kind, Patience, SECRET, Write, type_of};
+use adk_build::spec::{OnError, SkipLimit};
 use serde_json::{Value, json};
 
 /// Returns random numbers for a place.
@@ -162,9 +163,21 @@ pub fn last_words(seed: u64, path: &str, prompt: &str, key: Option<Key>) -> (Str
 
 /// Whether errors inside a block stay inside.
 pub fn takes_errors(block: &Block) -> bool {
-    block.skip
+    block.on_error.skips()
         || matches!(
             block.kind,
             Kind::Try { .. } | Kind::Parallel { first: true, .. }
         )
+}
+
+/// Returns how many failed parts of a block of that many parts may be skipped.
+pub fn most_skipped(block: &Block, parts: usize) -> usize {
+    match block.on_error {
+        OnError::Skip => parts,
+        OnError::SkipAtMost(SkipLimit::Elements(most)) => most as usize,
+        OnError::SkipAtMost(SkipLimit::Percent(percent)) => (0..parts)
+            .filter(|nth| (nth + 1) * 100 <= parts * percent as usize)
+            .count(),
+        _ => 0,
+    }
 }

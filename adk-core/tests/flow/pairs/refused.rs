@@ -4,6 +4,7 @@ use super::construct::Construct::*;
 use super::construct::Relation::{self, Before as Ahead, Beside, Inside};
 use super::construct::{Construct, Pair};
 use crate::tree::*;
+use adk_build::spec::OnError;
 use std::sync::Arc;
 
 /// The reason why a pair is impossible.
@@ -58,6 +59,7 @@ const BLOCKS: &[Construct] = &[
     EachMax,
     EachCut,
     EachSkip,
+    SkipMax,
     LoopMax,
     LoopUntil,
     Try,
@@ -74,6 +76,7 @@ const STEPS: &[Construct] = &[
     EachMax,
     EachCut,
     EachSkip,
+    SkipMax,
     LoopMax,
     LoopUntil,
     Try,
@@ -341,7 +344,7 @@ pub fn example((_, one, other): Pair) -> Flow {
         kind,
         inside: vec![inside],
         skippable: false,
-        skip: false,
+        on_error: OnError::Fail,
     };
     Flow {
         name: "root".into(),

@@ -8,6 +8,7 @@ use crate::spec::Store;
 use crate::tree::{Block, Flow, Kind, Node};
 use adk_build::{Error, ErrorKind, RunEnd, Runner};
 use std::collections::BTreeSet;
+use std::error::Error as _;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -96,6 +97,15 @@ fn execute(
 
 /// Classifies an error of the run.
 fn classify(error: &Error) -> Wrong {
+    // An `each` that skips only some failed elements has the error of the first one as its cause.
+    let mut error = error;
+    while let Some(cause) = error
+        .source()
+        .and_then(|cause| cause.downcast_ref::<Error>())
+        && cause.path().is_some()
+    {
+        error = cause;
+    }
     let step = error
         .path()
         .map_or(String::new(), |path| path.name().to_string());
@@ -111,12 +121,15 @@ fn classify(error: &Error) -> Wrong {
 fn names(flow: &Flow, all: &mut Names) {
     flow.each(&mut |node| match node {
         Node::Block(Block {
-            name, kind, skip, ..
+            name,
+            kind,
+            on_error,
+            ..
         }) => {
             if let Kind::Parallel { first, .. } = kind {
                 all.parallels.insert(name.clone(), *first);
             }
-            if *skip {
+            if on_error.skips() {
                 all.skips.insert(name.clone());
             }
         }

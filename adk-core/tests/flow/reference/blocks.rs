@@ -77,7 +77,7 @@ impl<'f> Machine<'f> {
     /// Returns the ends of a branch or an element. A part that may be skipped can fail at any
     /// moment.
     fn part(block: &Block, mut part: Ways) -> Ways {
-        if block.skip {
+        if block.on_error.skips() {
             part.through = part.through.or(part.between);
         }
         part

@@ -7,6 +7,7 @@ use super::block_callbacks::may_skip;
 use super::fields::duration;
 use super::{Expansion, docs, index, key_spec, number, numbered_ident, raise, reading_spec};
 use crate::code::{code, read};
+use adk_spec::{OnError, SkipLimit};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
@@ -192,12 +193,10 @@ impl Expansion<'_> {
                     crate::docs::description(&block.attrs).map(|text| quote!(.description(#text)));
                 let skippable = may_skip(&block.callbacks).map(|yes| quote!(.skippable(#yes)));
                 let own_code = (!block.callbacks.is_empty()).then(|| quote!(.own_code(true)));
-                let skip = block
-                    .skip
-                    .then(|| quote!(.on_error(__adk::spec::OnError::Skip)));
+                let on_error = on_error(block.on_error);
                 let budget = block.budget.iter();
                 let budget = quote!(#(.budget(__adk::spec::Budget::of(#budget)))*);
-                quote!(#made #description #skippable #own_code #skip #budget)
+                quote!(#made #description #skippable #own_code #on_error #budget)
             }
             StepKind::Branch => of_kind(quote!(Branch)),
             StepKind::Arm(arm) => {
@@ -306,6 +305,22 @@ impl Expansion<'_> {
         items.extend(quote!(const #constant: i128 = #number as i128; #call));
         quote!(::core::option::Option::Some(__adk::check::limit(#constant)))
     }
+}
+
+/// Returns the call that sets the effect of a failed branch or element, unless the block fails.
+fn on_error(on_error: OnError) -> Option<TokenStream> {
+    let value = match on_error {
+        OnError::Skip => quote!(Skip),
+        OnError::SkipAtMost(limit) => {
+            let limit = match limit {
+                SkipLimit::Elements(most) => quote!(Elements(#most)),
+                SkipLimit::Percent(percent) => quote!(Percent(#percent)),
+            };
+            quote!(SkipAtMost(__adk::spec::SkipLimit::#limit))
+        }
+        _ => return None,
+    };
+    Some(quote!(.on_error(__adk::spec::OnError::#value)))
 }
 
 /// Returns the keys of an instance that differ from the definition.

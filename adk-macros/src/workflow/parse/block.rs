@@ -3,12 +3,13 @@
 use super::super::ast::{Block, BlockKind, Callback, Key, Limit, LimitKind, Try};
 use super::super::text::code;
 use super::expect::{self, expected_error, word};
-use super::field::{budget, callbacks, timeout};
+use super::field::{budget, callbacks, only_in_parens, timeout};
 use super::words::Words;
 use super::{Result, Sink, at_end, braces, drain, list, match_, parens, step};
 use crate::diag::{Diagnostic, Place};
-use adk_spec::Check;
+use adk_spec::{Check, OnError, SkipLimit};
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitBool, LitStr, Token, token};
@@ -123,7 +124,7 @@ impl Block {
             kind,
             span,
             arguments: arguments.text,
-            skip: arguments.skip,
+            on_error: arguments.on_error,
             budget: arguments.budget,
             nodes: Vec::new(),
             callbacks: arguments.callbacks,
@@ -219,8 +220,7 @@ struct BlockArguments {
     cut: Option<Ident>,
     first: bool,
     attempts: Box<Try>,
-    /// `on_error = skip`.
-    skip: bool,
+    on_error: OnError,
     budget: Option<LitStr>,
     callbacks: Vec<Callback>,
     seen: Vec<String>,
@@ -333,10 +333,7 @@ impl BlockArguments {
                     "`cut`, as in `each(max = 20, over = cut)`",
                 )?)
             }
-            "on_error" => {
-                only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
-                self.skip = true;
-            }
+            "on_error" => self.on_error = on_error(list, block)?,
             "budget" => {
                 self.budget = Some(budget(
                     list,
@@ -374,6 +371,50 @@ fn only_word(list: ParseStream<'_>, word: &str, what: &str) -> Result<Ident> {
         .ok()
         .filter(|found| found == word)
         .ok_or(missing)
+}
+
+/// Parses `skip`, or in an `each` also `skip(max = 5)` with a number or a percentage.
+fn on_error(list: ParseStream<'_>, block: &str) -> Result<OnError> {
+    only_word(list, "skip", "`skip`, as in `on_error = skip`")?;
+    if !list.peek(token::Paren) {
+        return Ok(OnError::Skip);
+    }
+    let span = list.span();
+    let limit = only_in_parens(list, skip_limit)?;
+    if block == "each" {
+        return Ok(OnError::SkipAtMost(limit));
+    }
+    let fact = "only an `each` limits the number of failures";
+    let error = Diagnostic::syntax(span, fact).help("write `on_error = skip`");
+    Err(error.with_known_flow())
+}
+
+/// Parses the largest number of failed elements: `max = 5` or `max = "10 %"`.
+fn skip_limit(inside: ParseStream<'_>) -> Result<SkipLimit> {
+    const EXAMPLE: &str = "as in `skip(max = 5)` or `skip(max = \"10 %\")`";
+    only_word(inside, "max", &format!("`max`, {EXAMPLE}"))?;
+    expect::token::<Token![=]>(inside, &format!("`=`, {EXAMPLE}"))?;
+    let what = format!("the largest number of failures, {EXAMPLE}");
+    let value: Lit = expect::token(inside, &what)?;
+    let limit = match &value {
+        Lit::Int(number) if number.suffix().is_empty() => {
+            let most = number.base10_parse().ok().filter(|most| *most > 0);
+            most.map(SkipLimit::Elements)
+        }
+        Lit::Str(text) => SkipLimit::percentage(&text.value()),
+        _ => None,
+    };
+    limit.ok_or_else(|| {
+        let help = "write a whole number, 1 or more, as in `skip(max = 5)`, or a percentage from \
+            1 to 100, as in `skip(max = \"10 %\")`; without `on_error` the first failure fails \
+            the `each`";
+        let fact = format!(
+            "`{}` is no limit of failures",
+            code(value.to_token_stream())
+        );
+        let error = Diagnostic::syntax(value.span(), fact).help(help);
+        error.with_known_flow()
+    })
 }
 
 fn until(list: ParseStream<'_>) -> Result<Key> {

@@ -265,7 +265,7 @@ impl Tool {
 }
 
 /// Parses the content of parentheses, and reports remaining tokens in them.
-fn only_in_parens<T>(
+pub(super) fn only_in_parens<T>(
     input: ParseStream<'_>,
     read: impl FnOnce(ParseStream<'_>) -> Result<T>,
 ) -> Result<T> {

@@ -6,11 +6,14 @@ use adk_core::engine::{RunError, RunInfo, RunStatus, Waiting};
 use adk_core::model::{FinishReason, Usage};
 use adk_core::runner::{ErrorJson, WaitJson};
 use adk_core::session::SessionKey;
+use adk_core::spec::NodeKind;
 use adk_core::workflow::FieldFault;
 use adk_core::{AnsweredBy, Error, ErrorKind, Event, EventCompaction, Path, RunId};
+use adk_core::{Lifecycle, LifecycleOutcome, LifecyclePhase, LoopEndReason};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn names<'a>(all: impl IntoIterator<Item = &'a String>) -> BTreeSet<&'a str> {
     all.into_iter().map(String::as_str).collect()
@@ -123,4 +126,43 @@ fn the_schema_of_an_event_has_its_fields() {
     check(&all["Event"], &event, &least);
     let actions = &all["Event"]["properties"]["actions"];
     check(actions, &event["actions"], &least["actions"]);
+}
+
+#[test]
+fn the_schema_of_a_lifecycle_has_its_phases() {
+    let schema = &schemas()["Lifecycle"]["oneOf"];
+    let progress = LifecyclePhase::Progress {
+        ended: 2,
+        skipped: 1,
+        total: 3,
+    };
+    let finished = |outcome| LifecyclePhase::Finished {
+        duration: Duration::from_micros(1),
+        outcome,
+    };
+    let completed = finished(LifecycleOutcome::Completed);
+    for (at, phase) in [LifecyclePhase::Started, completed, progress]
+        .into_iter()
+        .enumerate()
+    {
+        let value = json!(Lifecycle::new(NodeKind::Each, phase));
+        check(&schema[at], &value, &value);
+        assert_eq!(schema[at]["properties"]["phase"]["const"], value["phase"]);
+    }
+    let reason = LoopEndReason::Max;
+    let (rounds, error) = (1, "no".to_owned());
+    let known = &schema[1]["properties"]["outcome"]["properties"];
+    for outcome in [
+        LifecycleOutcome::LoopEnded { rounds, reason },
+        LifecycleOutcome::Exited,
+        LifecycleOutcome::Skipped,
+        LifecycleOutcome::Failed { error },
+        LifecycleOutcome::Cancelled,
+    ] {
+        let value = json!(outcome);
+        let kinds = known["type"]["enum"].as_array().unwrap();
+        assert!(kinds.contains(&value["type"]), "{value}");
+        let is_known = |field: &String| known.get(field).is_some();
+        assert!(value.as_object().unwrap().keys().all(is_known), "{value}");
+    }
 }

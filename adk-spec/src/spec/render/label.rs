@@ -116,7 +116,11 @@ pub(super) fn limits(node: &Node<'_>) -> String {
         node.until.map(|key| format!("until = {key}")),
         node.max_concurrency
             .map(|most| format!("max_concurrency = {most}")),
-        (node.on_error == OnError::Skip).then(|| "on_error = skip".to_owned()),
+        match node.on_error {
+            OnError::Fail => None,
+            OnError::Skip => Some("on_error = skip".to_owned()),
+            OnError::SkipAtMost(most) => Some(format!("on_error = skip(max = {most})")),
+        },
     ];
     limits.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

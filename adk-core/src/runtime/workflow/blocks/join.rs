@@ -100,6 +100,11 @@ impl<F: Future + Unpin> Branches<F> {
         self.live
     }
 
+    /// Returns true if no branch was woken since its last poll.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.batch.is_empty() && lock(&self.ready).list.is_empty()
+    }
+
     /// Polls for the next branch that ends, and returns its number in push order and its output.
     /// Returns `None` when all branches have ended.
     pub(crate) fn poll_next(&mut self, task: &mut Context<'_>) -> Poll<Option<(usize, F::Output)>> {

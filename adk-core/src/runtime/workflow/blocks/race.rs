@@ -4,7 +4,7 @@
 //! branches.
 
 use super::discard::Discards;
-use super::parallel::Race;
+use super::parts::Race;
 use super::remote::RemoteBranchSet;
 use crate::WINNER_KEY;
 use crate::runtime::run::{Consumption, Context, perform, record};
