@@ -122,6 +122,7 @@ mod model;
 mod names;
 mod plan;
 mod provider;
+mod provider_tool;
 mod relay;
 mod repair;
 mod request;
