@@ -209,6 +209,19 @@ fn dot() {
 }
 
 #[test]
+fn a_tool_of_the_provider_is_shown_with_its_agent() {
+    let search = ToolMeta::new("google_search", "").at_provider(true);
+    let searcher = llm("searcher")
+        .writes(keys(["found"]))
+        .tools(leak([ToolMeta::new("save", ""), search]));
+    let spec = Spec::new("w", "", steps([run(searcher)]));
+    let label = "searcher<br>→ found<br>by the provider: google_search";
+    assert!(spec.mermaid().contains(label), "{}", spec.mermaid());
+    let line = "searcher -> found (by the provider: google_search)";
+    assert!(spec.to_string().contains(line), "{spec}");
+}
+
+#[test]
 fn a_box_is_marked_on_a_dark_background() {
     let spec = Spec::new("w", "", steps([repeat("polish", 5, [run(llm("critic"))])]));
     let look = DotLook::new(true).mark(2).mark(1).mark(9);
