@@ -46,7 +46,7 @@ pub(crate) fn provider_tool(
                     ),
                     format!(
                         "give `{name}` to an agent of its own that answers text, and use that \
-                         agent as a step or as a tool, `tools: [agent NAME]`; if other agents \
+                         agent as a step or as a tool, `tools: [agent(NAME)]`; if other agents \
                          hand over to it, set `disallow_transfer_to_parent` and \
                          `disallow_transfer_to_peers`"
                     ),

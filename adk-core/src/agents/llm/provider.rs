@@ -22,7 +22,7 @@
 //! /// Writes the report.
 //! agent writer -> report: String {
 //!     instruction: "Write about {topic}.",
-//!     tools: [agent searcher, save],
+//!     tools: [agent(searcher), save],
 //!     max_turns: 8,
 //! }
 //! ```

@@ -2,7 +2,7 @@ use super::flow::graph;
 use super::label;
 use crate::AgentMeta;
 use crate::spec::sketch::*;
-use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
+use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta};
 
 /// Returns a workflow with most kinds of nodes.
 fn writing() -> Spec<'static> {
