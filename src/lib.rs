@@ -184,3 +184,8 @@ pub struct Errors;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/running.md")]
 pub struct Running;
+
+/// The code of the page about providers, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/providers.md")]
+pub struct Providers;

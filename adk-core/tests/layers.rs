@@ -40,7 +40,7 @@ const LAYERS: &[&[&str]] = &[
     &["agents/description", "agents/tools"],
     &["agents/llm/agent", "agents/llm/trace"],
     &["agents/llm/toolbox"],
-    &["agents/llm/request"],
+    &["agents/llm/provider", "agents/llm/request"],
     &["agents/llm/answer"],
     &["agents/llm/calls", "agents/llm/compact"],
     &["agents/llm/results"],

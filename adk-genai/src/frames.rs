@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Default)]
-pub(crate) struct Frames(Mutex<Seen>);
+pub(crate) struct Frames {
+    seen: Mutex<Seen>,
+    /// Whether the provider runs tools, and any frame may contain their results.
+    at_provider: bool,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -26,6 +30,8 @@ pub(crate) struct Seen {
     /// Thoughts of Gemini's last frame, without the last thought. genai delivers only the last part
     /// of each frame.
     earlier_thoughts: String,
+    /// What the tools of Gemini did, which genai drops.
+    pub(crate) found: Found,
 }
 
 /// The reason why a provider withheld an answer.
@@ -38,8 +44,15 @@ pub(crate) struct Refusal {
 }
 
 impl Frames {
+    pub(crate) fn new(at_provider: bool) -> Self {
+        Self {
+            at_provider,
+            ..Self::default()
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the thoughts that come before the last thought of a frame, which genai delivers.
@@ -77,7 +90,10 @@ impl ChatFrameSink for Frames {
         // Ollama reports an error as a line that ends the stream.
         let is_error = data.starts_with("{\"error\"");
         let has_thoughts = data.matches("\"thought\"").nth(1).is_some();
-        let tells = is_error || has_thoughts || telling.iter().any(|word| data.contains(word));
+        let tells = self.at_provider
+            || is_error
+            || has_thoughts
+            || telling.iter().any(|word| data.contains(word));
         if seen.version.is_some() && !tells {
             return;
         }
@@ -87,6 +103,9 @@ impl ChatFrameSink for Frames {
         }
         seen.calls.add(&json);
         seen.images.extend(gemini_parts(&json).filter_map(image));
+        if self.at_provider {
+            seen.found.add(&json);
+        }
         if has_thoughts {
             seen.earlier_thoughts.push_str(&earlier_thoughts(&json));
         }
@@ -197,6 +216,31 @@ pub(crate) fn refusal(body: &Value) -> Option<Refusal> {
 pub(crate) fn stop(response: &Value) -> Option<StopReason> {
     let reason = response.pointer("/incomplete_details/reason")?.as_str()?;
     (reason == "content_filter").then(|| StopReason::ContentFilter(reason.to_owned()))
+}
+
+/// What the tools of Gemini did in an answer.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// The code that the provider has run, and its output.
+    pub(crate) parts: Vec<ContentPart>,
+    /// The sources.
+    pub(crate) grounding: Option<Value>,
+}
+
+impl Found {
+    /// Adds the results in a whole answer, or in a frame of a stream.
+    pub(crate) fn add(&mut self, body: &Value) {
+        let codes = gemini_parts(body).filter_map(|part| {
+            let mut names = ["executableCode", "codeExecutionResult"].into_iter();
+            names.find_map(|name| Some(json!({name: part.get(name)?})))
+        });
+        self.parts
+            .extend(codes.map(|part| ContentPart::from_custom(part, None)));
+        // The last frame has all sources.
+        if let Some(grounding) = body.pointer("/candidates/0/groundingMetadata") {
+            self.grounding = Some(grounding.clone());
+        }
+    }
 }
 
 fn gemini_parts(frame: &Value) -> impl Iterator<Item = &Value> {

@@ -75,6 +75,10 @@
 //!   form (a free-form map) is sent with `strict: false`. A schema that does not describe an object
 //!   is wrapped in one, and the answer is unwrapped; its text then arrives in one piece. Providers
 //!   without schemas get the schema in the instruction.
+//! - **Tools that the provider runs** are `google_search`, `code_execution` and `url_context` of
+//!   Gemini, and `web_search` of OpenAI's responses API and of Anthropic. Any other combination of
+//!   tool and provider is an error before the call, and so is a tool of Gemini beside functions.
+//!   The reply of Anthropic is not streamed then.
 //! - **Thoughts** are never part of the answer. Their signatures are sent back with the next
 //!   request, because providers reject a tool call without them. A signature is sent only to the
 //!   provider that made it, and an id of a call that does not have the provider's form is replaced,
@@ -122,6 +126,7 @@ mod model;
 mod names;
 mod plan;
 mod provider;
+mod provider_tool;
 mod relay;
 mod repair;
 mod request;

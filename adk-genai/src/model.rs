@@ -3,8 +3,9 @@
 use crate::adapter::{Family, SchemaMode};
 use crate::endpoint::redact_url;
 use crate::error::ErrorContext;
-use crate::frames::{Frames, error_in, refusal, stop, version};
+use crate::frames::{Found, Frames, error_in, refusal, stop, version};
 use crate::plan::Plan;
+use crate::provider_tool::provider_tool;
 use crate::relay::{Failure, Http, Relay, TOKEN};
 use crate::repair;
 use crate::request;
@@ -106,9 +107,16 @@ impl Model for GenaiModel {
         output_limit(Family::of(*kind, name), name, limit)
     }
 
+    fn check_provider_tool(&self, tool: &str, beside_functions: bool) -> Result<(), ModelError> {
+        let context = self.inner.context(false);
+        provider_tool(tool, self.inner.kind, beside_functions, &context).map(drop)
+    }
+
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let inner = self.inner.clone();
-        if request.stream {
+        // genai cannot read the stream of an answer for which Anthropic has run a tool.
+        let is_unreadable = self.inner.kind == AdapterKind::Anthropic;
+        if request.stream && !(is_unreadable && !request.provider_tools.is_empty()) {
             Box::pin(stream::unfold(State::Start(inner, request), advance))
         } else {
             Box::pin(stream::once(async move { whole(&inner, &request).await }))
@@ -136,7 +144,7 @@ impl Inner {
         }
     }
 
-    async fn prepare(&self, request: &ModelRequest) -> Result<Prepared, ModelError> {
+    async fn prepare(&self, request: &ModelRequest, stream: bool) -> Result<Prepared, ModelError> {
         let (mut kind, mut base_url) = (self.kind, self.base_url.clone());
         // genai supports no schemas in Ollama's own format; the same server also implements
         // OpenAI's format with schemas.
@@ -147,7 +155,7 @@ impl Inner {
         let plan = Plan::new(kind, &self.name, request);
         let chat = request::translate(request, &plan, &self.context(false))?;
         let mut options = plan.options(request, self.thoughts, &self.context(false))?;
-        let (framing, end_mark) = (plan.framing(request.stream), plan.end_mark(request.stream));
+        let (framing, end_mark) = (plan.framing(stream), plan.end_mark(stream));
         let relay = Relay::new(
             &self.http,
             &base_url,
@@ -219,7 +227,7 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
         target,
         chat,
         options,
-    } = inner.prepare(request).await?;
+    } = inner.prepare(request, false).await?;
     let context = inner.context(false);
     let called = relay
         .serve(inner.client.exec_chat(target, chat, Some(&options)))
@@ -241,11 +249,19 @@ async fn whole(inner: &Inner, request: &ModelRequest) -> Result<ModelChunk, Mode
             if let Some(error) = error_in(&raw) {
                 return Err(context.in_band(&error));
             }
+            let mut found = Found::default();
+            if !request.provider_tools.is_empty() {
+                found.add(&raw);
+            }
+            found
+                .parts
+                .extend(restore_space(response.content.into_parts(), &raw));
             Answer {
-                parts: restore_space(response.content.into_parts(), &raw),
+                usage: response.usage,
+                parts: found.parts,
+                grounding: found.grounding,
                 reasoning: response.reasoning_content,
                 stop: stop(&raw).or(response.stop_reason),
-                usage: response.usage,
                 version: version(&raw),
                 refusal: refusal(&raw),
             }
@@ -362,8 +378,8 @@ impl Reading {
             target,
             chat,
             options,
-        } = inner.prepare(request).await?;
-        let frames = Arc::new(Frames::default());
+        } = inner.prepare(request, true).await?;
+        let frames = Arc::new(Frames::new(!request.provider_tools.is_empty()));
         let options = options.with_raw_frame_sink_arc(frames.clone());
         let opened = inner
             .client
@@ -428,6 +444,7 @@ impl Reading {
             .unwrap_or_default();
         if self.plan.family == Family::Gemini {
             parts.retain(|part| !part.is_tool_call());
+            parts.splice(0..0, seen.found.parts);
             parts.extend(seen.images);
             parts.extend(self.calls);
         }
@@ -439,6 +456,7 @@ impl Reading {
             usage: end.captured_usage.unwrap_or_default(),
             version: seen.version,
             refusal: seen.refusal,
+            grounding: seen.found.grounding,
         };
         let response = match answer.finish(&self.plan, &self.inner.context(self.spoke)) {
             Ok(response) => response,

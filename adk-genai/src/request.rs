@@ -4,13 +4,14 @@ use crate::adapter::Family;
 use crate::cache;
 use crate::error::ErrorContext;
 use crate::plan::Plan;
+use crate::provider_tool::{function_tool, provider_tool};
 use adk_model::model::{ModelError, ModelErrorKind, ModelRequest};
 use adk_model::{Content, FunctionCall, FunctionResponse, Part, Role, Thought};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use genai::adapter::AdapterKind;
 use genai::chat::{
-    Binary, ChatMessage, ChatRequest, ContentPart, MessageContent, Tool, ToolCall, ToolResponse,
+    Binary, ChatMessage, ChatRequest, ContentPart, MessageContent, ToolCall, ToolResponse,
 };
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -70,17 +71,17 @@ pub(crate) fn translate(
         None if system.is_empty() => ChatRequest::new(out),
         None => ChatRequest::new(out).with_system(system),
     };
-    if !request.tools.is_empty() {
-        let tools = request.tools.iter().map(|tool| {
-            let (schema, strict) = plan.tool_schema(tool, context)?;
-            let mut out = Tool::new(tool.name.to_string()).with_schema(schema);
-            if !tool.description.is_empty() {
-                out = out.with_description(tool.description.to_string());
-            }
-            out.strict = strict;
-            Ok(out)
-        });
-        chat = chat.with_tools(tools.collect::<Result<Vec<_>, ModelError>>()?);
+    let functions = request.tools.iter();
+    let functions = functions.map(|tool| function_tool(tool, plan, context));
+    let beside_functions = !request.tools.is_empty();
+    let at_provider = request.provider_tools.iter();
+    let at_provider =
+        at_provider.map(|name| provider_tool(name, plan.kind, beside_functions, context));
+    let tools = at_provider
+        .chain(functions)
+        .collect::<Result<Vec<_>, _>>()?;
+    if !tools.is_empty() {
+        chat = chat.with_tools(tools);
     }
     Ok(chat)
 }

@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use genai::chat::{BinarySource, ContentPart, StopReason, ToolCall};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// A whole or streamed answer of genai.
 #[derive(Default)]
@@ -23,6 +24,8 @@ pub(crate) struct Answer {
     pub(crate) usage: genai::chat::Usage,
     pub(crate) version: Option<String>,
     pub(crate) refusal: Option<Refusal>,
+    /// The sources that the provider has found.
+    pub(crate) grounding: Option<Value>,
 }
 
 impl Answer {
@@ -51,6 +54,11 @@ impl Answer {
         if is_text_too_deep(&texts.collect::<String>()) {
             return Some("a value".to_owned());
         }
+        let custom = self.parts.iter().filter_map(ContentPart::as_custom);
+        let mut found = custom.map(|part| &part.data).chain(&self.grounding);
+        if found.any(is_too_deep) {
+            return Some("a result of the provider's tools".to_owned());
+        }
         let mut calls = self.parts.iter().filter_map(ContentPart::as_tool_call);
         let deep = calls.find(|call| is_too_deep(&call.fn_arguments))?;
         Some(format!("arguments of `{}`", deep.fn_name))
@@ -64,12 +72,14 @@ impl Answer {
             usage,
             version,
             refusal,
+            grounding,
         } = self;
         let content = Content::new(Role::Model, convert(parts, reasoning, plan));
         let refused = matches!(&stop, Some(StopReason::ContentFilter(raw)) if raw == "refusal");
         let mut response = ModelResponse::new(content).with_usage(count(&usage));
         response.finish_reason = stop.map(finish_reason);
         response.model_version = version;
+        response.grounding_metadata = grounding.map(Arc::new);
         // As in ADK, an answer without content and with a reason has an error code.
         let empty = !response
             .content
@@ -178,6 +188,12 @@ fn flush(text: &mut String, out: &mut Vec<Part>, plan: &Plan, part: &ContentPart
         // A block without a form in ADK, such as Anthropic's `redacted_thinking` or OpenRouter's
         // `reasoning.encrypted`, must be sent back unchanged with the next request, so it is stored
         // as the signature of an empty thought.
+        // Code that Gemini has run, and its output.
+        ContentPart::Custom(custom) if plan.family == Family::Gemini => {
+            if let Value::Object(part) = &custom.data {
+                out.push(Part::Other(Box::new(part.clone())));
+            }
+        }
         ContentPart::Custom(custom) => {
             if let Some(kind) = custom.data.get("type").cloned() {
                 let mut block = Map::from_iter([("type".to_owned(), kind)]);

@@ -112,6 +112,8 @@ pub struct Details {
     pub error_code: Option<String>,
     /// The provider's error message.
     pub error_message: Option<String>,
+    /// The sources that the model's provider has found by its own tools, such as `google_search`.
+    pub grounding_metadata: Option<Arc<Value>>,
     /// Calls in this event whose answers come later.
     pub long_running_tool_ids: Vec<String>,
     /// Fields that another program has stored with the event and that this crate does not know, by
@@ -444,6 +446,9 @@ impl Event {
         };
         for (key, value) in &details.custom_metadata {
             depth::check(value).map_err(|deep| deep.error(format_args!("the metadata `{key}`")))?;
+        }
+        if let Some(sources) = &details.grounding_metadata {
+            depth::check(sources).map_err(|deep| deep.error("the grounding metadata"))?;
         }
         depth::check_record(&details.unknown)
             .map_err(|deep| deep.error("what another program has stored with the event"))

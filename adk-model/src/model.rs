@@ -75,6 +75,22 @@ pub trait Model: Send + Sync + 'static {
         limit
     }
 
+    /// Accepts or refuses a tool that the provider runs, such as `google_search`, before the first
+    /// step of a run. `beside_functions` is true if the agent also has tools that the runtime
+    /// calls. By default, a model refuses all such tools.
+    ///
+    /// # Errors
+    /// The message names the tool and the provider, and the help is the remedy.
+    fn check_provider_tool(&self, tool: &str, beside_functions: bool) -> Result<(), ModelError> {
+        let _ = beside_functions;
+        let message = format!(
+            "the model `{}` does not support the tool `{tool}` of a provider",
+            self.name()
+        );
+        let error = ModelError::new(ModelErrorKind::InvalidRequest, message);
+        Err(error.with_help("give the agent a function with `#[tool]`, or another model"))
+    }
+
     /// Sends the request. The stream ends with [`ModelChunk::Done`] or with an error. If it ends
     /// without either, the call fails like one whose connection broke. Pieces without
     /// `request.stream` are ignored. After a piece, a failed call is not retried.
@@ -96,6 +112,10 @@ impl<M: Model + ?Sized> Model for Box<M> {
 
     fn output_limit(&self, limit: u32) -> u32 {
         (**self).output_limit(limit)
+    }
+
+    fn check_provider_tool(&self, tool: &str, beside_functions: bool) -> Result<(), ModelError> {
+        (**self).check_provider_tool(tool, beside_functions)
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

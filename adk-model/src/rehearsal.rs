@@ -5,7 +5,8 @@ mod sample;
 
 use crate::content::{Content, FunctionCall, Part, Role};
 use crate::model::{
-    FinishReason, Model, ModelChunk, ModelRequest, ModelResponse, ModelStream, ToolDeclaration,
+    FinishReason, Model, ModelChunk, ModelError, ModelRequest, ModelResponse, ModelStream,
+    ToolDeclaration,
 };
 use crate::{At, Path};
 use futures_util::stream;
@@ -183,6 +184,11 @@ impl Model for Rehearsal {
 
     fn answers_in_schema_beside_tools(&self) -> bool {
         true
+    }
+
+    /// Accepts all tools. None is run.
+    fn check_provider_tool(&self, _: &str, _: bool) -> Result<(), ModelError> {
+        Ok(())
     }
 
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {

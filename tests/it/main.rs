@@ -19,6 +19,7 @@ pub mod language;
 pub mod large;
 pub mod left_out;
 pub mod next_message;
+mod provider_tools;
 pub mod resources;
 pub mod scripted;
 pub mod secrets;

@@ -5,6 +5,7 @@ mod answer;
 mod calls;
 mod compact;
 mod live;
+pub mod provider;
 mod request;
 mod results;
 mod tool_workflow;
@@ -73,7 +74,8 @@ impl DynAgent for LlmAgent {
     }
 
     fn prepare_dyn(&self, prepare: &mut Prepare<'_>) {
-        prepare.needs_model(self.settings.model.as_ref(), &self.settings.fallback);
+        let is_target = std::mem::take(&mut prepare.is_target);
+        let models = prepare.needs_model(self.settings.model.as_ref(), &self.settings.fallback);
         if let Some(by) = self.summary_model() {
             prepare.needs_model(Some(&by), &[]);
         }
@@ -81,6 +83,7 @@ impl DynAgent for LlmAgent {
             .check_tools()
             .and_then(|()| self.check_added(prepare))
             .and_then(|()| self.check_turns())
+            .and_then(|()| self.check_provider_tools(models.as_ref(), is_target))
         {
             prepare.fail(error);
         }

@@ -9,6 +9,7 @@ mod cache;
 mod calls;
 mod dialects;
 mod limits;
+mod provider_tools;
 mod redirects;
 mod schemas;
 mod secrets;

@@ -38,6 +38,8 @@ struct EventJson<'a> {
     usage_metadata: Option<Usage>,
     #[serde(alias = "model_version", skip_serializing_if = "is_none")]
     model_version: Option<Cow<'a, str>>,
+    #[serde(alias = "grounding_metadata", skip_serializing_if = "is_none")]
+    grounding_metadata: Option<Arc<Value>>,
     #[serde(alias = "invocation_id")]
     invocation_id: RunId,
     author: Name,
@@ -108,6 +110,7 @@ impl Serialize for Event {
             custom_metadata: self.custom_metadata(),
             usage_metadata: details.and_then(|d| d.usage),
             model_version: text(details.and_then(|d| d.model_version.as_ref())),
+            grounding_metadata: details.and_then(|d| d.grounding_metadata.clone()),
             invocation_id: self.invocation_id,
             author: self.author.clone(),
             actions: (&self.actions).into(),
@@ -152,6 +155,7 @@ impl<'de> Deserialize<'de> for Event {
                 .long_running_tool_ids
                 .map(Cow::into_owned)
                 .unwrap_or_default(),
+            grounding_metadata: wire.grounding_metadata,
             unknown: Value::Null,
         };
         Ok(Event {

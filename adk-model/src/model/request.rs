@@ -20,6 +20,10 @@ pub struct ModelRequest {
     pub contents: Contents,
     /// The tools that the model may call.
     pub tools: Vec<ToolDeclaration>,
+    /// The names of the tools that the provider runs, such as `google_search`. Before a run, each
+    /// model has accepted the names by
+    /// [`check_provider_tool`](super::Model::check_provider_tool).
+    pub provider_tools: Vec<Name>,
     /// The JSON schema of the reply; `None` for free text.
     pub response_schema: Option<Arc<Value>>,
     /// Sampling parameters and limits.

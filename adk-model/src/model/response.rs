@@ -3,6 +3,8 @@
 use super::Usage;
 use crate::Content;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
 
 /// A piece of a reply, or the whole reply.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +40,9 @@ pub struct ModelResponse {
     /// The provider's message for `error_code`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_message: Option<String>,
+    /// The sources that the provider has found by its own tools: `groundingMetadata` of Gemini.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grounding_metadata: Option<Arc<Value>>,
 }
 
 impl ModelResponse {

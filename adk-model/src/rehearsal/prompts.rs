@@ -56,6 +56,9 @@ impl fmt::Display for PrintedRequest<'_> {
                 tool.description
             )?;
         }
+        for tool in &request.provider_tools {
+            writeln!(f, "  tool {tool}, which the provider runs")?;
+        }
         match &request.response_schema {
             Some(schema) => writeln!(f, "  answer: {schema}"),
             None => Ok(()),

@@ -242,6 +242,11 @@ impl Model for ScriptedModel {
         "scripted"
     }
 
+    /// Accepts all tools. None is run.
+    fn check_provider_tool(&self, _: &str, _: bool) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let mut state = lock(&self.state);
         state.requests.push(request.clone());

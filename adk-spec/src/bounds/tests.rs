@@ -23,6 +23,7 @@ pub(crate) const fn tools(name: &'static str) -> AgentMeta<'static> {
 fn agents() {
     let typed = llm("a").writes(const { &[KeySpec::new("score", "f64")] });
     let text = llm("a").writes(const { &[KeySpec::new("text", "String")] });
+    let searches = const { &[ToolMeta::new("google_search", "").at_provider(true)] };
     for (meta, calls) in [
         (llm("a"), Some(1)),
         (text, Some(1)),
@@ -30,6 +31,7 @@ fn agents() {
         (typed, None),
         (typed.max_turns(Some(9)), Some(9)),
         (tools("a"), None),
+        (llm("a").tools(searches), Some(1)),
         (turns("a", 4), Some(4)),
         (turns("a", 4).compacts(true), Some(8)),
         (function("a"), Some(0)),

@@ -477,7 +477,7 @@ const fn agent_sum<'a>(
     }
     let why = match meta.kind {
         AgentKind::Llm if calls_agents(meta) => Some(UnboundedReason::Agents),
-        AgentKind::Llm if !meta.tools.is_empty() => Some(UnboundedReason::Tools),
+        AgentKind::Llm if calls_tools(meta) => Some(UnboundedReason::Tools),
         AgentKind::Llm if meta.more_tools => Some(UnboundedReason::MoreTools),
         AgentKind::Llm if !meta.transfer.is_empty() => Some(UnboundedReason::Transfer),
         AgentKind::Llm if !answers_text(meta) => Some(UnboundedReason::Typed),
@@ -539,7 +539,7 @@ const fn costs(
         _ => None,
     };
     let no_tools = if asks {
-        meta.tools.is_empty() && !meta.more_tools
+        !calls_tools(meta) && !meta.more_tools
     } else {
         matches!(calls, Some(0))
     };
@@ -574,6 +574,10 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
     }
     let mut longest = 0;
     each!(tool in meta.tools => {
+        // The time of the model call contains the time of the tool.
+        if tool.at_provider {
+            continue;
+        }
         let (Some(timeout), false) = (tool.timeout, tool.confirm || tool.long_running) else {
             return None;
         };
@@ -585,6 +589,11 @@ const fn longest_tool(meta: &AgentMeta<'_>) -> Option<u64> {
         }
     });
     Some(longest)
+}
+
+/// Returns whether the runtime calls tools of an agent, and its model again after the calls.
+const fn calls_tools(meta: &AgentMeta<'_>) -> bool {
+    any!(tool in meta.tools => !tool.at_provider)
 }
 
 /// Returns whether an agent uses agents as tools. The agents that it calls make model calls of

@@ -43,6 +43,10 @@ pub struct ToolMeta<'a> {
     pub retry: u32,
     /// Whether the tool runs on a thread of its own, which a timeout does not stop.
     pub blocking: bool,
+    /// Whether the provider of the model runs the tool, such as a search. The runtime never calls
+    /// such a tool, and the tool has no schema.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_provider: bool,
     /// The agent that the tool calls, if the tool is an agent.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
@@ -66,6 +70,7 @@ impl<'a> ToolMeta<'a> {
             timeout: None,
             retry: 0,
             blocking: false,
+            at_provider: false,
             agent: None,
         }
     }
@@ -104,5 +109,7 @@ impl<'a> ToolMeta<'a> {
         retry(times: u32) = times;
         /// Sets whether the tool runs on a thread of its own.
         blocking(yes: bool) = yes;
+        /// Sets whether the provider of the model runs the tool.
+        at_provider(yes: bool) = yes;
     }
 }

@@ -3,6 +3,7 @@
 use crate::build::item::{IntoAgent, SubAgent};
 use crate::build::llm::OutputType;
 use adk_core::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
+use adk_core::llm::provider::{code_execution, google_search, url_context, web_search};
 use adk_core::model::ModelRef;
 use adk_core::tool::DynTool;
 use adk_core::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
@@ -54,7 +55,7 @@ impl Default for Registry {
 
 impl Registry {
     /// Creates a registry with the built-in tools `exit_loop`, `load_artifacts`, `load_memory` and
-    /// `preload_memory`.
+    /// `preload_memory`, and with the [tools of providers](adk_core::llm::provider).
     pub fn new() -> Self {
         let (tools, agents, models, documents, callbacks, outputs) = Default::default();
         let registry = Self {
@@ -68,9 +69,15 @@ impl Registry {
         let registry = registry
             .tool(exit_loop::default())
             .tool(load_artifacts::default());
-        registry
+        let registry = registry
             .tool(load_memory::default())
-            .tool(preload_memory::default())
+            .tool(preload_memory::default());
+        let registry = registry
+            .tool(google_search::default())
+            .tool(code_execution::default());
+        registry
+            .tool(url_context::default())
+            .tool(web_search::default())
     }
 
     /// Adds a tool under its own name. The tool replaces an earlier tool with that name.

@@ -81,6 +81,7 @@ pub(super) async fn build(
     request.system_instruction = system_instruction;
     request.contents = contents;
     request.tools = tools.declarations();
+    request.provider_tools = tools.provider_tools();
     request.response_schema = tools.response_schema();
     request.config = agent.settings.generation.clone();
     request.stream = cx.config().streaming;

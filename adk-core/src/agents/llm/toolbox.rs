@@ -11,12 +11,18 @@ pub(super) use check::RESERVED;
 use self::respond::SetModelResponse;
 use self::transfer::{TransferToAgent, task_completed};
 use super::agent::LlmAgent;
-use crate::Result;
 use crate::model::ToolDeclaration;
 use crate::runtime::run::{Context, ModelChain};
 use crate::runtime::tool::{DynTool, ProcessRequest};
+use crate::{Name, Result};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// Reports whether a model may call the tool, and the runtime runs it.
+pub(super) fn is_function(tool: &dyn DynTool) -> bool {
+    let processor = tool.processor_dyn();
+    !tool.meta().at_provider && processor.is_none_or(|processor| processor.is_declared())
+}
 
 /// The tools of one turn.
 pub(super) struct Toolbox<'a> {
@@ -84,12 +90,16 @@ impl<'a> Toolbox<'a> {
         Ok(())
     }
 
-    /// Returns all tools that the model sees, in the order of its request.
+    /// Returns all tools that the model may call, in the order of its request.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {
-        self.all().filter(|tool| {
-            tool.processor_dyn()
-                .is_none_or(|processor| processor.is_declared())
-        })
+        self.all().filter(|tool| is_function(&***tool))
+    }
+
+    /// Returns the names of the tools that the provider runs.
+    pub(super) fn provider_tools(&self) -> Vec<Name> {
+        let tools = self.all().map(|tool| tool.meta());
+        let at_provider = tools.filter(|tool| tool.at_provider);
+        at_provider.map(|tool| Name::shared(tool.name)).collect()
     }
 
     fn all(&self) -> impl Iterator<Item = &Arc<dyn DynTool>> {

@@ -1,6 +1,6 @@
 //! [`Prepare`]: the checks before the first step of a run.
 
-use super::{Inherited, Run};
+use super::{Inherited, ModelChain, Run};
 use crate::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
@@ -16,6 +16,8 @@ pub struct Prepare<'a> {
     inherited: Option<Arc<Inherited>>,
     /// Whether the agent is used as a tool, or is part of such an agent.
     pub(crate) is_tool: bool,
+    /// Whether other agents may hand over to the agent that is checked next, which may hand back.
+    pub(crate) is_target: bool,
     error: Option<Error>,
     /// Work to await before the first step, with the paths that requested it.
     awaited: Vec<(Path, BoxFuture<'static, Result<()>>)>,
@@ -29,6 +31,7 @@ impl<'a> Prepare<'a> {
             path: root,
             inherited: None,
             is_tool: run.kind.is_nested(),
+            is_target: false,
             error: None,
             awaited: Vec::new(),
         }
@@ -82,20 +85,24 @@ impl<'a> Prepare<'a> {
         self.is_tool = is_tool;
     }
 
-    /// Checks that an agent has a model, either its own or an inherited one, and that its fallback
-    /// models exist.
-    pub(crate) fn needs_model(&mut self, own: Option<&ModelRef>, fallback: &[ModelRef]) {
+    /// Finds the models of an agent. Checks that the agent has a model, either its own or an
+    /// inherited one, and that its fallback models exist.
+    pub(crate) fn needs_model(
+        &mut self,
+        own: Option<&ModelRef>,
+        fallback: &[ModelRef],
+    ) -> Option<ModelChain> {
         let inherited = self.inherited.clone();
         let own = own.or(inherited
             .as_ref()
             .and_then(|inherited| inherited.model.as_ref()));
-        match self.run.services.models.chain(own, fallback) {
-            Ok(Some(_)) => {}
+        let models = self.run.services.models.chain(own, fallback);
+        match models {
+            Ok(Some(models)) => return Some(models),
             Ok(None) => self.without_model.push(self.path.clone()),
-            Err(error) => {
-                self.fail(error);
-            }
+            Err(error) => self.fail(error),
         }
+        None
     }
 
     /// Checks that the runner has the resources of an agent or tool.

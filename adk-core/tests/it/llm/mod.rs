@@ -14,6 +14,7 @@ mod limits;
 mod memory;
 mod no_answer;
 mod parallel;
+mod provider;
 mod rehearsal;
 mod repair;
 mod respond;

@@ -147,10 +147,8 @@ fn rows_of_adk_are_read_and_written_unchanged() {
         (1_795_295_498_154_310, EventId::of_text("not a uuid"))
     );
     let unknown = &event.details.as_ref().unwrap().unknown;
-    assert_eq!(
-        unknown["grounding_metadata"]["web_search_queries"],
-        json!(["q"])
-    );
+    let sources = event.details.as_ref().unwrap().grounding_metadata.as_ref();
+    assert_eq!(sources.unwrap()["web_search_queries"], json!(["q"]));
     assert_eq!(unknown["actions"]["transfer_reason"], json!("r"));
     assert_eq!(
         unknown["content"]["parts"][5]["function_response"]["will_continue"],

@@ -113,6 +113,7 @@ fn the_schema_of_an_event_has_its_fields() {
     details.usage = Some(usage());
     details.finish_reason = Some(FinishReason::Stop);
     details.model_version = Some("m".to_owned());
+    details.grounding_metadata = Some(Arc::new(json!({"webSearchQueries": ["q"]})));
     details.error_code = Some("e".to_owned());
     details.error_message = Some("e".to_owned());
     details.long_running_tool_ids = vec!["c".to_owned()];

@@ -209,6 +209,9 @@ impl Draw<'_, '_> {
         if !node.writes.is_empty() && shape != Shape::Await {
             lines.push(format!("→ {}", label::writes(node)));
         }
+        if let Some(tools) = label::provider_tools(node) {
+            lines.push(format!("by the provider: {tools}"));
+        }
         self.point(Id('n', at), shape, lines, node.description);
         if node.may_exit {
             self.exit(None, Id('n', at), "exit");

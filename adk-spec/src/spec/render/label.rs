@@ -178,6 +178,13 @@ fn agent(node: &Node<'_>) -> String {
     text
 }
 
+/// Returns the tools that the model's provider runs: `google_search`.
+pub(super) fn provider_tools(node: &Node<'_>) -> Option<String> {
+    let tools = node.tools.iter().filter(|tool| tool.at_provider);
+    let names: Vec<_> = tools.map(|tool| tool.name).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 pub(super) fn writes(node: &Node<'_>) -> String {
     node.writes
         .iter()

@@ -2,7 +2,7 @@ use super::flow::graph;
 use super::label;
 use crate::AgentMeta;
 use crate::spec::sketch::*;
-use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind};
+use crate::spec::{DotLook, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind, ToolMeta};
 
 /// Returns a workflow with most kinds of nodes.
 fn writing() -> Spec<'static> {
@@ -206,6 +206,19 @@ fn dot() {
     n3 -> s1 [label="", style=dashed]
 }"##
     );
+}
+
+#[test]
+fn a_tool_of_the_provider_is_shown_with_its_agent() {
+    let search = ToolMeta::new("google_search", "").at_provider(true);
+    let searcher = llm("searcher")
+        .writes(keys(["found"]))
+        .tools(leak([ToolMeta::new("save", ""), search]));
+    let spec = Spec::new("w", "", steps([run(searcher)]));
+    let label = "searcher<br>→ found<br>by the provider: google_search";
+    assert!(spec.mermaid().contains(label), "{}", spec.mermaid());
+    let line = "searcher -> found (by the provider: google_search)";
+    assert!(spec.to_string().contains(line), "{spec}");
 }
 
 #[test]

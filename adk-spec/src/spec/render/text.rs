@@ -76,5 +76,8 @@ fn line(node: &Node<'_>) -> String {
     if label::is_agent(node) && !node.writes.is_empty() {
         line.extend([" -> ", &label::writes(node)]);
     }
+    if let Some(tools) = label::provider_tools(node) {
+        line.extend([" (by the provider: ", &tools, ")"]);
+    }
     line
 }

@@ -145,6 +145,7 @@ impl ModelCall {
             system_instruction,
             contents,
             tools,
+            provider_tools,
             response_schema,
             config,
             ..
@@ -168,6 +169,7 @@ impl ModelCall {
         let tools: Vec<_> = tools
             .iter()
             .map(|tool| json!([tool.name, tool.description, tool.parameters]))
+            .chain(provider_tools.iter().map(|tool| json!([tool])))
             .collect();
         let models = std::iter::once(&self.models.first).chain(&self.models.fallback);
         let models: Vec<_> = models.map(|model| model.name()).collect();

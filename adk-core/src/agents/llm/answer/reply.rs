@@ -111,6 +111,7 @@ pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: Mode
         model_version,
         error_code,
         error_message,
+        grounding_metadata,
         ..
     } = response;
     if usage != Usage::default()
@@ -118,6 +119,7 @@ pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: Mode
         || model_version.is_some()
         || error_code.is_some()
         || error_message.is_some()
+        || grounding_metadata.is_some()
     {
         let details = event.details_mut();
         // ADK's usage has no fields for the cost and for cache writes.
@@ -133,6 +135,7 @@ pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: Mode
         details.model_version = model_version;
         details.error_code = error_code;
         details.error_message = error_message;
+        details.grounding_metadata = grounding_metadata;
     }
 }
 

@@ -127,6 +127,7 @@ impl<'a> Team<'a> {
         for (at, member) in self.members.iter().enumerate().skip(1) {
             let above = self.inherited_by(at, prepare.inherited(), None);
             prepare.check_below(self.path(at, &base), above, |prepare| {
+                prepare.is_target = member.hand.decides;
                 member.agent.prepare_dyn(prepare)
             });
         }
