@@ -14,7 +14,7 @@ use crate::refuse::json_response;
 use adk_core::runner::KnownWorkflow;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
-use axum::extract::{Extension, State};
+use axum::extract::{Extension, OriginalUri, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -74,8 +74,14 @@ async fn health(State(app): Shared) -> Response {
     json_response(StatusCode::OK, &json!({"status": "ok"}))
 }
 
-async fn openapi_document(State(app): Shared, Extension(caller): Who) -> Response {
-    json_response(StatusCode::OK, &openapi::document(&app, &caller))
+async fn openapi_document(
+    State(app): Shared,
+    Extension(caller): Who,
+    OriginalUri(uri): OriginalUri,
+) -> Response {
+    // The router may be nested.
+    let prefix = uri.path().strip_suffix("/openapi.json").unwrap_or_default();
+    json_response(StatusCode::OK, &openapi::document(&app, &caller, prefix))
 }
 
 /// Returns the tree of a workflow. Only operators see the prompts of models; the prompt of an
