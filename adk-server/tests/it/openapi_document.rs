@@ -224,7 +224,7 @@ async fn schemathesis_finds_only_what_is_listed() {
 }
 
 #[tokio::test]
-async fn the_document_of_a_nested_router_has_its_prefix() {
+async fn addresses_of_a_nested_router_have_its_prefix() {
     let runner = adk::Runner::builder().build().unwrap();
     let server = adk::serve(&runner).workflow(Doubling::default());
     let router = server.open_to_all().router().unwrap();
@@ -233,9 +233,17 @@ async fn the_document_of_a_nested_router_has_its_prefix() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(async move { axum::serve(listener, router).await });
-        let address = format!("http://{address}{path}/openapi.json");
-        let (_, document) = read(reqwest::get(address).await.unwrap()).await;
+        let address = format!("http://{address}");
+        let document = reqwest::get(format!("{address}{path}/openapi.json"));
+        let (_, document) = read(document.await.unwrap()).await;
         assert_eq!(document["servers"], json!([{"url": prefix}]));
+        let client = reqwest::Client::new();
+        let begin = client.post(format!("{address}{path}/v1/doubling/runs"));
+        let response = begin.send().await.unwrap();
+        let location = response.headers()["location"].to_str().unwrap().to_owned();
+        let (_, begun) = read(response).await;
+        let (_, run) = send(client.get(format!("{address}{location}"))).await;
+        assert_eq!(run["run"], begun["run"]);
     }
 }
 
