@@ -33,7 +33,8 @@ const REFUSALS: [(&str, &str); 11] = [
     ("429", "The user has too many runs or streams."),
     (
         "503",
-        "The store is unavailable, or the server stops. No run was started: send the request again.",
+        "The store is unavailable, or the server stops. No run was started: send the request \
+         again.",
     ),
     (
         "default",
