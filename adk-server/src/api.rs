@@ -14,8 +14,10 @@ use crate::refuse::json_response;
 use adk_core::runner::KnownWorkflow;
 use adk_core::{Error, ErrorKind, Result};
 use axum::Router;
-use axum::extract::{Extension, State};
-use axum::http::StatusCode;
+use axum::extract::{Extension, OriginalUri, Request, State};
+use axum::http::header::LOCATION;
+use axum::http::{StatusCode, Uri};
+use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde_json::{Value, json};
@@ -45,7 +47,8 @@ impl Protocol for Api {
             .route("/v1/runs/{run}", get(runs::run).delete(runs::cancel))
             .route("/v1/runs/{run}/events", get(events::events))
             .route("/v1/waiting", get(waits::waiting))
-            .route("/v1/waiting/{*wait}", post(waits::answer)))
+            .route("/v1/waiting/{*wait}", post(waits::answer))
+            .layer(from_fn(prefix_location)))
     }
 }
 
@@ -74,8 +77,39 @@ async fn health(State(app): Shared) -> Response {
     json_response(StatusCode::OK, &json!({"status": "ok"}))
 }
 
-async fn openapi_document(State(app): Shared, Extension(caller): Who) -> Response {
-    json_response(StatusCode::OK, &openapi::document(&app, &caller))
+/// Returns the path under which another router nests this one; empty for a router that is not
+/// nested.
+fn prefix<'u>(original: &'u Uri, nested: &Uri) -> &'u str {
+    let path = original.path();
+    path.strip_suffix(nested.path()).unwrap_or_default()
+}
+
+/// Completes the path in `Location` of a response.
+async fn prefix_location(
+    OriginalUri(original): OriginalUri,
+    request: Request,
+    next: Next,
+) -> Response {
+    let prefix = prefix(&original, request.uri()).to_owned();
+    let mut response = next.run(request).await;
+    if !prefix.is_empty()
+        && let Some(location) = response.headers_mut().get_mut(LOCATION)
+        && let Ok(path) = location.to_str()
+        && let Ok(whole) = format!("{prefix}{path}").parse()
+    {
+        *location = whole;
+    }
+    response
+}
+
+async fn openapi_document(
+    State(app): Shared,
+    Extension(caller): Who,
+    OriginalUri(original): OriginalUri,
+    uri: Uri,
+) -> Response {
+    let document = openapi::document(&app, &caller, prefix(&original, &uri));
+    json_response(StatusCode::OK, &document)
 }
 
 /// Returns the tree of a workflow. Only operators see the prompts of models; the prompt of an

@@ -51,8 +51,8 @@ impl Spec<'_> {
     ///
     /// A renamed key that no step writes is an error, not a lint. Placeholders of prompts are
     /// reads, and so are outputs, `until`, `match`, `each`, renamed keys and the inputs of a nested
-    /// workflow. Lints ignore keys with a prefix, which belong to the session, and keys that only
-    /// tools write. Steps of a nested workflow are checked at its own definition.
+    /// workflow. Lints ignore `state` keys and keys with a prefix, which belong to the session, and
+    /// keys that only tools write. Steps of a nested workflow are checked at its own definition.
     ///
     /// A test keeps a workflow free of lints:
     ///
@@ -114,7 +114,8 @@ impl Spec<'_> {
     fn unread_keys(&self, read: &HashSet<&str>, lints: &mut Vec<Lint>) {
         let mut reported = HashSet::new();
         let mut is_unread = |key: &'_ str| {
-            let is_own = !key.contains(':');
+            let is_state = || self.states.iter().any(|state| state.name == key);
+            let is_own = !key.contains(':') && !is_state();
             is_own && !read.contains(key) && reported.insert(key.to_owned())
         };
         for key in self

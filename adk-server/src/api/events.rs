@@ -27,29 +27,29 @@ pub(super) async fn events(
 ) -> Answer {
     let (query, runner) = (parse_run_query(query)?, app.runner(&caller));
     let run = find_run(&runner, &caller, run_id(&id)?).await?;
-    let cursor = header_text(&headers, "last-event-id")?
-        .or(query.after.as_deref())
-        .filter(|text| !text.is_empty());
-    let after = cursor.map(|cursor| {
-        let cursor: Result<EventId, _> = cursor.parse();
-        cursor.map_err(|_| {
-            Refusal::bad("cursor_invalid", "the cursor is not an event id").help("omit the cursor")
-        })
-    });
-    let after = after.transpose()?;
+    let header = cursor(header_text(&headers, "last-event-id")?)?;
+    let after = header.or(cursor(query.after.as_deref())?);
     if wants_stream(&headers) {
         let (stream, listener) = (app.acquire_stream(&caller)?, app.listen(run.run_id));
         let events = RunEvents::new(&app, runner, run, query.until.unwrap_or_default());
         return Ok(events.response(after, listener, stream));
     }
     let events = match query.limit {
-        Some(most) => stored_page(&runner, &run, after, most.max(1)).await?,
+        Some(most) => stored_page(&runner, &run, after, most.get() as usize).await?,
         None => stored_events(&runner, &run, after).await?,
     };
     Ok(json_response(
         StatusCode::OK,
         &json!({"events": events, "next": events.last().map(|event| event.id)}),
     ))
+}
+
+/// Parses the id of the last received event. An empty id is none.
+fn cursor(text: Option<&str>) -> Result<Option<EventId>, Refusal> {
+    let text = text.filter(|text| !text.is_empty());
+    let refuse =
+        |_| Refusal::bad("cursor_invalid", "the cursor is not an event id").help("omit the cursor");
+    text.map(str::parse).transpose().map_err(refuse)
 }
 
 /// The events of a run as server-sent events, then the event `end` with the response of

@@ -12,6 +12,7 @@ const FIELD: &str = "message";
 /// Returns the JSON schema of the body: the inputs and the message.
 pub(super) fn body_schema(workflow: &KnownWorkflow) -> Value {
     let mut schema = workflow.form().input_schema();
+    schema["additionalProperties"] = json!(false);
     if has_field(workflow)
         && let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut)
     {
@@ -19,7 +20,7 @@ pub(super) fn body_schema(workflow: &KnownWorkflow) -> Value {
             "The user's message. Models see it, and the inputs that their prompts name.";
         fields.insert(
             FIELD.to_owned(),
-            json!({"type": "string", "description": description}),
+            json!({"type": ["string", "null"], "pattern": "\\S", "description": description}),
         );
     }
     schema

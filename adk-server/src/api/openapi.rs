@@ -5,17 +5,60 @@ use crate::app::{App, Caller};
 use adk_core::runner::KnownWorkflow;
 use serde_json::{Map, Value, json};
 
-pub(super) fn document(app: &App, caller: &Caller) -> Value {
+/// The responses that operations share, by their status.
+const REFUSALS: [(&str, &str); 11] = [
+    ("400", "The query, a header or the body cannot be read."),
+    ("401", "The server does not know the caller."),
+    (
+        "403",
+        "The caller is not among those that `by` of the wait allows, and the message names the \
+         role; or the request is for another host or from another origin.",
+    ),
+    (
+        "404",
+        "The item does not exist, or the caller may not see it.",
+    ),
+    ("408", "The body did not arrive in time."),
+    (
+        "409",
+        "The wait was answered before or has expired; or the key belongs to a run that may start \
+         soon: send the same request again after `Retry-After`.",
+    ),
+    ("413", "The body is too large."),
+    (
+        "422",
+        "The input or the answer is invalid, and `fields` lists the errors of an input; or an \
+         earlier, different request has used the key.",
+    ),
+    ("429", "The user has too many runs or streams."),
+    (
+        "503",
+        "The store is unavailable, or the server stops. No run was started: send the request \
+         again.",
+    ),
+    (
+        "default",
+        "Another refusal, such as one of the function that identifies callers.",
+    ),
+];
+
+/// Returns the document for a caller. The paths of the API are below `prefix`.
+pub(super) fn document(app: &App, caller: &Caller, prefix: &str) -> Value {
     let runner = app.runner(caller);
     let mut paths = fixed_paths();
     for workflow in app.workflows(&runner, caller) {
         paths.insert(format!("/v1/{}/runs", workflow.name()), begin(&workflow));
     }
+    let refusals = REFUSALS.map(|(status, about)| {
+        let refusal = response(about, reference("Error"));
+        (status.to_owned(), refusal)
+    });
     json!({
         "openapi": "3.1.0",
         "info": {"title": runner.app_name(), "version": env!("CARGO_PKG_VERSION")},
+        "servers": [{"url": if prefix.is_empty() { "/" } else { prefix }}],
         "paths": paths,
-        "components": {"schemas": schemas()},
+        "components": {"schemas": schemas(), "responses": Map::from_iter(refusals)},
     })
 }
 
@@ -36,49 +79,47 @@ pub(super) fn begin(workflow: &KnownWorkflow) -> Value {
             )
         })
         .collect();
+    let mut finished = response(STREAM, run);
+    finished["content"]["text/event-stream"] = json!({"schema": reference("Event")});
+    let either = json!({"anyOf": [reference("Run"), reference("Error")]});
+    let mut responses = json!({
+        "200": finished,
+        "202": response(
+            "The run continues or waits, or the store became unavailable after the start of the \
+             run.",
+            reference("Run"),
+        ),
+        "409": response(
+            "The run was cancelled; or the key belongs to a run that may start soon, and `error` \
+             asks to send the same request again after `Retry-After`.",
+            either.clone(),
+        ),
+        "502": response("The run has failed, and `error` is the error of the agent.", either),
+    });
+    add_refusals(&mut responses, &["400", "404", "408", "413", "422", "429"]);
+    let mut key = header(
+        "Idempotency-Key",
+        "1 to 255 characters. Repeated requests with the same key start only one run.",
+    );
+    key["schema"]["pattern"] = json!("^[!-~]([\\t -~]{0,253}[!-~])?$");
     json!({"post": {
         "x-questions": questions,
         "operationId": format!("run_{}", workflow.name()),
         "summary": format!("Starts a run of {}", workflow.name()),
         "description": workflow.description(),
         "parameters": [
-            query("user", "The user of the run; only an operator may name another user."),
-            query("session", "The session of the run; without one, the run gets its own session."),
+            id("user", "The user of the run; only an operator may name another user."),
+            id("session", "The session of the run; without one, the run gets its own session."),
             until(),
-            header(
-                "Idempotency-Key",
-                "1 to 255 characters. Repeated requests with the same key start only one run.",
-            ),
+            key,
             header("Prefer", "`respond-async`: the response does not wait for the end of the run."),
         ],
         "requestBody": {
-            "required": true,
+            // Without a body, all inputs have their defaults.
+            "required": form.inputs().iter().any(|input| input.is_required),
             "content": content("application/json", body_schema(workflow)),
         },
-        "responses": {
-            "200": {
-                "description": STREAM,
-                "content": {
-                    "application/json": {"schema": run},
-                    "text/event-stream": {"schema": reference("Event")},
-                },
-            },
-            "202": {
-                "description": "The run continues or waits, or the store became unavailable after \
-                                the start of the run.",
-                "content": content("application/json", reference("Run")),
-            },
-            "409": error(
-                "The key belongs to a run that may start soon: send the same request again after \
-                 `Retry-After`.",
-            ),
-            "422": error(
-                "The input is invalid, and `fields` lists the errors; or an earlier, different \
-                 request has used the key.",
-            ),
-            "503": error("No run was started: send the request again."),
-            "default": error("The run has failed, or was not started."),
-        },
+        "responses": responses,
     }})
 }
 
@@ -86,28 +127,10 @@ const STREAM: &str = "The run has finished. As a stream: the events of the run, 
     run. While the run waits, the stream stays open: `paused` has the run with its open waits, and \
     `answered` has an answered `wait` and, if known, the `user` who has answered.";
 
-/// Returns the parameter for the end of a stream.
-fn until() -> Value {
-    let mut until = query(
-        "until",
-        "With `pause`, a stream also ends when the run waits.",
-    );
-    until["schema"]["enum"] = json!(["end", "pause"]);
-    until
-}
-
 /// Returns the paths that do not depend on the workflows.
 fn fixed_paths() -> Map<String, Value> {
     let all = [
-        (
-            "/health",
-            json!({"get": get(
-                "health",
-                "Whether the server accepts runs",
-                json!([]),
-                json!({"type": "object"}),
-            )}),
-        ),
+        ("/health", health()),
         (
             "/v1/workflows",
             json!({"get": get(
@@ -115,6 +138,7 @@ fn fixed_paths() -> Map<String, Value> {
                 "The workflows",
                 json!([]),
                 page("workflows", "Workflow"),
+                &[],
             )}),
         ),
         ("/v1/runs", runs()),
@@ -128,6 +152,25 @@ fn fixed_paths() -> Map<String, Value> {
         .collect()
 }
 
+/// Anyone may ask for the health, so no function identifies the caller.
+fn health() -> Value {
+    let schema = json!({
+        "type": "object",
+        "required": ["status"],
+        "properties": {"status": {"enum": ["ok", "closing"]}},
+    });
+    json!({"get": {
+        "operationId": "health",
+        "summary": "Whether the server accepts runs",
+        "security": [],
+        "parameters": [],
+        "responses": {
+            "200": response("The server accepts runs.", schema.clone()),
+            "503": response("The server stops.", schema),
+        },
+    }})
+}
+
 /// Returns the parameters that select runs or waits.
 fn selection() -> [Value; 3] {
     [
@@ -139,70 +182,76 @@ fn selection() -> [Value; 3] {
 
 fn runs() -> Value {
     let [user, session, workflow] = selection();
+    let mut status = query("status", "Select the items with this status.");
+    status["schema"]["enum"] = json!(["any", "unfinished", "finished", "failed", "cancelled"]);
     let parameters = json!([
         user,
         session,
         workflow,
-        query("status", "any, unfinished, finished, failed or cancelled."),
+        status,
         query("after", "The `next` of the previous page."),
-        query(
-            "limit",
-            "The maximum number of items in a page, at most 100."
-        ),
+        limit("The maximum number of items in a page, at most 100."),
     ]);
-    json!({"get": get("runs", "Runs, newest first", parameters, page("runs", "Run"))})
+    let page = page("runs", "Run");
+    json!({"get": get("runs", "Runs, newest first", parameters, page, &["400", "404"])})
 }
+
+const UUID: &str = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
 
 fn run() -> Value {
     let run = path("run", "The id of the run.");
-    json!({
-        "get": get("run", "A run", json!([run]), reference("Run")),
-        "delete": get("cancel", "Cancels a run", json!([run]), reference("Run")),
-    })
+    let found = |id, summary| get(id, summary, json!([run]), reference("Run"), &["404"]);
+    json!({"get": found("run", "A run"), "delete": found("cancel", "Cancels a run")})
 }
 
 fn events() -> Value {
     let parameters = json!([
         path("run", "The id of the run."),
-        query("after", "The id of the last received event."),
-        query(
-            "limit",
-            "The maximum number of events in a list; by default all events."
-        ),
+        parameter("query", "after", CURSOR, event_id()),
+        limit("The maximum number of events in a list; by default all events."),
         until(),
-        header("Last-Event-ID", "The id of the last received event."),
+        parameter("header", "Last-Event-ID", CURSOR, event_id()),
     ]);
-    json!({"get": get(
+    let mut events = get(
         "events",
         "The events of a run: a list, or a stream with `Accept: text/event-stream`",
         parameters,
         page("events", "Event"),
-    )})
+        &["400", "404", "429"],
+    );
+    events["responses"]["200"]["content"]["text/event-stream"] =
+        json!({"schema": reference("Event")});
+    json!({"get": events})
+}
+
+const CURSOR: &str = "The id of the last received event; an empty id begins at the first event.";
+
+fn event_id() -> Value {
+    json!({"type": "string", "pattern": format!("^({UUID})?$")})
 }
 
 fn waiting() -> Value {
-    json!({"get": get("waiting", "The open waits", json!(selection()), page("waiting", "Wait"))})
+    let page = page("waiting", "Wait");
+    json!({"get": get("waiting", "The open waits", json!(selection()), page, &["400", "404"])})
 }
 
 fn answer() -> Value {
+    let of_other = json!({
+        "type": "object",
+        "required": ["run", "status"],
+        "properties": {"run": {"type": "string"}, "status": {"const": "running"}},
+    });
+    let mut responses = json!({"202": response(
+        "The run continues. Of a run that the caller may not see, only the id and the status.",
+        json!({"anyOf": [reference("Run"), of_other]}),
+    )});
+    add_refusals(&mut responses, &["400", "404", "408", "409", "413", "422"]);
     json!({"post": {
         "operationId": "answer",
         "summary": "Answers a wait; the body is the answer and must fit the schema of the wait",
         "parameters": [path("wait", "The id of the wait, which contains slashes.")],
         "requestBody": {"required": true, "content": content("application/json", json!({}))},
-        "responses": {
-            "202": {
-                "description": "The run continues.",
-                "content": content("application/json", reference("Run")),
-            },
-            "403": error(
-                "The caller is not among those that `by` of the wait allows; the message names \
-                 the role.",
-            ),
-            "default": error(
-                "The wait was answered before or has expired, or the answer does not fit.",
-            ),
-        },
+        "responses": responses,
     }})
 }
 
@@ -218,24 +267,31 @@ fn page(name: &str, items: &str) -> Value {
     })
 }
 
-fn get(id: &str, summary: &str, parameters: Value, schema: Value) -> Value {
+fn get(id: &str, summary: &str, parameters: Value, schema: Value, refusals: &[&str]) -> Value {
+    let mut responses = json!({"200": response(summary, schema)});
+    add_refusals(&mut responses, refusals);
     json!({
         "operationId": id,
         "summary": summary,
         "parameters": parameters,
-        "responses": {
-            "200": {"description": summary, "content": content("application/json", schema)},
-            "default": error("The item does not exist, or the caller may not see it."),
-        },
+        "responses": responses,
     })
+}
+
+/// Adds refusals of [`REFUSALS`] and those of all operations, unless a response has their status.
+fn add_refusals(responses: &mut Value, own: &[&str]) {
+    for status in own.iter().chain(&["401", "403", "503", "default"]) {
+        let reference = format!("#/components/responses/{status}");
+        responses[status] = json!({"$ref": reference});
+    }
 }
 
 fn content(kind: &str, schema: Value) -> Value {
     json!({kind: {"schema": schema}})
 }
 
-fn error(description: &str) -> Value {
-    json!({"description": description, "content": content("application/json", reference("Error"))})
+fn response(description: &str, schema: Value) -> Value {
+    json!({"description": description, "content": content("application/json", schema)})
 }
 
 fn reference(name: &str) -> Value {
@@ -243,21 +299,40 @@ fn reference(name: &str) -> Value {
 }
 
 fn query(name: &str, description: &str) -> Value {
-    json!({"in": "query", "name": name, "description": description, "schema": {"type": "string"}})
+    parameter("query", name, description, json!({"type": "string"}))
+}
+
+/// Returns the parameter for an id of the client's choice.
+fn id(name: &str, description: &str) -> Value {
+    let schema =
+        json!({"type": "string", "minLength": 1, "maxLength": 128, "pattern": "^[^\\u0000]*$"});
+    parameter("query", name, description, schema)
+}
+
+/// Returns the parameter for the end of a stream.
+fn until() -> Value {
+    let about = "With `pause`, a stream also ends when the run waits.";
+    parameter("query", "until", about, json!({"enum": ["end", "pause"]}))
+}
+
+fn limit(description: &str) -> Value {
+    let schema = json!({"type": "integer", "minimum": 1, "maximum": u32::MAX});
+    parameter("query", "limit", description, schema)
 }
 
 fn header(name: &str, description: &str) -> Value {
-    json!({"in": "header", "name": name, "description": description, "schema": {"type": "string"}})
+    let schema = json!({"type": "string", "pattern": "^[\\t -~]*$"});
+    parameter("header", name, description, schema)
 }
 
 fn path(name: &str, description: &str) -> Value {
-    json!({
-        "in": "path",
-        "required": true,
-        "name": name,
-        "description": description,
-        "schema": {"type": "string"},
-    })
+    let mut path = parameter("path", name, description, json!({"type": "string"}));
+    path["required"] = json!(true);
+    path
+}
+
+fn parameter(place: &str, name: &str, description: &str, schema: Value) -> Value {
+    json!({"in": place, "name": name, "description": description, "schema": schema})
 }
 
 /// Returns the types that all workflows share.

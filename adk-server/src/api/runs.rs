@@ -33,7 +33,9 @@ pub(super) async fn runs(
             );
         }
     };
-    let limit = query.limit.unwrap_or(PAGE).clamp(1, PAGE);
+    let limit = query
+        .limit
+        .map_or(PAGE, |most| PAGE.min(most.get() as usize));
     let after = query.after.as_deref().map(run_id).transpose()?;
     let mut filter = query.filter(&caller)?.limit(limit);
     (filter.state, filter.after) = (state, after);

@@ -17,6 +17,7 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::num::NonZeroU32;
 
 /// The result of a handler.
 pub type Answer = Result<Response, Refusal>;
@@ -37,7 +38,7 @@ pub struct RunQuery {
     pub(crate) status: Option<String>,
     workflow: Option<String>,
     pub(crate) after: Option<String>,
-    pub(crate) limit: Option<usize>,
+    pub(crate) limit: Option<NonZeroU32>,
     pub(crate) until: Option<StreamEnd>,
 }
 

@@ -18,6 +18,7 @@ mod foreign;
 mod keys;
 mod lists;
 mod mcp;
+mod openapi_document;
 mod page;
 mod pauses;
 mod protocols;

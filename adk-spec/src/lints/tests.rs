@@ -148,6 +148,9 @@ fn keys_of_steps() {
     let writes = |key| run(function("writer").writes(keys([key])));
     assert_eq!(lints(&spec([writes("note")])), ["key-unread writer"]);
     assert_eq!(lints(&spec([writes("user:note")])), [""; 0]);
+    // Another run, or the program, may read a key of the session.
+    const STATES: &[KeySpec<'static>] = &[KeySpec::new("note", "String")];
+    assert_eq!(lints(&spec([writes("note")]).states(STATES)), [""; 0]);
     assert_eq!(
         lints(&spec([writes("note")]).outputs(keys(["note"]))),
         [""; 0]
