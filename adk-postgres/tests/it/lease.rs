@@ -3,7 +3,7 @@
 
 use crate::support::Database;
 use adk_build::engine::{CallKind, ClaimCheck, ClaimId, Journal as _, RunRegistry as _, StepKey};
-use adk_build::model::Usage;
+use adk_build::model::UsageByAgent;
 use adk_build::session::{EventFilter, SessionKey, SessionStore};
 use adk_build::{Await, ErrorKind, Event, Flow, RunEnd, Runner, StoreErrorKind};
 use adk_postgres::{Options, PostgresStore};
@@ -168,7 +168,7 @@ async fn each_write_of_a_run_that_was_taken_is_refused() {
         .close(
             old,
             adk_build::engine::RunStatus::Finished,
-            Usage::default(),
+            UsageByAgent::default(),
         )
         .await;
     // The process does not drive the run any more, so its call of `close` does nothing.
