@@ -88,6 +88,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/worker.md",
         "docs/guide/serve.md",
         "docs/guide/sessions.md",
+        "docs/guide/elements.md",
         "docs/guide/cost.md",
         "docs/guide/mcp.md",
         "docs/guide/resilience.md",

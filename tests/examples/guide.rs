@@ -19,6 +19,11 @@ async fn programs_without_a_server_run_to_their_end() {
             "id: \"garden\" }: Some(String(\"(rehearsed answer of notes)\"))\n",
         ),
         (
+            "elements",
+            "counting/files: 6 of 6 elements, 1 skipped\ncounting/files:\ncounting/files: \
+             lines=[1,2,3,4,5]\ncounting/add: sum=15\n",
+        ),
+        (
             "resilience",
             "the longest answer is reserved before each call\n",
         ),

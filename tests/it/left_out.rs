@@ -105,6 +105,119 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     );
 }
 
+/// Fails for topics that begin with `b`, and counts its calls.
+#[agent(writes = note)]
+async fn look_up(topic: String) -> Result<String> {
+    LOOKED_UP.fetch_add(1, SeqCst);
+    if topic.starts_with('b') {
+        let error = adk::Error::new(ErrorKind::Timeout, format!("no answer for {topic}"));
+        return Err(error.with_help("ask later"));
+    }
+    Ok(format!("on {topic}"))
+}
+
+static LOOKED_UP: AtomicU32 = AtomicU32::new(0);
+
+#[agent(writes = count)]
+fn count(note: Vec<String>) -> usize {
+    note.len()
+}
+
+/// Versions of one workflow, whose `each` leaves out more or fewer failed elements.
+mod half {
+    use super::{adk, count, look_up, workflow};
+
+    workflow! {
+        /// Leaves out half of the topics.
+        pub Limited(topics: Vec<String>) -> count: usize {
+            each(on_error = skip(max = "50 %"), max_concurrency = 1) topic in topics < look_up >
+            await go: bool;
+            count
+        }
+    }
+}
+
+mod one {
+    use super::{adk, count, look_up, workflow};
+
+    workflow! {
+        /// Leaves out one topic.
+        pub Limited(topics: Vec<String>) -> count: usize {
+            each(on_error = skip(max = 1), max_concurrency = 1) topic in topics < look_up >
+            await go: bool;
+            count
+        }
+    }
+}
+
+fn topics(all: &[&str]) -> Vec<String> {
+    all.iter().map(|topic| (*topic).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn an_each_fails_as_soon_as_too_many_elements_fail_and_a_higher_limit_continues_it() {
+    let runner: Runner = Runner::builder()
+        .store(adk::InMemoryStore::new())
+        .build()
+        .unwrap();
+    let before = LOOKED_UP.load(SeqCst);
+    let id = adk::RunId::new();
+    let given = topics(&["a", "b1", "c", "b2", "d"]);
+    let workflow = one::Limited::default();
+    let failed = runner.run(&workflow, given).run_id(id).await.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "agent `each_1` (at limited/each_1): 2 of 5 elements have failed, and `on_error = skip(max \
+         = 1)` leaves out at most 1; the first is `limited/each_1[1]/look_up`: no answer for b1; \
+         help: ask later; or raise `max`"
+    );
+    assert_eq!(failed.kind(), ErrorKind::Timeout);
+    let cause = std::error::Error::source(&failed).unwrap().to_string();
+    let first = "agent `look_up` (at limited/each_1[1]/look_up): no answer for b1; help: ask later";
+    assert_eq!(cause, first);
+    assert_eq!(LOOKED_UP.load(SeqCst) - before, 4, "`d` does not begin");
+
+    // The same version decides the same again. Only the element over the limit is repeated.
+    let again = runner.resume(&workflow, id).await.unwrap_err();
+    assert_eq!(again.to_string(), failed.to_string());
+    assert_eq!(LOOKED_UP.load(SeqCst) - before, 5);
+
+    let paused = runner.resume(&half::Limited::default(), id).await;
+    assert_eq!(paused.unwrap_err().kind(), ErrorKind::Paused);
+    assert_eq!(LOOKED_UP.load(SeqCst) - before, 7, "`b2` and `d`");
+    // The block has ended, so a lower limit does not change it.
+    let waiting = runner.waiting().await.unwrap().remove(0);
+    runner.answer(&waiting.id, true).await.unwrap();
+    let outcome = runner.resume(&workflow, id).await.unwrap();
+    assert_eq!(outcome.output, 3);
+    let said: Vec<_> = outcome.session().events().filter_map(skip_report).collect();
+    assert_eq!(said[0].1["failed"].as_array().unwrap().len(), 2, "{said:?}");
+}
+
+#[tokio::test]
+async fn a_percentage_is_of_the_elements_and_rounded_down() {
+    let runner: Runner = Runner::builder().build().unwrap();
+    for (given, fails) in [
+        (&["b1"][..], true),
+        (&["a", "b1"], false),
+        (&["b1", "b2", "c"], true),
+        (&["b1", "b2", "c", "d"], false),
+        (&["b1", "b2", "b3", "d", "e"], true),
+        (&[], false),
+    ] {
+        let ended = runner.run(&half::Limited::default(), topics(given)).await;
+        let is_paused = ended.unwrap_err().kind() == ErrorKind::Paused;
+        assert_eq!(is_paused, !fails, "{given:?}");
+    }
+}
+
+#[test]
+fn the_description_shows_the_limit() {
+    let tree = half::Limited::SPEC.to_string();
+    let head = r#"each(max_concurrency = 1, on_error = skip(max = "50 %")) topic in topics"#;
+    assert!(tree.contains(head), "{tree}");
+}
+
 #[test]
 fn the_description_shows_on_error() {
     let tree = Careful::SPEC.to_string();

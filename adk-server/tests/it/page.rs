@@ -87,6 +87,56 @@ async fn a_late_follower_sees_the_open_steps() {
     served.stop().await.unwrap();
 }
 
+/// Ends for one topic, and hangs for the others.
+#[adk::agent(writes = note)]
+async fn notes(topic: String) -> String {
+    if topic != "a" {
+        std::future::pending::<()>().await;
+    }
+    topic
+}
+
+adk::workflow! {
+    /// Notes topics.
+    pub Noting(topics: Vec<String>) -> note: Vec<String> {
+        each topic in topics < notes >
+    }
+}
+
+#[tokio::test]
+async fn a_late_follower_sees_the_progress_of_an_each() {
+    let runner = adk::Runner::builder().build().unwrap();
+    let served = Served::new(&runner, |server| server.workflow(Noting::default())).await;
+    let request = served
+        .post("/v1/noting/runs", &json!({"topics": ["x", "a", "y"]}))
+        .header("prefer", "respond-async");
+    let (_, run) = send(request).await;
+    let path = format!("/v1/runs/{}", run["run"].as_str().unwrap());
+    let progress = r#""ended":1,"kind":"each","phase":"progress","skipped":0,"total":3"#;
+    // The second stream begins after the progress, which it gets nevertheless.
+    for _ in 0..2 {
+        let stream = served
+            .get(&format!("{path}/events"))
+            .header("accept", "text/event-stream");
+        let mut stream = stream.send().await.unwrap().bytes_stream();
+        let mut text = String::new();
+        while !text.contains(progress) {
+            let more = tokio::time::timeout(Duration::from_secs(20), stream.next());
+            let more = more.await.unwrap_or_else(|_| panic!("{text}"));
+            text.push_str(&String::from_utf8_lossy(&more.unwrap().unwrap()));
+        }
+    }
+    let (_, seen) = send(served.get(&path)).await;
+    let open = |path: &str| {
+        let steps = seen["steps"].as_array().unwrap().iter();
+        steps.filter(|step| step["path"] == path).count()
+    };
+    assert_eq!(open("noting/each_1"), 1, "{seen}");
+    let (_, cancelled) = send(served.delete(&path)).await;
+    assert_eq!(cancelled["status"], "cancelled");
+    served.stop().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_stored_failure_has_its_path_and_its_remedy() {
     let served = Served::in_memory().await;

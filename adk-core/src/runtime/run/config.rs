@@ -40,8 +40,8 @@ pub struct RunConfig {
     /// Whether replies of models arrive in pieces, as partial events, before the whole reply.
     /// Default `false`.
     pub streaming: bool,
-    /// Whether the stream has events for the start and end of agents and blocks, see
-    /// [`Lifecycle`](crate::Lifecycle). Default `false`.
+    /// Whether the stream has events for the start and end of agents and blocks, and for the
+    /// progress of an `each`, see [`Lifecycle`](crate::Lifecycle). Default `false`.
     pub lifecycle_events: bool,
     /// Whether spans hold contents: prompts, answers, arguments and results of tools, and texts of
     /// errors. Default `false`: spans hold names of agents, models and tools, counts, and kinds of
@@ -197,7 +197,8 @@ impl RunConfig {
         max_tool_result(bytes: u32) = Some(bytes);
         /// Sets whether replies of models arrive in pieces first.
         streaming(yes: bool) = yes;
-        /// Sets whether the stream has events for the start and end of agents and blocks.
+        /// Sets whether the stream has events for the start and end of agents and blocks, and for
+        /// the progress of an `each`.
         ///
         /// ```
         /// # use adk_core as adk;
