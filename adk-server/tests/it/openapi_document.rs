@@ -10,6 +10,7 @@ use reqwest::{RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// The tone of a headline.
@@ -97,28 +98,47 @@ fn ann(request: RequestBuilder) -> RequestBuilder {
     request.bearer_auth("ann")
 }
 
-/// Starts a run of each status. Returns their ids, and the ids of the open waits.
+/// Starts runs of each status: the first waits for the staff, the second for its user. Returns
+/// their ids, and the ids of the open waits.
 async fn seed(served: &Served) -> (Vec<Value>, Vec<Value>) {
     let topic = json!({"topic": "cats"});
     let mut runs = Vec::new();
-    for name in ["heading", "proofing", "failing", "hanging", "hanging"] {
+    for name in [
+        "proofing", "proofing", "hanging", "hanging", "heading", "failing",
+    ] {
         let request = served.post(&format!("/v1/{name}/runs"), &topic);
-        let request = match name {
-            "hanging" => request.header("prefer", "respond-async"),
-            _ => request,
-        };
+        let request = request.header("prefer", "respond-async");
         let (_, run) = send(ann(request)).await;
         runs.push(run["run"].clone());
     }
-    let cancelled = format!("/v1/runs/{}", runs[4].as_str().unwrap());
+    let cancelled = format!("/v1/runs/{}", runs[2].as_str().unwrap());
     send(ann(served.delete(&cancelled))).await;
-    let (_, all) = send(ann(served.get("/v1/waiting"))).await;
-    let waits = all["waiting"].as_array().unwrap();
-    (runs, waits.iter().map(|wait| wait["id"].clone()).collect())
+    let path = format!("/v1/runs/{}", runs[0].as_str().unwrap());
+    let wait = wait_of(served, &path, "right").await;
+    let answer = served.post(&format!("/v1/waiting/{wait}"), &json!(true));
+    send(ann(answer)).await;
+    let staff = wait_of(served, &path, "printed").await;
+    let path = format!("/v1/runs/{}", runs[1].as_str().unwrap());
+    let own = wait_of(served, &path, "right").await;
+    (runs, vec![json!(staff), json!(own)])
 }
 
-/// Adds to a document what only this test knows: the scheme of the tokens, and ids of runs and
-/// waits. Removes `default` from the responses, so that each other status is a finding, and the
+/// Waits until a run asks this question. Returns the id of the wait.
+async fn wait_of(served: &Served, path: &str, question: &str) -> String {
+    for _ in 0..2000 {
+        let (_, run) = send(ann(served.get(path))).await;
+        let open = run["waiting"].as_array().into_iter().flatten();
+        let mut ids = open.filter_map(|wait| wait["id"].as_str());
+        if let Some(id) = ids.find(|id| id.contains(question)) {
+            return id.to_owned();
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("{path} does not ask `{question}`");
+}
+
+/// Adds to a document what only this test knows: the scheme of the tokens, ids of runs and waits,
+/// and an answer to the second wait. Removes `default` from the responses, so that each other status is a finding, and the
 /// request keys of all workflows except one, because schemathesis repeats them with other bodies.
 fn with_knowledge(document: &mut Value, runs: &[Value], waits: &[Value]) {
     document["components"]["securitySchemes"] =
@@ -126,6 +146,9 @@ fn with_knowledge(document: &mut Value, runs: &[Value], waits: &[Value]) {
     document["security"] = json!([{"token": []}]);
     for (path, item) in document["paths"].as_object_mut().unwrap() {
         for operation in item.as_object_mut().unwrap().values_mut() {
+            if path.as_str() == "/v1/waiting/{wait}" {
+                operation["requestBody"]["content"]["application/json"]["example"] = json!(true);
+            }
             let responses = operation["responses"].as_object_mut().unwrap();
             responses.shift_remove("default");
             let parameters = operation["parameters"].as_array_mut().unwrap();
