@@ -37,7 +37,9 @@ pub(crate) async fn measure<F: Future>(
         let usage = run.progress.end_part(enclosing);
         let after = run.counts(meter.as_deref());
         let mut spent = lock(&spent);
-        spent.usage += &usage;
+        if let Some(usage) = usage {
+            spent.usage += &*usage;
+        }
         spent.calls = spent.calls.saturating_add(after.0.saturating_sub(before.0));
         spent.rounds = spent
             .rounds

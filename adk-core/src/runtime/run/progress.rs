@@ -15,12 +15,19 @@ use std::sync::{Arc, Mutex};
 /// The future report of a remote branch.
 type PendingReport = BoxFuture<'static, Result<BranchReport>>;
 
-/// The usage of a run so far, all with the names of agents.
+/// The usage of a run so far, all with the names of agents. Boxed, so that a run that waits for its
+/// first reply is small.
 #[derive(Default)]
 struct CountedUsage {
-    all: UsageByAgent,
-    /// The usage of the part of the run that is being polled, if that part is measured.
-    part: Option<UsageByAgent>,
+    all: Option<Box<UsageByAgent>>,
+    part: MeasuredPart,
+}
+
+/// The usage of the part of the run that is being polled, if that part is measured.
+#[derive(Default)]
+pub(super) struct MeasuredPart {
+    is_measured: bool,
+    usage: Option<Box<UsageByAgent>>,
 }
 
 /// What a run has done, and what it has yet to write.
@@ -44,33 +51,45 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn usage(&self) -> Usage {
-        lock(&self.usage).all.total()
+        let usage = lock(&self.usage);
+        usage
+            .all
+            .as_ref()
+            .map(|all| all.total())
+            .unwrap_or_default()
     }
 
     pub(crate) fn usage_by_agent(&self) -> UsageByAgent {
-        lock(&self.usage).all.clone()
+        let usage = lock(&self.usage);
+        usage.all.as_deref().cloned().unwrap_or_default()
     }
 
     pub(super) fn add_usage(&self, add: &dyn Fn(&mut UsageByAgent)) {
         let mut usage = lock(&self.usage);
-        add(&mut usage.all);
-        usage.part.iter_mut().for_each(add);
+        add(usage.all.get_or_insert_default());
+        if usage.part.is_measured {
+            add(usage.part.usage.get_or_insert_default());
+        }
     }
 
-    /// Begins to measure a part of the run. Returns the measured usage of the enclosing part.
-    pub(super) fn begin_part(&self) -> Option<UsageByAgent> {
-        lock(&self.usage).part.replace(UsageByAgent::default())
+    /// Begins to measure a part of the run. Returns the enclosing part.
+    pub(super) fn begin_part(&self) -> MeasuredPart {
+        let part = MeasuredPart {
+            is_measured: true,
+            usage: None,
+        };
+        std::mem::replace(&mut lock(&self.usage).part, part)
     }
 
     /// Returns the usage since [`begin_part`](Self::begin_part), and continues to measure the
     /// enclosing part, of which this one is a part.
-    pub(super) fn end_part(&self, enclosing: Option<UsageByAgent>) -> UsageByAgent {
-        let mut usage = lock(&self.usage);
-        let part = std::mem::replace(&mut usage.part, enclosing).unwrap_or_default();
-        if let Some(enclosing) = &mut usage.part {
-            *enclosing += &part;
+    pub(super) fn end_part(&self, enclosing: MeasuredPart) -> Option<Box<UsageByAgent>> {
+        let usage = &mut lock(&self.usage).part;
+        let part = std::mem::replace(usage, enclosing).usage?;
+        if usage.is_measured {
+            *usage.usage.get_or_insert_default().as_mut() += &*part;
         }
-        part
+        Some(part)
     }
 
     pub(crate) fn end_loop(&self, end: LoopEnd) {
