@@ -105,10 +105,10 @@ async fn failed_elements_are_skipped_also_in_a_resumed_run() {
     );
 }
 
-/// Fails for topics that begin with `b`, and counts its calls.
+/// Fails for topics that begin with `b`, and counts its calls for long lists.
 #[agent(writes = note)]
-async fn look_up(topic: String) -> Result<String> {
-    LOOKED_UP.fetch_add(1, SeqCst);
+async fn look_up(topic: String, topics: Vec<String>) -> Result<String> {
+    LOOKED_UP.fetch_add(u32::from(topics.len() > LONG), SeqCst);
     if topic.starts_with('b') {
         let error = adk::Error::new(ErrorKind::Timeout, format!("no answer for {topic}"));
         return Err(error.with_help("ask later"));
@@ -117,6 +117,7 @@ async fn look_up(topic: String) -> Result<String> {
 }
 
 static LOOKED_UP: AtomicU32 = AtomicU32::new(0);
+const LONG: usize = 5;
 
 #[agent(writes = count)]
 fn count(note: Vec<String>) -> usize {
@@ -125,7 +126,8 @@ fn count(note: Vec<String>) -> usize {
 
 /// Versions of one workflow, whose `each` leaves out more or fewer failed elements.
 mod half {
-    use super::{adk, count, look_up, workflow};
+    use super::{count, look_up};
+    use adk::prelude::*;
 
     workflow! {
         /// Leaves out half of the topics.
@@ -138,7 +140,8 @@ mod half {
 }
 
 mod one {
-    use super::{adk, count, look_up, workflow};
+    use super::{count, look_up};
+    use adk::prelude::*;
 
     workflow! {
         /// Leaves out one topic.
@@ -162,12 +165,12 @@ async fn an_each_fails_as_soon_as_too_many_elements_fail_and_a_higher_limit_cont
         .unwrap();
     let before = LOOKED_UP.load(SeqCst);
     let id = adk::RunId::new();
-    let given = topics(&["a", "b1", "c", "b2", "d"]);
+    let given = topics(&["a", "b1", "c", "b2", "d", "e"]);
     let workflow = one::Limited::default();
     let failed = runner.run(&workflow, given).run_id(id).await.unwrap_err();
     assert_eq!(
         failed.to_string(),
-        "agent `each_1` (at limited/each_1): 2 of 5 elements have failed, and `on_error = skip(max \
+        "agent `each_1` (at limited/each_1): 2 of 6 elements have failed, and `on_error = skip(max \
          = 1)` leaves out at most 1; the first is `limited/each_1[1]/look_up`: no answer for b1; \
          help: ask later; or raise `max`"
     );
@@ -175,7 +178,11 @@ async fn an_each_fails_as_soon_as_too_many_elements_fail_and_a_higher_limit_cont
     let cause = std::error::Error::source(&failed).unwrap().to_string();
     let first = "agent `look_up` (at limited/each_1[1]/look_up): no answer for b1; help: ask later";
     assert_eq!(cause, first);
-    assert_eq!(LOOKED_UP.load(SeqCst) - before, 4, "`d` does not begin");
+    assert_eq!(
+        LOOKED_UP.load(SeqCst) - before,
+        4,
+        "`d` and `e` do not begin"
+    );
 
     // The same version decides the same again. Only the element over the limit is repeated.
     let again = runner.resume(&workflow, id).await.unwrap_err();
@@ -184,12 +191,12 @@ async fn an_each_fails_as_soon_as_too_many_elements_fail_and_a_higher_limit_cont
 
     let paused = runner.resume(&half::Limited::default(), id).await;
     assert_eq!(paused.unwrap_err().kind(), ErrorKind::Paused);
-    assert_eq!(LOOKED_UP.load(SeqCst) - before, 7, "`b2` and `d`");
+    assert_eq!(LOOKED_UP.load(SeqCst) - before, 8, "`b2`, `d` and `e`");
     // The block has ended, so a lower limit does not change it.
     let waiting = runner.waiting().await.unwrap().remove(0);
     runner.answer(&waiting.id, true).await.unwrap();
     let outcome = runner.resume(&workflow, id).await.unwrap();
-    assert_eq!(outcome.output, 3);
+    assert_eq!(outcome.output, 4);
     let said: Vec<_> = outcome.session().events().filter_map(skip_report).collect();
     assert_eq!(said[0].1["failed"].as_array().unwrap().len(), 2, "{said:?}");
 }
