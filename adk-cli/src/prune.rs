@@ -11,7 +11,7 @@ use std::time::Duration;
 
 #[derive(Args)]
 pub struct Prune {
-    /// The minimum time since the end of a run or the last event of a session, such as `30d` or `12h`
+    /// The minimum time since the end of a run or the last write of a session, such as `30d`
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     older_than: Duration,
     /// Also delete sessions without unfinished runs, with their events, runs and artifacts

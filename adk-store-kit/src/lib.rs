@@ -42,7 +42,7 @@
 //!
 //! Some promises need a way to look at the data or to damage it, which only the author has:
 //! [`sessions::unreadable_rows_are_reported`], [`tenants::resumes_abandoned_runs`] and
-//! [`people::earlier_format`] take it as an argument. [`measure`] has benchmarks for all stores.
+//! [`upgrades::earlier_format`] take it as an argument. [`measure`] has benchmarks for all stores.
 #![allow(
     clippy::unwrap_used,
     missing_debug_implementations,
@@ -74,6 +74,7 @@ pub mod sessions;
 pub mod tenants;
 pub mod trees;
 pub mod updates;
+pub mod upgrades;
 pub mod values;
 pub mod victim;
 

@@ -103,9 +103,9 @@ fn statuses(state: RunState) -> &'static [&'static str] {
     }
 }
 
-/// Appends the condition of a filter, apart from the state of the runs, with the app and the user of
-/// the runs. `table` is the table that has the index by app, user and session: `r` for runs, or `w`
-/// for waits.
+/// Appends the condition of a filter, apart from the state of the runs, with their app and user.
+/// `table` is the table that has the index by app, user and session: `r` for runs, or `w` for
+/// waits.
 pub(crate) fn push_filter<'a>(
     query: &mut Query<'a>,
     table: &str,

@@ -20,8 +20,8 @@ pub struct Dialect {
     pub is_alive: &'static str,
     /// Whether the planner searches the tables of a `CROSS JOIN` in their order.
     pub keeps_join_order: bool,
-    /// Whether a member of a `UNION ALL` needs an order and a limit of its own, so that the database
-    /// does not read all its rows.
+    /// Whether a member of a `UNION ALL` needs an order and a limit of its own, so that the
+    /// database does not read all its rows.
     pub limits_members: bool,
     /// Whether the store repeats a transaction whose commit got no answer.
     pub repeats_commits: bool,

@@ -1,5 +1,6 @@
--- Upgrades version 6 to version 7: adds indexes by the user, the status and the tenant of a run, and
--- by who may answer a wait. `answered_by` is the JSON of `by` of a wait, at most 200 characters.
+-- Upgrades version 6 to version 7: adds indexes by the user, the status and the tenant of a run,
+-- and by who may answer a wait. `answered_by` is the JSON of `by` of a wait, at most 200
+-- characters.
 ALTER TABLE adkw_runs ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE adkw_waits ADD COLUMN user_id TEXT NOT NULL DEFAULT '', ADD COLUMN answered_by TEXT;
 UPDATE adkw_runs r SET user_id = s.user_id FROM adkw_sessions s WHERE s.number = r.session;
@@ -18,7 +19,8 @@ CREATE INDEX adkw_waits_answered_by ON adkw_waits (app, answered_by)
     WHERE answer IS NULL AND answered_by IS NOT NULL;
 -- Processes of version 6 may still write: they do not know the columns.
 CREATE FUNCTION adkw_runs_of_6() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    NEW.user_id := coalesce((SELECT s.user_id FROM adkw_sessions s WHERE s.number = NEW.session), '');
+    NEW.user_id := coalesce(
+        (SELECT s.user_id FROM adkw_sessions s WHERE s.number = NEW.session), '');
     RETURN NEW; END $$;
 CREATE FUNCTION adkw_waits_of_6() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     NEW.user_id := coalesce((SELECT r.user_id FROM adkw_runs r WHERE r.id = NEW.run), '');

@@ -3,7 +3,7 @@
 use crate::support::Database;
 use adk_build::engine::{Answerer, RunFilter, RunRegistry as _, WaitRegistry as _};
 use adk_store_kit::place::runner;
-use adk_store_kit::{Place, keys, people, tenants};
+use adk_store_kit::{Place, keys, people, tenants, upgrades};
 
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
@@ -17,7 +17,7 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn a_process_of_format_6_may_still_write() {
     let database = Database::new().await;
-    people::earlier_process(&database, async |sql| database.execute(sql).await).await;
+    upgrades::earlier_process(&database, async |sql| database.execute(sql).await).await;
 }
 
 /// Turns a current database into format 6, without indexes by user, status and `by`.
@@ -78,7 +78,7 @@ async fn databases_of_earlier_formats_are_upgraded() {
     let all = [FORMAT_6, FORMAT_5, FORMAT_4, FORMAT_3, FORMAT_2, FORMAT_1];
     for to in (1..=all.len()).map(|steps| all[..steps].concat()) {
         let database = Database::new().await;
-        people::upgraded_lists(&database, async || database.execute(&to).await).await;
+        upgrades::upgraded_lists(&database, async || database.execute(&to).await).await;
     }
     // The first four changes keep all columns that the runs of this test need, so the test begins
     // with five changes.
@@ -86,14 +86,14 @@ async fn databases_of_earlier_formats_are_upgraded() {
         for is_answered in [false, true] {
             let database = Database::new().await;
             let earlier = async || database.execute(&to).await;
-            people::earlier_format(&database, is_answered, earlier).await;
+            upgrades::earlier_format(&database, is_answered, earlier).await;
             keys::only_the_expected_binding_is_replaced(&database).await;
         }
     }
 }
 
-/// The queries for an answer, for a watch and for pages use indexes. The server counts the rows that
-/// it reads.
+/// The queries for an answer, for a watch and for pages use indexes. The server counts the rows
+/// that it reads.
 #[tokio::test]
 #[ignore = "needs Postgres: tests/peers/run-postgres.sh"]
 async fn queries_use_indexes() {

@@ -2,8 +2,8 @@
 
 use crate::support::Folder;
 use adk_build::RunEnd;
-use adk_store_kit::people::{self, pause, process, two};
-use adk_store_kit::{keys, tenants};
+use adk_store_kit::people::{pause, process, two};
+use adk_store_kit::{keys, tenants, upgrades};
 
 #[tokio::test]
 async fn a_resume_that_is_dropped_leaves_no_driver() {
@@ -49,7 +49,7 @@ async fn runs_of_a_dead_process_continue_for_tenants() {
 async fn a_process_of_format_9_may_still_write() {
     let folder = Folder::new();
     let file = || rusqlite::Connection::open(folder.file()).unwrap();
-    people::earlier_process(&folder, async |sql| file().execute_batch(sql).unwrap()).await;
+    upgrades::earlier_process(&folder, async |sql| file().execute_batch(sql).unwrap()).await;
 }
 
 /// Turns a current file into format 9, without indexes by user, status and `by`.
@@ -118,7 +118,7 @@ async fn files_of_earlier_formats_are_upgraded() {
     for to in (1..=all.len()).map(|steps| all[..steps].concat()) {
         let folder = Folder::new();
         let file = || rusqlite::Connection::open(folder.file()).unwrap();
-        people::upgraded_lists(&folder, async || file().execute_batch(&to).unwrap()).await;
+        upgrades::upgraded_lists(&folder, async || file().execute_batch(&to).unwrap()).await;
     }
     // The first four changes keep all columns that the runs of this test need, so the test begins
     // with five changes.
@@ -131,7 +131,7 @@ async fn files_of_earlier_formats_are_upgraded() {
                     .execute_batch(&to)
                     .unwrap();
             };
-            people::earlier_format(&folder, is_answered, earlier).await;
+            upgrades::earlier_format(&folder, is_answered, earlier).await;
             keys::only_the_expected_binding_is_replaced(&folder).await;
             let file = rusqlite::Connection::open(folder.file()).unwrap();
             let sql = "SELECT value FROM adkw_meta WHERE key = 'version'";

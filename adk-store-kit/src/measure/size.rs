@@ -88,6 +88,7 @@ pub async fn measure(name: &str, store: &OpenStore, size: Size, foreign: impl As
     let key = SessionKey::new("app", "long", "long");
     reads(name, store, &key, size, foreign).await;
     lists(name, store, &key).await;
+    lists_of_waits(name, store).await;
     let runner = store.knows("app", cut(true));
     let waiting = runner
         .waiting_of(&RunFilter::unfinished().limit(9))
@@ -297,6 +298,14 @@ async fn lists(name: &str, store: &OpenStore, key: &SessionKey) {
         .await;
         assert_eq!(runs.len(), many, "{what}");
     }
+    let ready = RunFilter::ready().oldest_first().limit(20);
+    let found = timed(name, "ready runs of tenants", async || {
+        registry.runs_of_tenants("app", &ready).await.unwrap()
+    });
+    assert_eq!(found.await.len(), 20);
+}
+
+async fn lists_of_waits(name: &str, store: &OpenStore) {
     let waits = store.waits();
     for (what, filter, many) in [
         ("20 waits", RunFilter::unfinished().limit(20), 20),
@@ -326,11 +335,6 @@ async fn lists(name: &str, store: &OpenStore, key: &SessionKey) {
         waits.due("app", u64::MAX, 256).await.unwrap()
     })
     .await;
-    let ready = RunFilter::ready().oldest_first().limit(20);
-    let found = timed(name, "ready runs of tenants", async || {
-        registry.runs_of_tenants("app", &ready).await.unwrap()
-    });
-    assert_eq!(found.await.len(), 20);
     timed(name, "deadlines of tenants", async || {
         waits.due_of_tenants("app", u64::MAX, 256).await.unwrap()
     })
