@@ -80,10 +80,10 @@ impl State<'_> {
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
-        if let Err(error) = self.writer.check(&key, &value) {
-            return Err(self.refuse(error));
+        match self.writer.check(&key, &value) {
+            Ok(own) => self.put(key, own.unwrap_or(value)),
+            Err(error) => return Err(self.refuse(error)),
         }
-        self.put(key, value);
         Ok(())
     }
 

@@ -35,10 +35,21 @@ impl Reply {
         call_ids: &mut HashSet<String>,
         cx: &Context,
     ) -> Self {
+        for part in &mut response.content.parts {
+            if let Part::FunctionCall(call) = part
+                && call.malformed.is_some()
+            {
+                read_arguments(Arc::make_mut(call));
+            }
+        }
         if tools.has_answer_tool()
             && let Some(output) = &tools.agent().output
         {
-            respond::settle(output, &mut response.content);
+            respond::settle(
+                output,
+                tools.agent().answers_closed(),
+                &mut response.content,
+            );
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = event_with_calls(response, value, turn, call_ids, cx);
@@ -80,9 +91,6 @@ fn event_with_calls(
                     format!("{OWN_ID}{:x}-{}-{turn}.", cx.run_id().as_u128(), cx.path())
                 });
                 Arc::make_mut(call).id = [place, &*calls.len().to_string()].concat();
-            }
-            if call.malformed.is_some() {
-                read_arguments(Arc::make_mut(call));
             }
             calls.push(call.clone());
         }

@@ -30,11 +30,13 @@ impl Context {
 
     /// Begins an emit. The usual emit then waits only for the consumer.
     #[inline]
-    fn start(&mut self, event: Arc<Event>) -> Emit<'_> {
-        if let Some(announced) = self.event_rules()
-            && let Err(error) = announced.check_event(&event, &self.frame.path)
-        {
-            return Emit::Ready(Some(Err(error)));
+    fn start(&mut self, mut event: Arc<Event>) -> Emit<'_> {
+        if let Some(announced) = self.event_rules() {
+            match announced.check_event(&event, &self.frame.path) {
+                Ok(own) if own.is_empty() => {}
+                Ok(own) => Arc::make_mut(&mut event).actions.state_delta.extend(own),
+                Err(error) => return Emit::Ready(Some(Err(error))),
+            }
         }
         let waits = !event.partial && self.run.is_unsettled();
         if waits || self.cut.is_some() || !self.run.services.plugins.is_empty() {
@@ -208,8 +210,11 @@ impl Context {
         origin.scope.take_if(|_| is_stored_keys);
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
-            let event = work.await?;
-            rules.map_or(Ok(()), |rules| rules.check_event(&event, &origin.path))?;
+            let mut event = work.await?;
+            if let Some(rules) = rules {
+                let own = rules.check_event(&event, &origin.path)?;
+                event.actions.state_delta.extend(own);
+            }
             origin.draft(event, pending)
         };
         let id = self.commit(Body::Call(Box::pin(work))).await?;
