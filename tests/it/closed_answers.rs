@@ -115,6 +115,19 @@ mod flows {
     }
 
     workflow! {
+        /// Waits after a closed answer.
+        pub Waits() -> word: String {
+            agent rater -> rating: Rating { instruction: "Rate." }
+            agent teller -> told: Rating { instruction: "Rate.", tools: [lookup], max_turns: 4 }
+            agent near -> word: String { instruction: "Say {rating} {told} {fine}." }
+            rater; teller;
+            /// Is it fine?
+            await fine: bool;
+            near
+        }
+    }
+
+    workflow! {
         /// Keys that tools write.
         pub Notes() -> word: String {
             agent writer { instruction: "Note.", tools: [note, raw_note], max_turns: 2 }
@@ -343,5 +356,79 @@ async fn nothing_but_the_value_of_a_closed_key_of_a_tool_remains() {
             assert_eq!(*session.get(key).unwrap(), value, "seed {seed}, {key}");
         }
         check_requests(&model, seed);
+    }
+}
+
+/// Records the events of closed answers as earlier versions did: with the thoughts in them.
+struct Earlier;
+
+impl Plugin for Earlier {
+    fn name(&self) -> &str {
+        "earlier"
+    }
+
+    async fn on_event(&self, _: &mut CallbackContext, event: &Event) -> Result<Option<Event>> {
+        let mut event = event.clone();
+        let is_call =
+            |part: &Part| matches!(part, Part::FunctionCall(call) if call.name != "lookup");
+        if let Some(content) = &mut event.content
+            && (&*event.author == "rater" || content.parts.iter().any(is_call))
+        {
+            content.parts.insert(0, thought());
+        }
+        Ok(Some(event))
+    }
+}
+
+fn thought() -> Part {
+    Reply::new().thought("hm").content().parts[0].clone()
+}
+
+#[tokio::test]
+async fn a_run_that_an_earlier_version_began_is_resumed() {
+    let random = &mut Random::new(1);
+    for is_earlier in [false, true] {
+        let value = rating(random);
+        let model = ScriptedModel::new().on("rater");
+        let model = model.reply(Reply::new().thought("hm").json(&value));
+        let model = model.on("teller").call("lookup", json!({}));
+        let answer = Reply::new().thought("hm").call("set_model_response", value);
+        let model = model.reply(answer).on("near").text("ok");
+        let journal = adk::engine::MemoryJournal::new();
+        let store: Arc<dyn adk::session::SessionStore> =
+            Arc::new(adk::session::MemoryStore::default());
+        let builder = || {
+            let builder = Runner::builder()
+                .model(model.clone())
+                .engine(journal.clone());
+            builder
+                .session_store(store.clone())
+                .workflow(flows::Waits::default())
+        };
+        let first = if is_earlier {
+            builder().plugin(Earlier)
+        } else {
+            builder()
+        };
+        let waits = flows::Waits::default();
+        let first = first.build().unwrap();
+        let mut stream = first.run(&waits, ()).message("go").stream();
+        let mut thoughts = 0;
+        while let Some(event) = stream.next().await {
+            let content = event.unwrap().content.clone().unwrap_or_default();
+            thoughts += content
+                .parts
+                .iter()
+                .filter(|part| **part == thought())
+                .count();
+        }
+        assert_eq!(thoughts, if is_earlier { 2 } else { 0 });
+        let adk::RunEnd::Paused(open) = stream.end() else {
+            panic!("the run does not wait")
+        };
+        let next = builder().build().unwrap();
+        next.answer(&open[0].id, true).await.unwrap();
+        let outcome = next.resume(&waits, open[0].run_id).await.unwrap();
+        assert_eq!(outcome.output, "ok");
     }
 }

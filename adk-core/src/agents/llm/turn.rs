@@ -212,7 +212,7 @@ impl<'a> LlmTurn<'a> {
             match value {
                 Ok(value) => {
                     if agent.answers_closed() {
-                        answer::keep_only(value.as_ref(), &mut response.content);
+                        answer::keep_only(value.as_ref(), &mut response.content, cx);
                     }
                     return Ok((response, value));
                 }

@@ -81,7 +81,12 @@ impl State<'_> {
         let key = key.into();
         let value = encode(&key, value)?;
         match self.writer.check(&key, &value) {
-            Ok(own) => self.put(key, own.unwrap_or(value)),
+            Ok(None) => self.put(key, value),
+            Ok(Some(own)) => {
+                let stored = stored_key(self.scope, &key);
+                let is_recorded = self.run.has_recorded(self.writer.path, &stored, &value);
+                self.put(key, if is_recorded { value } else { own });
+            }
             Err(error) => return Err(self.refuse(error)),
         }
         Ok(())

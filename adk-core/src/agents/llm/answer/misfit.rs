@@ -4,6 +4,7 @@
 use super::no_answer;
 use crate::agents::llm::agent::AgentOutput;
 use crate::model::FinishReason;
+use crate::runtime::run::Context;
 use crate::runtime::tool::text;
 use crate::{Content, Error, ErrorKind, Name, Part, Result};
 use serde_json::Value;
@@ -44,7 +45,16 @@ pub(in crate::agents::llm) fn value(
 
 /// Removes what is not the value of an answer: thoughts and files may carry text too, and so may a
 /// reply without a value. Afterwards the content of a closed answer carries no text.
-pub(in crate::agents::llm) fn keep_only(value: Option<&(Name, Value)>, content: &mut Content) {
+pub(in crate::agents::llm) fn keep_only(
+    value: Option<&(Name, Value)>,
+    content: &mut Content,
+    cx: &Context,
+) {
+    // A run that an earlier version began has recorded more.
+    let recorded = cx.run.recorded_event(cx.path());
+    if recorded.is_some_and(|event| event.content.as_ref() == Some(content)) {
+        return;
+    }
     let is_value = |part: &Part| value.is_some() && matches!(part, Part::Text(_));
     content.parts.retain(is_value);
 }
