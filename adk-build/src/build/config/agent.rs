@@ -293,8 +293,9 @@ impl<'r> ConfigReader<'r> {
             Some("prompt") => agent = agent.include_contents(IncludeContents::Prompt),
             None | Some("default") => {}
             Some(other) => {
-                let fact =
-                    format!("`include_contents` is `{other}`; help: write `default` or `none`");
+                let fact = format!(
+                    "`include_contents` is `{other}`; help: write `default`, `none` or `prompt`"
+                );
                 faults.push(fault(
                     Check::Syntax,
                     fields.place_of("include_contents"),

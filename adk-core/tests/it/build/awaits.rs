@@ -117,7 +117,11 @@ async fn it_asks_refuses_invalid_answers_and_continues_with_a_valid_one() {
             let other = world.runner(known.then_some(&tree));
             let error = other.answer(&waiting.id, &wrong).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::AnswerInvalid, "{error}");
-            other.answer(&waiting.id, &right).await.unwrap();
+            let mut sent = right.clone();
+            if form["output_schema"].get("properties").is_some() {
+                sent["why"] = json!("a field that the schema does not have");
+            }
+            other.answer(&waiting.id, &sent).await.unwrap();
             let outcome = other.resume(&tree, waiting.run_id).await.unwrap();
             assert_eq!(
                 outcome.get::<Value>("decision").unwrap(),

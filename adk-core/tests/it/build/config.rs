@@ -192,7 +192,8 @@ sub_agents[3].sub_agents[0]: field-unknown: there is no agent `resercher`; help:
 sub_agents[4].agent_class: syntax: `agent_class` is the number 7; help: write a string
 sub_agents[4].name: syntax: `name` is the number 8; help: write a string
 sub_agents[5].output_key: syntax: `output_key` is a list; help: write a string
-sub_agents[5].include_contents: syntax: `include_contents` is `all`; help: write `default` or `none`
+sub_agents[5].include_contents: syntax: `include_contents` is `all`; help: write \
+    `default`, `none` or `prompt`
 sub_agents[5].tools[0]: field-unknown: agent `writer` has a tool `exit_lop`, which the registry \
     does not have; help: did you mean `exit_loop`?
 sub_agents[5].tools[1]: syntax: a tool is the number 5; help: write its name
