@@ -8,6 +8,7 @@ pub(crate) mod bounds;
 pub(crate) mod facts;
 pub(crate) mod flow;
 pub(crate) mod keys;
+pub(crate) mod labels;
 pub(crate) mod limits;
 pub(crate) mod live;
 mod names;

@@ -1,6 +1,6 @@
 //! [`ToolMeta`]: the keys, effects and limits of a tool.
 
-use super::{AgentMeta, AnsweredBy, KeySpec, Module, ResourceSpec};
+use super::{AgentMeta, AnsweredBy, KeySpec, Labels, Module, ResourceSpec};
 use std::time::Duration;
 
 /// The description of a tool for checks.
@@ -33,6 +33,9 @@ pub struct ToolMeta<'a> {
     /// Whether a person has to confirm calls: all calls, or those that the tool selects by their
     /// arguments.
     pub confirm: bool,
+    /// Whether the tool selects the calls that a person has to confirm: `confirm = PREDICATE`.
+    #[serde(skip)]
+    pub selects: bool,
     /// The users who may confirm calls; `None` for the user who began the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy<&'a str>>,
@@ -43,6 +46,9 @@ pub struct ToolMeta<'a> {
     pub retry: u32,
     /// Whether the tool runs on a thread of its own, which a timeout does not stop.
     pub blocking: bool,
+    /// The labels.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
     /// The agent that the tool calls, if the tool is an agent.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
@@ -62,10 +68,12 @@ impl<'a> ToolMeta<'a> {
             module: ("", 0),
             long_running: false,
             confirm: false,
+            selects: false,
             by: None,
             timeout: None,
             retry: 0,
             blocking: false,
+            labels: Labels::NONE,
             agent: None,
         }
     }
@@ -96,6 +104,8 @@ impl<'a> ToolMeta<'a> {
         long_running(yes: bool) = yes;
         /// Sets whether a person has to confirm calls.
         confirm(yes: bool) = yes;
+        /// Sets whether the tool selects the calls that a person has to confirm.
+        selects(yes: bool) = yes;
         /// Sets the users who may confirm calls, instead of the user who began the run.
         by(by: AnsweredBy<&'a str>) = Some(by);
         /// Sets the longest time of one attempt of a call.
@@ -104,5 +114,7 @@ impl<'a> ToolMeta<'a> {
         retry(times: u32) = times;
         /// Sets whether the tool runs on a thread of its own.
         blocking(yes: bool) = yes;
+        /// Sets the labels.
+        labels(labels: Labels) = labels;
     }
 }
