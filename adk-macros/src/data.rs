@@ -1,6 +1,8 @@
 //! `#[data]`: derives the traits that a type needs to be an argument, a result or a key. It also
 //! implements `Numbered`, the number by which the check `key-type` identifies the type.
 
+mod closed;
+
 use crate::depth;
 use crate::diag::Diagnostics;
 use crate::types::{check_storable, mentions};
@@ -199,6 +201,11 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
         without_span(&input.ident),
         place::type_number(&input.ident.to_string()),
     );
+    let closed = closed::expand(input);
+    let finished = match &closed {
+        Some(_) => quote!(__typed::closed_if(__number, Self::CLOSED)),
+        None => quote!(__number),
+    };
     let parameters: Vec<_> = generics
         .type_params()
         .map(|parameter| &parameter.ident)
@@ -219,8 +226,9 @@ fn impls(input: &DeriveInput, private: &TokenStream) -> TokenStream {
                         let __number =
                             __typed::with(__number, <#parameters as __typed::Numbered>::NUMBER);
                     )*
-                    __number
+                    #finished
                 };
+                #closed
             }
         };
     }

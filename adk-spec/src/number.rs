@@ -22,7 +22,30 @@ const LISTED: u64 = 1;
 pub const NONE: u64 = 2;
 /// Returns the number of a type of the standard library.
 pub const fn of_name(name: &str) -> u64 {
-    valid(hash(name))
+    closed_if(valid(hash(name)), is_closed_name(name))
+}
+
+/// Returns whether a type of the standard library carries no text.
+pub(crate) const fn is_closed_name(name: &str) -> bool {
+    matches!(
+        name.as_bytes(),
+        b"bool"
+            | b"char"
+            | b"f32"
+            | b"f64"
+            | b"u8"
+            | b"u16"
+            | b"u32"
+            | b"u64"
+            | b"u128"
+            | b"usize"
+            | b"i8"
+            | b"i16"
+            | b"i32"
+            | b"i64"
+            | b"i128"
+            | b"isize"
+    )
 }
 
 /// Returns the number of a `#[adk::data]` type from its place in the source. `package` is cargo's
@@ -59,11 +82,24 @@ pub const fn is_secret(number: u64) -> bool {
     number > NONE && number & SECRET != 0
 }
 
+/// Returns the number of a type, which is closed if `yes`: its values carry no text, so that
+/// strangers cannot give orders through them. Lists of closed values can spell a text.
+pub const fn closed_if(number: u64, yes: bool) -> u64 {
+    if yes { number | CLOSED } else { number }
+}
+
+/// Returns whether a type number marks a closed type.
+pub const fn is_closed(number: u64) -> bool {
+    number > NONE && number & CLOSED != 0
+}
+
 /// The bit that only the numbers of secrets have.
 const SECRET: u64 = 1;
+/// The bit that only the numbers of closed types have.
+const CLOSED: u64 = 2;
 
 const fn valid(number: u64) -> u64 {
-    let number = number & !SECRET;
+    let number = number & !(SECRET | CLOSED);
     if number > NONE { number } else { number + 4 }
 }
 
@@ -106,7 +142,7 @@ pub const fn list_of(element: u64) -> u64 {
 
 /// Returns the number of `Option<T>` from the number of `T`.
 pub const fn option_of(inside: u64) -> u64 {
-    with(OPTION, inside)
+    closed_if(with(OPTION, inside), is_closed(inside))
 }
 
 const LIST: u64 = of_name("Vec");

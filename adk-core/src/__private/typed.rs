@@ -11,7 +11,7 @@ mod key_facts;
 mod numbered;
 
 use crate::spec::{AgentMeta, KeySpec};
-pub use adk_spec::number::{UNKNOWN, listed, number_of, with};
+pub use adk_spec::number::{UNKNOWN, closed_if, listed, number_of, with};
 pub use key_facts::*;
 pub use numbered::Numbered;
 use std::marker::PhantomData;

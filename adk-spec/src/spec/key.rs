@@ -2,7 +2,7 @@
 
 use super::Accepts;
 use crate::hash::hash;
-use crate::number::UNKNOWN;
+use crate::number::{self, UNKNOWN};
 use std::any::TypeId;
 use std::fmt;
 use std::mem::needs_drop;
@@ -134,6 +134,15 @@ impl<'a> KeySpec<'a> {
             0 => has_prefix(self.name),
             _ => self.prefix,
         }
+    }
+
+    /// Returns whether the values of the key carry no text.
+    pub const fn is_closed(&self) -> bool {
+        if self.number != UNKNOWN || self.any {
+            return number::is_closed(self.number);
+        }
+        // A key that is declared at run time has the name that the compiler gives to its type.
+        self.id.is_some() && number::is_closed_name(self.ty)
     }
 
     /// Sets the index at which the runtime's trait `typed::Typed` has the type.

@@ -3,6 +3,7 @@
 
 mod agents;
 mod borrowed;
+mod closed;
 mod data;
 mod docs;
 mod failures;

@@ -29,6 +29,8 @@ pub trait KeyFactDefaults {
     const TYPED: bool = false;
     /// The [number](Numbered) that identifies the type; [`NONE`] if it has no number.
     const NUMBER: u64 = NONE;
+    /// Whether values of the type are known to carry no text.
+    const CLOSED: bool = false;
 }
 
 impl<A, B> KeyFactDefaults for Fits<A, B> {}
@@ -53,6 +55,8 @@ impl KeyFacts<serde_json::Value> {
 impl<T: Numbered + ?Sized> KeyFacts<T> {
     /// The number that identifies the type.
     pub const NUMBER: u64 = T::NUMBER;
+    /// Whether values of the type are known to carry no text.
+    pub const CLOSED: bool = T::CLOSED;
 }
 
 impl<T> KeyFacts<Option<T>> {

@@ -2,13 +2,16 @@
 //! of the standard library, `serde_json::Value`, and types with `#[adk::data]`.
 
 use crate::Secret;
-use adk_spec::number::{list_of, of_name, option_of, secret_of, with};
+use adk_spec::number::{is_closed, list_of, of_name, option_of, secret_of, with};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 /// A type that a number identifies.
 pub trait Numbered {
     /// The number: equal in all crates for one type, and different for different types.
     const NUMBER: u64;
+    /// Whether values of the type carry no text, which the number states too. The type of a field
+    /// is asked for this constant, because its number may depend on the number of the whole type.
+    const CLOSED: bool = false;
 }
 
 impl<T: Numbered> Numbered for Vec<T> {
@@ -17,6 +20,7 @@ impl<T: Numbered> Numbered for Vec<T> {
 
 impl<T: Numbered> Numbered for Option<T> {
     const NUMBER: u64 = option_of(T::NUMBER);
+    const CLOSED: bool = T::CLOSED;
 }
 
 impl<T: Numbered> Numbered for Secret<T> {
@@ -32,6 +36,7 @@ macro_rules! numbered {
     ($($ty:ty)*; $($generic:ident<$($parameter:ident),*>)*; $(($($part:ident)*))*) => {
         $(impl Numbered for $ty {
             const NUMBER: u64 = of_name(stringify!($ty));
+            const CLOSED: bool = is_closed(of_name(stringify!($ty)));
         })*
         $(impl<$($parameter: Numbered),*> Numbered for $generic<$($parameter),*> {
             const NUMBER: u64 = {
