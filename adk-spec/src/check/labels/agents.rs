@@ -2,6 +2,7 @@
 //!
 //! The turn of an LLM agent has one context, which its transfer targets share.
 
+use super::answers_closed;
 use super::marks::{How, Marks};
 use super::state::{EVER, Level, NOW};
 use super::walk::{DEEPEST, SinkKind, Walk, Ways};
@@ -720,14 +721,4 @@ const fn repeats(place: &Place<'_>) -> bool {
         }
     }
     false
-}
-
-/// Returns whether the last words of an agent, or its result as a tool, are a value without text.
-const fn answers_closed(meta: &AgentMeta<'_>) -> bool {
-    let may_end_otherwise = meta.may_exit
-        || !matches!(meta.transfer, [])
-        || any!(tool in meta.tools => tool.may_skip || tool.long_running);
-    !may_end_otherwise
-        && !matches!(meta.writes, [])
-        && !any!(key in meta.writes => key.optional || !key.is_closed())
 }
