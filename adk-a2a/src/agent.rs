@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::follow;
 use crate::types::joined_text;
 use crate::{Message, Part, Role, StreamResponse, Task, TaskState};
-use adk_core::spec::{AgentMeta, KeySpec};
+use adk_core::spec::{AgentMeta, KeySpec, Labels};
 use adk_core::{
     AgentKind, BoxFuture, Context, DynAgent, Error, ErrorKind, Event, Flow, Prepare, Result,
 };
@@ -87,6 +87,7 @@ pub fn remote(url: impl Into<String>) -> RemoteAgentBuilder {
         write: None,
         headers: Vec::new(),
         timeout: TIMEOUT,
+        labels: Labels::NONE,
     }
 }
 
@@ -100,6 +101,7 @@ pub struct RemoteAgentBuilder {
     write: Option<WrittenKey>,
     headers: Vec<(String, String)>,
     timeout: Duration,
+    labels: Labels,
 }
 
 struct ReadKey {
@@ -177,6 +179,12 @@ impl RemoteAgentBuilder {
         self
     }
 
+    /// Sets the labels: what the answer brings into the run, and what the agent does outside of it.
+    pub fn labels(mut self, labels: Labels) -> Self {
+        self.labels = labels;
+        self
+    }
+
     /// Sets the timeout of a task, without the time that the task waits for an answer. A task that
     /// exceeds it is cancelled. Default: 10 minutes.
     pub fn timeout(mut self, longest: Duration) -> Self {
@@ -196,6 +204,7 @@ impl RemoteAgentBuilder {
             reads,
             write,
             timeout,
+            labels,
             ..
         } = self;
         let spec = SpecWithKeys::new(
@@ -221,6 +230,7 @@ impl RemoteAgentBuilder {
                 .writes(&keys.writes)
                 .max_turns(Some(0))
                 .timeout(timeout)
+                .labels(labels)
         });
         Ok(RemoteAgent {
             meta,

@@ -5,7 +5,7 @@
 //! lexer reads it. The expansion of an agent has hundreds of tokens that do not come from the user.
 //! Tokens of the user keep their spans, so they are quoted.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 /// Parses a format string into tokens with the span of the call site, as `quote!` has it:
@@ -57,6 +57,15 @@ pub(crate) fn duration_of_millis(millis: u64) -> TokenStream {
 /// Returns the call that sets a `timeout` in a description.
 pub(crate) fn timeout_call((_, millis): (Span, u64)) -> TokenStream {
     code!(".timeout(::core::time::Duration::from_millis({millis}))")
+}
+
+/// Returns the value of type `Labels` for the words of labels, if there are any.
+pub(crate) fn labels<'a>(words: impl IntoIterator<Item = &'a Ident>) -> Option<TokenStream> {
+    let mut words = words.into_iter();
+    let label = |word: &Ident| code!("__adk::spec::Labels::{}", word.to_string().to_uppercase());
+    let first = label(words.next()?);
+    let rest = words.map(label);
+    Some(quote!(#first #(.and(#rest))*))
 }
 
 #[cfg(test)]

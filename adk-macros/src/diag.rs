@@ -211,6 +211,10 @@ pub(crate) enum Place {
     ByHand,
     /// `#[tool(...)]`.
     Tool,
+    /// `#[guards(...)]`.
+    Guards,
+    /// The labels of a toolset.
+    Toolset,
 }
 
 /// Returns the remedy for a habit from another language or framework.
@@ -333,6 +337,9 @@ fn argument_hint(place: Place, word: &str) -> Option<&'static str> {
         (Agent, "name") => "rename the function, or name the step with `as`",
         (Agent, "output_key") => "write `writes = KEY`",
         (Agent, "reads") => "write the keys that it reads as parameters",
+        (ByHand, "untrusted" | "private" | "acts" | "sends" | "trusts" | "local") => {
+            "write it in `META`: `.labels(Labels::ACTS)`"
+        }
         (ByHand, "blocking") => "remove it: `run` decides where it blocks",
         (ByHand, "description") => "write it in `META`: `.description(...)`",
         (ByHand, "exits") => "write it in `META`: `.exits(&[...])`",
@@ -340,6 +347,14 @@ fn argument_hint(place: Place, word: &str) -> Option<&'static str> {
         (ByHand, "output_key") => "write `writes(KEY: TYPE)`",
         (Tool, "description") => "write it as a doc comment, `/// Looks a word up.`",
         (Tool, "exits") => "write `escalates`, or return `Flow`",
+        (Guards, "acts" | "sends" | "trusts" | "local") => {
+            "write it on a function, `#[tool(acts)]`: guards name keys of the workflow"
+        }
+        (Toolset, "trusts") => "write it on a step, `#[agent(trusts)]`",
+        (Tool, "trusts") => {
+            "write it on a step, `#[agent(trusts)]`: the author of that function answers for its \
+             result, and a model may call a tool in any way"
+        }
         (Tool, "require_confirmation") => "write `confirm`, or `confirm = over_limit`",
         _ => return None,
     })

@@ -16,6 +16,7 @@ pub mod contents;
 pub mod desk;
 pub mod fragments;
 mod killed;
+pub mod labels;
 pub mod language;
 pub mod large;
 pub mod left_out;

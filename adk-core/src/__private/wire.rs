@@ -14,7 +14,9 @@ pub use limit::{
 };
 pub use select::{MatchReader, MatchedType, ReadNothing, ReadPlain};
 pub use supplied::check_supplied;
-pub use toolset::{count_tools, require_toolset, toolset, with_file_tools, with_toolsets};
+pub use toolset::{
+    ToolFile, count_tools, require_toolset, toolset, with_file_tools, with_toolsets,
+};
 pub use value::*;
 
 pub use crate::__private::awaits::{AwaitDecl, Awaitable, Awaited, Awaits};

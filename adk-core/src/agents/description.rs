@@ -10,7 +10,10 @@
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::DynTool;
-use crate::spec::{Accepts, AgentKind, AgentMeta, AnsweredBy, Key, KeySpec, ToolMeta, ValueSchema};
+use crate::spec::{
+    Accepts, AgentKind, AgentMeta, AnsweredBy, Conversation, Key, KeySpec, Labels, ToolMeta,
+    ValueSchema,
+};
 use self_cell::self_cell;
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +30,8 @@ pub struct DescriptionParts {
     /// Whether the agent may have tools that are known only at run time.
     pub more_tools: bool,
     pub compacts: bool,
+    pub conversation: Conversation,
+    pub labels: Labels,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
     pub answer: DescribedAnswer,
@@ -40,6 +45,8 @@ pub struct DescribedAnswer {
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub accepts: Option<Accepts>,
     pub schema: Option<ValueSchema>,
+    /// Whether an `await` has a default.
+    pub has_default: bool,
 }
 
 impl DescriptionParts {
@@ -55,6 +62,8 @@ impl DescriptionParts {
             tools: Vec::new(),
             more_tools: false,
             compacts: false,
+            conversation: Conversation::Shown,
+            labels: Labels::NONE,
             transfer: Vec::new(),
             max_turns: None,
             answer: DescribedAnswer::default(),
@@ -128,9 +137,15 @@ impl AgentDescription {
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
                 .compacts(parts.compacts)
+                .conversation(parts.conversation)
+                .labels(parts.labels)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
+            if parts.answer.has_default {
+                // No arm is known to exclude the default.
+                meta.default = "?";
+            }
             meta.by = parts.answer.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });

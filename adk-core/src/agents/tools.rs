@@ -8,7 +8,7 @@ pub use memory::{load_memory, preload_memory};
 
 use crate::model::ToolDeclaration;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, without_arguments};
-use crate::spec::ToolMeta;
+use crate::spec::{Labels, ToolMeta};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -44,7 +44,8 @@ impl Tool for exit_loop {
         "exit_loop",
         "Ends the loop. Call it only when you have been told to, and the work is done.",
     )
-    .may_exit(true);
+    .may_exit(true)
+    .labels(Labels::LOCAL);
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> =

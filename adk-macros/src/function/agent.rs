@@ -182,12 +182,17 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let text = function.name();
     let description = docs::description(&function.attrs).unwrap_or_else(|| quote!(""));
     let all = keys.read_specs(function);
-    let reads = match function.params(Source::Plain).next() {
+    let labels = code::labels(&args.labels).map(|labels| quote!(.labels(#labels)));
+    let (reads, sees) = match function.params(Source::Plain).next() {
         Some(first) if !is_plain(&first.ty) => {
             let first = static_type(&first.ty);
-            quote!(__adk::function::reads(__adk::TypeFacts::<#first>::CONTEXT, &[#(#all),*]))
+            let has_context = quote!(__adk::TypeFacts::<#first>::CONTEXT);
+            (
+                quote!(__adk::function::reads(#has_context, &[#(#all),*])),
+                Some(quote!(.sees_all(#has_context))),
+            )
         }
-        _ => quote!(&[#(#all),*]),
+        _ => (quote!(&[#(#all),*]), None),
     };
     let returns_plain = super::keys::is_plain(function);
     let [optional, may_exit] = if returns_plain {
@@ -220,7 +225,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
-    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout)
+    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels #sees)
 }
 
 fn static_type(ty: &syn::Type) -> TokenStream {

@@ -32,6 +32,7 @@ pub(super) struct AgentArgs {
     pub(super) exits: Option<Exits>,
     pub(super) timeout: Option<Timeout>,
     pub(super) blocking: Option<Span>,
+    pub(super) labels: Vec<Ident>,
 }
 
 /// `timeout = "20s"`: the span of the word, and the milliseconds.
@@ -73,6 +74,7 @@ pub(super) struct ToolArgs {
     pub(super) timeout: Option<Timeout>,
     pub(super) retry: Option<u32>,
     pub(super) blocking: Option<Span>,
+    pub(super) labels: Vec<Ident>,
 }
 
 const AGENT: Words<'_> = Words {
@@ -85,6 +87,12 @@ const AGENT: Words<'_> = Words {
         "exits(outer)",
         "timeout = \"20s\"",
         "blocking",
+        "untrusted",
+        "private",
+        "acts",
+        "sends",
+        "trusts",
+        "local",
     ],
 };
 
@@ -109,6 +117,11 @@ const TOOL: Words<'_> = Words {
         "timeout = \"20s\"",
         "retry = 2",
         "blocking",
+        "untrusted",
+        "private",
+        "acts",
+        "sends",
+        "local",
     ],
 };
 
@@ -138,7 +151,8 @@ pub(super) fn agent(args: TokenStream, report: &mut Diagnostics) -> AgentArgs {
                 });
             }
             "timeout" => out.timeout = Some(timeout(word, input)?),
-            _ => out.blocking = Some(word.span()),
+            "blocking" => out.blocking = Some(word.span()),
+            _ => out.labels.push(word.clone()),
         }
         Ok(())
     });
@@ -185,7 +199,8 @@ pub(super) fn tool(args: TokenStream, report: &mut Diagnostics) -> ToolArgs {
                 input.parse::<Token![=]>()?;
                 out.retry = Some(input.parse::<LitInt>()?.base10_parse()?);
             }
-            _ => out.blocking = Some(word.span()),
+            "blocking" => out.blocking = Some(word.span()),
+            _ => out.labels.push(word.clone()),
         }
         Ok(())
     });

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::docs;
 use crate::types::{check_named, check_readable, check_storable, option_value};
 use adk_spec::Check;
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::{GenericParam, ReturnType, Type};
 
@@ -85,6 +85,7 @@ fn check_unique<'a>(
 }
 
 pub(super) fn agent(function: &Function, args: &AgentArgs, report: &mut Diagnostics) {
+    check_labels(&args.labels, report);
     self::function(function, args.writes.iter(), report);
     check_timing(function, args.blocking, args.timeout, report);
     for param in function.params(Source::Plain) {
@@ -117,6 +118,7 @@ pub(super) fn by_hand(item: &ByHand, args: &ByHandArgs, report: &mut Diagnostics
 }
 
 pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostics) {
+    check_labels(&args.labels, report);
     self::function(function, args.writes.iter().map(|write| &write.key), report);
     check_timing(function, args.blocking, args.timeout, report);
     if let (Some((span, _)), None) = (&args.by, &args.confirm) {
@@ -184,6 +186,16 @@ pub(super) fn tool(function: &Function, args: &ToolArgs, report: &mut Diagnostic
             )
             .help("describe with `///` what it does and when to use it"),
         );
+    }
+}
+
+/// Checks that `local` is the only label.
+fn check_labels(labels: &[Ident], report: &mut Diagnostics) {
+    let local = labels.iter().find(|label| *label == "local");
+    let other = labels.iter().find(|label| *label != "local");
+    if let Some((local, other)) = local.zip(other) {
+        let fact = format!("`local` says that no other label applies, and `{other}` is one");
+        report.refuse(local.span(), fact, "remove one of the two");
     }
 }
 

@@ -17,7 +17,8 @@ const PARAMS: usize = 6;
 /// Returns the impl, or `None` if the function has a type that is not plain.
 pub(super) fn expand(function: &Function, args: &AgentArgs) -> Option<TokenStream> {
     let written = args.writes.as_ref().map_or("", |key| &key.text);
-    if args.exits.is_some() || args.timeout.is_some() || written.contains(':') {
+    let has_more = args.exits.is_some() || args.timeout.is_some() || !args.labels.is_empty();
+    if has_more || written.contains(':') {
         return None;
     }
     let (output, description) = (

@@ -7,7 +7,7 @@ use super::{
     ARGUMENT, SHAPES, arguments, checks_const, edge_spans, handle, item, load, needs, out_specs,
     output_types, outs, param_name, refuse, take_resources,
 };
-use crate::code::{code, read, timeout_call};
+use crate::code::{code, labels, read, timeout_call};
 use crate::diag::Diagnostics;
 use crate::{docs, place, typed, types};
 use proc_macro2::TokenStream;
@@ -133,6 +133,10 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     let is_set = [
         (args.long_running, ".long_running(true)"),
         (args.confirm.is_some(), ".confirm(true)"),
+        (
+            matches!(args.confirm, Some(Confirm::If(_))),
+            ".selects(true)",
+        ),
         (args.blocking.is_some(), ".blocking(true)"),
         (names("skip_summarization"), ".may_skip(true)"),
     ];
@@ -144,6 +148,7 @@ fn meta(function: &Function, args: &ToolArgs) -> TokenStream {
     );
     meta.extend(args.by.as_ref().map(|(_, by)| quote!(.by(#by))));
     meta.extend(args.timeout.map(timeout_call));
+    meta.extend(labels(&args.labels).map(|labels| quote!(.labels(#labels))));
     meta.extend(args.retry.map(|times| code!(".retry({times})")));
     // `may_exit` is last, because rustc promotes no value after an `||` to `'static`.
     meta.extend(quote!(.may_exit(#said || __adk::TypeFacts::<__AdkPlain>::FLOW != 0)));

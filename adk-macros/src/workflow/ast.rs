@@ -20,6 +20,8 @@ pub(super) struct Workflow {
     pub(super) mentions: Vec<Mention>,
     /// `#[bounds(...)]`.
     pub(super) bounds: Vec<Bound>,
+    /// `#[guards(...)]`.
+    pub(super) guards: Option<Guards>,
     /// `#[type_pairs(64)]`.
     pub(super) type_pairs: Option<usize>,
 }
@@ -30,6 +32,15 @@ pub(super) struct Bound {
     /// The span of the value, or of a word without a value.
     pub(super) span: Span,
     pub(super) value: BoundValue,
+}
+
+/// `#[guards(untrusted(ticket, user), private(user:plan), fresh, strict)]`.
+#[derive(Default)]
+pub(super) struct Guards {
+    pub(super) untrusted: Vec<Key>,
+    pub(super) private: Vec<Key>,
+    pub(super) fresh: bool,
+    pub(super) strict: bool,
 }
 
 pub(super) enum BoundValue {
@@ -46,11 +57,13 @@ pub(super) struct Items {
     pub(super) toolsets: Vec<Toolset>,
 }
 
-/// `toolset NAME: TYPE;`, or `toolset NAME: TYPE = FILE;`.
+/// `toolset NAME: TYPE;`, or `toolset NAME: TYPE = FILE;`. Labels follow after `as`.
 pub(super) struct Toolset {
     pub(super) name: Ident,
     pub(super) ty: Type,
     pub(super) file: Option<Expr>,
+    /// The words after `as`.
+    pub(super) labels: Vec<Ident>,
 }
 
 /// A path in the source. An incomplete path may end in `::`.
@@ -167,6 +180,9 @@ pub(super) struct Tools {
     pub(super) more: bool,
     /// The toolsets in the list: the number of each item, and the name at the mention.
     pub(super) sets: Vec<(usize, Ident)>,
+    /// The labels of the toolsets without a file. `local` among them says that all tools that only
+    /// the run knows have labels.
+    pub(super) labels: Vec<Ident>,
 }
 
 pub(super) struct Tool {
@@ -346,6 +362,13 @@ pub(super) struct Await {
 pub(super) struct Break {
     pub(super) span: Span,
     pub(super) target: Option<Ident>,
+}
+
+impl Guards {
+    /// Returns all keys.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.untrusted.iter().chain(&self.private)
+    }
 }
 
 impl Key {

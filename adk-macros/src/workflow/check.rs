@@ -1,6 +1,7 @@
 //! Checks that need tokens only. `adk_spec::check` makes all other checks in const evaluation.
 
 mod arrows;
+mod guards;
 mod keys;
 mod limits;
 mod name_owner;
@@ -56,6 +57,9 @@ pub(super) fn workflow<'a>(tree: &'a Workflow, plan: &mut Plan<'a>, report: &mut
     tools::workflow(&tree.items.agents, report);
     names::steps(tree, plan, report);
     keys::workflow(tree, plan, report);
+    if let Some(guards) = &tree.guards {
+        guards::workflow(tree, guards, report);
+    }
 }
 
 /// Returns the keys that a workflow declares, except the keys of its steps.

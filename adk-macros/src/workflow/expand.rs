@@ -15,6 +15,7 @@ mod editor;
 mod fields;
 mod flow;
 mod functions;
+mod guards;
 mod instruction;
 mod keys;
 mod needs;

@@ -1,6 +1,6 @@
 //! [`AgentMeta`]: the keys, tools and limits of an agent.
 
-use super::{AnsweredBy, KeySpec, ResourceSpec, Step, ToolMeta};
+use super::{AnsweredBy, Guards, KeySpec, Labels, ResourceSpec, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
@@ -168,6 +168,16 @@ pub struct AgentMeta<'a> {
     /// The schema of the value that a model or a person gives and that the agent writes.
     #[serde(skip)]
     pub schema: Option<ValueSchema>,
+    /// The labels of a function or an `impl Agent`; of an LLM agent, those of its toolsets whose
+    /// tools only the run knows.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
+    /// The rules of a workflow about text that strangers wrote.
+    #[serde(skip)]
+    pub guards: Option<&'a Guards<'a>>,
+    /// The default of an `await` as the user spelled it; empty without a default.
+    #[serde(skip)]
+    pub default: &'a str,
     /// The hash of `definition`; 0 if `definition` is only the name, which two definitions may
     /// share.
     #[serde(skip)]
@@ -212,6 +222,9 @@ impl<'a> AgentMeta<'a> {
             by: None,
             accepts: None,
             schema: None,
+            labels: Labels::NONE,
+            guards: None,
+            default: "",
             identity: 0,
             prompt_keys: None,
         }
@@ -339,6 +352,16 @@ impl<'a> AgentMeta<'a> {
         lets(keys: &'a [KeySpec<'a>]) = keys;
     }
 
+    /// Marks the agent as one that may read each key and the conversation.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn sees_all(mut self, yes: bool) -> Self {
+        if yes {
+            self.labels = self.labels.and(Labels::CONTEXT);
+        }
+        self
+    }
+
     /// Returns the keys that a workflow sets when a run begins: its inputs and `let`s. A run that
     /// began with an older version of the workflow may lack some of them.
     pub fn begins(&self) -> Vec<KeySpec<'a>> {
@@ -374,6 +397,12 @@ impl<'a> AgentMeta<'a> {
         accepts(check: Accepts) = Some(check);
         /// Sets the users who may answer an `await`, instead of the user who began the run.
         by(by: AnsweredBy<&'a str>) = Some(by);
+        /// Sets the labels.
+        labels(labels: Labels) = labels;
+        /// Sets the rules of a workflow about text that strangers wrote.
+        guards(guards: Option<&'a Guards<'a>>) = guards;
+        /// Sets the default of an `await`, as the user spelled it.
+        default(text: &'a str) = text;
         /// Sets the steps of a workflow.
         steps(steps: &'a [Step<'a>]) = steps;
     }

@@ -1,6 +1,6 @@
 //! [`Spec`]: a workflow as a flat list of steps with end markers.
 
-use super::{AgentMeta, Budget, InputSpec, KeySpec, OnError};
+use super::{AgentMeta, Budget, Guards, InputSpec, KeySpec, OnError};
 use std::time::Duration;
 
 /// The description of a whole workflow: `MyWorkflow::SPEC`.
@@ -25,6 +25,8 @@ pub struct Spec<'a> {
     pub unplaced: &'a [&'a str],
     /// The limits of the cost: `#[bounds(...)]`.
     pub limits: Limits,
+    /// The rules about text that strangers wrote: `#[guards(...)]`.
+    pub guards: Option<&'a Guards<'a>>,
     /// Whether builders made the workflow. Messages then use the words of the builders.
     pub(crate) built: bool,
 }
@@ -92,6 +94,7 @@ impl<'a> Spec<'a> {
             steps,
             unplaced: &[],
             limits: Limits::new(None, None),
+            guards: None,
             built: false,
         }
     }
@@ -109,6 +112,8 @@ impl<'a> Spec<'a> {
         unplaced(names: &'a [&'a str]) = names;
         /// Sets the limits of the cost.
         limits(limits: Limits) = limits;
+        /// Sets the rules about text that strangers wrote.
+        guards(guards: Option<&'a Guards<'a>>) = guards;
     }
 
     /// Returns whether a step is a stub for an agent that was rejected.

@@ -1,6 +1,6 @@
 //! [`ToolMeta`]: the keys, effects and limits of a tool.
 
-use super::{AgentMeta, AnsweredBy, KeySpec, Module, ResourceSpec};
+use super::{AgentMeta, AnsweredBy, KeySpec, Labels, Module, ResourceSpec};
 use std::time::Duration;
 
 /// The description of a tool for checks.
@@ -33,6 +33,9 @@ pub struct ToolMeta<'a> {
     /// Whether a person has to confirm calls: all calls, or those that the tool selects by their
     /// arguments.
     pub confirm: bool,
+    /// Whether the tool selects the calls that a person has to confirm: `confirm = PREDICATE`.
+    #[serde(skip)]
+    pub selects: bool,
     /// The users who may confirm calls; `None` for the user who began the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<AnsweredBy<&'a str>>,
@@ -47,6 +50,9 @@ pub struct ToolMeta<'a> {
     /// such a tool, and the tool has no schema.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_provider: bool,
+    /// The labels.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
     /// The agent that the tool calls, if the tool is an agent.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
@@ -66,11 +72,13 @@ impl<'a> ToolMeta<'a> {
             module: ("", 0),
             long_running: false,
             confirm: false,
+            selects: false,
             by: None,
             timeout: None,
             retry: 0,
             blocking: false,
             at_provider: false,
+            labels: Labels::NONE,
             agent: None,
         }
     }
@@ -101,6 +109,8 @@ impl<'a> ToolMeta<'a> {
         long_running(yes: bool) = yes;
         /// Sets whether a person has to confirm calls.
         confirm(yes: bool) = yes;
+        /// Sets whether the tool selects the calls that a person has to confirm.
+        selects(yes: bool) = yes;
         /// Sets the users who may confirm calls, instead of the user who began the run.
         by(by: AnsweredBy<&'a str>) = Some(by);
         /// Sets the longest time of one attempt of a call.
@@ -111,5 +121,7 @@ impl<'a> ToolMeta<'a> {
         blocking(yes: bool) = yes;
         /// Sets whether the provider of the model runs the tool.
         at_provider(yes: bool) = yes;
+        /// Sets the labels.
+        labels(labels: Labels) = labels;
     }
 }

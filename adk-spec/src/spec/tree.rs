@@ -188,7 +188,7 @@ impl<'a> StepList<'a> {
 /// Serializes the name, the description, the keys, the limits, and all nodes.
 impl Serialize for Spec<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut spec = serializer.serialize_struct("Spec", 9)?;
+        let mut spec = serializer.serialize_struct("Spec", 9 + self.guards.iter().len())?;
         spec.serialize_field("name", self.name)?;
         spec.serialize_field("description", self.description)?;
         let inputs: &[InputSpec<'_>] = self.inputs;
@@ -198,6 +198,9 @@ impl Serialize for Spec<'_> {
         spec.serialize_field("outputs", self.outputs)?;
         spec.serialize_field("unplaced", self.unplaced)?;
         spec.serialize_field("limits", &self.limits)?;
+        if let Some(guards) = self.guards {
+            spec.serialize_field("guards", guards)?;
+        }
         spec.serialize_field("nodes", &self.nodes())?;
         spec.end()
     }

@@ -11,9 +11,9 @@ use adk_core::__private::build::{
 };
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::Instruction;
-use adk_core::spec::AgentKind;
 use adk_core::spec::ident::is_identifier;
 use adk_core::spec::placeholder::is_key;
+use adk_core::spec::{AgentKind, Labels};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -170,6 +170,11 @@ impl LlmAgentBuilder {
                 .max_turns
                 .or(short.then_some(if is_text { 1 } else { attempts }));
         parts.compacts = self.compact.is_some();
+        parts.conversation = self.include_contents.shown();
+        let instructions = [&self.instruction, &self.global_instruction];
+        if instructions.iter().any(|one| one.prompt().is_none()) {
+            parts.labels = Labels::CONTEXT;
+        }
         parts.tools = self.tools;
         parts.answer.schema = match &self.answer.form {
             Some(OutputType::Type { output, .. }) => described(output),

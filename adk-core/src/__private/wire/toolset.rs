@@ -2,18 +2,22 @@
 
 use crate::agents::llm::{Declared, Declares};
 use crate::runtime::tool::{PinnedToolset, Toolset};
-use crate::spec::ToolMeta;
+use crate::spec::{Labels, ToolMeta};
 use std::sync::Arc;
 
 /// The tokens with which a file of tool names begins. White space may separate them.
 const BEGIN: [&[u8]; 4] = [b"{", b"\"names\"", b":", b"["];
+
+/// A file that lists the names of the tools of a toolset, with the labels of the toolset. The text
+/// is empty without a file.
+pub type ToolFile = (&'static str, Labels);
 
 /// Requires that a type is a toolset.
 pub const fn require_toolset<T: Toolset>() {}
 
 /// Returns a toolset for its agents to share. The toolset is restricted to the tools in `file`
 /// unless `file` is empty.
-pub fn toolset<T: Toolset>(toolset: T, file: &'static str) -> Arc<dyn Toolset> {
+pub fn toolset<T: Toolset>(toolset: T, (file, _): ToolFile) -> Arc<dyn Toolset> {
     if file.is_empty() {
         Arc::new(toolset)
     } else {
@@ -29,8 +33,8 @@ pub fn with_toolsets<W: Declares<N>, const N: usize>(
 }
 
 /// Returns the number of tools that a file names.
-pub const fn count_tools(file: &'static str) -> usize {
-    let mut names = Names::new(file);
+pub const fn count_tools(file: ToolFile) -> usize {
+    let mut names = Names::new(file.0);
     let mut count = 0;
     while names.next().is_some() {
         count += 1;
@@ -41,7 +45,7 @@ pub const fn count_tools(file: &'static str) -> usize {
 /// Returns the tools of an agent, followed by the tools that files name.
 pub const fn with_file_tools<const N: usize>(
     own: &[ToolMeta<'static>],
-    files: &[&'static str],
+    files: &[ToolFile],
 ) -> [ToolMeta<'static>; N] {
     let mut all = [ToolMeta::new("", ""); N];
     let mut at = 0;
@@ -51,9 +55,10 @@ pub const fn with_file_tools<const N: usize>(
     }
     let mut file = 0;
     while file < files.len() {
-        let mut names = Names::new(files[file]);
+        let (text, labels) = files[file];
+        let mut names = Names::new(text);
         while let Some(name) = names.next() {
-            all[at] = ToolMeta::new(name, "");
+            all[at] = ToolMeta::new(name, "").labels(labels);
             at += 1;
         }
         file += 1;
@@ -119,13 +124,18 @@ mod tests {
 
     #[test]
     fn names_are_read_from_the_beginning_of_a_file() {
-        const FILES: [&str; 3] = [
-            "{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}",
-            "",
-            "{\"names\":[]}",
+        const FILES: [ToolFile; 3] = [
+            (
+                "{\n  \"names\": [\n    \"a_b\",\n    \"c\"\n  ],\n \"tools\": []}",
+                Labels::PRIVATE,
+            ),
+            ("", Labels::NONE),
+            ("{\"names\":[]}", Labels::NONE),
         ];
         const ALL: [ToolMeta<'_>; 3] = with_file_tools(&[ToolMeta::new("own", "")], &FILES);
         assert_eq!(ALL.map(|tool| tool.name), ["own", "a_b", "c"]);
+        let labels = [Labels::NONE, Labels::PRIVATE, Labels::PRIVATE];
+        assert_eq!(ALL.map(|tool| tool.labels), labels);
         assert_eq!(FILES.map(count_tools), [2, 0, 0]);
         for other in [
             "[]",
@@ -133,7 +143,7 @@ mod tests {
             "{\"names\": [7]}",
             "{\"names\": [\"a",
         ] {
-            let read = std::panic::catch_unwind(|| count_tools(other));
+            let read = std::panic::catch_unwind(|| count_tools((other, Labels::NONE)));
             assert!(read.is_err(), "{other}");
         }
     }

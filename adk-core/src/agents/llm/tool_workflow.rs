@@ -51,7 +51,8 @@ pub struct ToolWorkflow<T> {
 impl<T: Tool> ToolWorkflow<T> {
     const META: AgentMeta<'static> = AgentMeta::custom(T::META.name)
         .description(T::META.description)
-        .resources(T::META.resources);
+        .resources(T::META.resources)
+        .labels(T::META.labels);
     const DECL: LlmDecl = LlmDecl::new(Self::META);
 
     /// Creates a workflow with the name and the description of the tool.

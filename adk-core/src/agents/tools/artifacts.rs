@@ -5,7 +5,7 @@ use crate::runtime::callback::CallbackContext;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction,
 };
-use crate::spec::ToolMeta;
+use crate::spec::{Labels, ToolMeta};
 use crate::{BoxFuture, Content, FunctionResponse, Part, Result, Role};
 use serde_json::{Value, json};
 use std::sync::LazyLock;
@@ -23,7 +23,8 @@ impl Tool for load_artifacts {
     const META: ToolMeta<'static> = ToolMeta::new(
         "load_artifacts",
         "Loads the artifacts and adds them to the session.",
-    );
+    )
+    .labels(Labels::LOCAL.and(Labels::CONTEXT));
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {

@@ -7,7 +7,7 @@ use crate::runtime::callback::CallbackContext;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction, without_arguments,
 };
-use crate::spec::ToolMeta;
+use crate::spec::{Labels, ToolMeta};
 use crate::{BoxFuture, Result};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -28,7 +28,8 @@ const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questi
 
 impl Tool for load_memory {
     const META: ToolMeta<'static> =
-        ToolMeta::new("load_memory", "Loads the memory for the current user.");
+        ToolMeta::new("load_memory", "Loads the memory for the current user.")
+            .labels(Labels::LOCAL.and(Labels::MEMORY));
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
@@ -81,7 +82,8 @@ impl ProcessRequest for load_memory {
 pub struct preload_memory {}
 
 impl Tool for preload_memory {
-    const META: ToolMeta<'static> = ToolMeta::new("preload_memory", "preload_memory");
+    const META: ToolMeta<'static> =
+        ToolMeta::new("preload_memory", "preload_memory").labels(Labels::LOCAL.and(Labels::MEMORY));
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> =

@@ -5,6 +5,7 @@ use crate::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::{LIVE_HELP, describe_live_block};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub struct Prepare<'a> {
     /// Whether other agents may hand over to the agent that is checked next, which may hand back.
     pub(crate) is_target: bool,
     error: Option<Error>,
+    /// Makes the default of the `await` that was checked last.
+    pub(crate) default: Option<fn() -> Result<Value>>,
     /// Work to await before the first step, with the paths that requested it.
     awaited: Vec<(Path, BoxFuture<'static, Result<()>>)>,
 }
@@ -33,6 +36,7 @@ impl<'a> Prepare<'a> {
             is_tool: run.kind.is_nested(),
             is_target: false,
             error: None,
+            default: None,
             awaited: Vec::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{DynTool, ToolArgs, ToolContext, ToolError, decode, schema};
 use crate::model::ToolDeclaration;
-use crate::spec::{AnsweredBy, Key, KeySpec, ToolMeta};
+use crate::spec::{AnsweredBy, Key, KeySpec, Labels, ToolMeta};
 use crate::{BoxError, BoxFuture, panic};
 use schemars::{JsonSchema, Schema};
 use self_cell::self_cell;
@@ -88,6 +88,8 @@ struct ToolSettings {
     by: Option<AnsweredBy>,
     timeout: Option<Duration>,
     retry: u32,
+    selects: bool,
+    labels: Labels,
 }
 
 struct KeySpecs<'a>(Vec<KeySpec<'a>>);
@@ -119,6 +121,8 @@ fn function_tool_meta(settings: ToolSettings) -> FunctionToolMeta {
             .may_exit(settings.may_exit)
             .long_running(settings.long_running)
             .confirm(settings.confirm)
+            .selects(settings.selects)
+            .labels(settings.labels)
             .retry(settings.retry);
         let meta = settings
             .timeout
@@ -272,7 +276,20 @@ impl FunctionTool {
         T: DeserializeOwned + 'static,
     {
         self.confirms = confirm_predicate(predicate);
-        self.confirm(true)
+        self.update(|settings| (settings.confirm, settings.selects) = (true, true))
+    }
+
+    /// Sets the labels: what the tool brings into the run, and what it does outside of it.
+    ///
+    /// ```
+    /// # use adk_build as adk;
+    /// use adk::{DynTool as _, spec::Labels, tool::FunctionTool};
+    /// let send = FunctionTool::new("send", "Sends a mail.", |(), _| "sent").labels(Labels::ACTS);
+    /// assert!(send.meta().labels.has(Labels::ACTS));
+    /// ```
+    #[must_use]
+    pub fn labels(self, labels: Labels) -> Self {
+        self.update(|settings| settings.labels = labels)
     }
 
     /// Sets the time limit of one attempt of a call. Default: no limit. The limit requires a

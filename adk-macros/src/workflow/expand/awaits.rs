@@ -2,6 +2,7 @@
 
 use super::super::ast::Timeout;
 use super::super::plan::StepKind;
+use super::super::text;
 use super::fields::duration;
 use super::step_table::value_body;
 use super::{Expansion, docs, index, key_spec, numbered_ident};
@@ -37,6 +38,7 @@ impl Expansion<'_> {
                 .filter(|timeout| matches!(timeout, Timeout::Millis(_)));
             let longest = longest.map(duration);
             let by = wait.by.iter();
+            let default = wait.default.iter().map(|value| text::code(quote!(#value)));
             let otherwise = wait.default.as_ref().map(|value| {
                 let value = value_body(typed, value);
                 quote! {
@@ -57,7 +59,8 @@ impl Expansion<'_> {
                             .prompts(&[#question])
                             .sources(&[""])
                             .writes(&[#spec])
-                            #(.by(#by))*,
+                            #(.by(#by))*
+                            #(.default(#default))*,
                         #key,
                         <#ty as __wire::Awaitable>::JSON,
                     )

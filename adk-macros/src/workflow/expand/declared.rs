@@ -6,7 +6,7 @@ use super::super::plan::{StepKind, Target};
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
 use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
-use crate::code::{code, read};
+use crate::code::{code, labels, read};
 use crate::place::definition;
 use crate::typed::KeyFacts;
 use crate::typed::{READS, places};
@@ -92,7 +92,12 @@ impl Expansion<'_> {
                     }
                     Some(text) => text.to_token_stream(),
                 };
-                quote!(const #file: &str = #text; const _: () = __wire::require_toolset::<#ty>();)
+                let labels = labels(&toolset.labels);
+                let labels = labels.unwrap_or_else(|| quote!(__adk::spec::Labels::NONE));
+                quote! {
+                    const #file: __wire::ToolFile = (#text, #labels);
+                    const _: () = __wire::require_toolset::<#ty>();
+                }
             });
         declared.chain(files).collect()
     }
@@ -311,7 +316,9 @@ impl Declaration<'_> {
     /// without tools and targets.
     fn max_turns(&self, text: &TokenStream, turns: Option<&Ident>) -> TokenStream {
         let turns = super::spec::option(turns);
-        let Tools { list, more, sets } = &self.fields.tools;
+        let Tools {
+            list, more, sets, ..
+        } = &self.fields.tools;
         let asks_again = !list.is_empty() || !sets.is_empty() || *more;
         if !asks_again && self.fields.transfer.is_empty() {
             quote!(__wire::max_turns(#text, #turns))
@@ -324,11 +331,12 @@ impl Declaration<'_> {
 /// Returns the methods that describe what the agent may do besides its calls of the model.
 fn more_facts(fields: &Fields, TargetTokens { metas, made }: &TargetTokens) -> TokenStream {
     let more_tools = fields.tools.more.then(|| quote!(.more_tools()));
+    let labels = labels(&fields.tools.labels).map(|labels| quote!(.labels(#labels)));
     let callbacks = (!fields.callbacks.is_empty()).then(|| quote!(.callbacks()));
     let limits = call_limits(fields);
     let transfer = (!metas.is_empty()).then(|| quote!(.transfer(&[#(#metas),*])));
     let held = (!made.is_empty()).then(|| quote!(.sub_agents(|| __wire::targets([#(#made),*]))));
-    quote!(#more_tools #callbacks #limits #transfer #held)
+    quote!(#more_tools #labels #callbacks #limits #transfer #held)
 }
 
 /// Returns the settings of a model call that const evaluation can read: texts and numbers.

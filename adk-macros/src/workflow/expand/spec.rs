@@ -143,12 +143,14 @@ impl Expansion<'_> {
         let outputs = tree.outputs.iter().map(|typed| reading_spec(typed, 1));
         let unplaced = self.unplaced();
         let limits = self.limits(&mut items);
+        let (guards, guarded) = self.guards().unzip();
         // A rejected workflow is not checked against its bounds: the rejected part may be the one
         // that keeps the workflow within them.
         let exceeded = self.refused.is_none().then(|| self.exceeded());
         let count = index(steps.len());
         quote! {
             #items
+            #guards
             static __STEPS: [__adk::spec::Step<'static>; #count] = [#(#steps),*];
             impl #name {
                 /// The description of the whole workflow, as data.
@@ -159,7 +161,8 @@ impl Expansion<'_> {
                         .states(&[#(#states),*])
                         .outputs(&[#(#outputs),*])
                         #unplaced
-                        #limits;
+                        #limits
+                        #guarded;
             }
             impl __adk::workflow::Described for #name {
                 const SPEC: __adk::Spec<'static> = #name::SPEC;

@@ -31,6 +31,10 @@ impl Expansion<'_> {
         let writes = writes.map(|(typed, place)| key_spec(typed, place));
         let states = tree.items.states.iter().map(|typed| key_spec(typed, 0));
         let lets = tree.lets().map(|typed| key_spec(typed, 0));
+        let guarded = tree
+            .guards
+            .as_ref()
+            .map(|_| quote!(.guards(#name::SPEC.guards)));
         let (types, definition) = (self.typed(), place::definition(&name.to_string()));
         // rustc reports under these brackets that the workflow is not `Send` because of a field.
         let span = tree.name.as_ref().map_or_else(Span::call_site, Ident::span);
@@ -47,7 +51,8 @@ impl Expansion<'_> {
                         .writes(&[#(#writes),*])
                         .states(&[#(#states),*])
                         .lets(&[#(#lets),*])
-                        .steps(#name::SPEC.steps),
+                        .steps(#name::SPEC.steps)
+                        #guarded,
                 );
                 fn behavior(&self) -> __adk::Behavior<'_> {
                     __adk::Behavior::workflow(self)

@@ -1,6 +1,6 @@
 //! `pub NAME(inputs) -> outputs { items; steps }`, with its attributes.
 
-use super::super::ast::{Bound, BoundValue, Input, KeyDecl, Workflow};
+use super::super::ast::{Bound, BoundValue, Guards, Input, KeyDecl, Workflow};
 use super::expect::{self, expected_error};
 use super::words::Words;
 use super::{Result, Sink, braces, field, item, list, parens, step};
@@ -27,6 +27,14 @@ const WORDS: Words<'_> = Words {
         "time = \"10m\"",
         "ends",
     ],
+};
+const GUARDS: &str = "as in `#[guards(untrusted(ticket), fresh)]`";
+const GUARD_WORDS: Words<'_> = Words {
+    owner: "`guards`",
+    kind: "argument",
+    check: Check::FieldUnknown,
+    place: Place::Guards,
+    known: &["untrusted(ticket)", "private(profile)", "fresh", "strict"],
 };
 /// A limit above the needs of any workflow. Each pair takes time to compile.
 const MOST_PAIRS: usize = 100_000;
@@ -154,7 +162,8 @@ impl Workflow {
         match name.as_str() {
             "bounds" => self.bounds(&attr, sink),
             "type_pairs" => self.pairs(&attr, sink),
-            _ => match nearest(&name, ["bounds", "type_pairs"]) {
+            "guards" => self.guards(&attr, sink),
+            _ => match nearest(&name, ["bounds", "type_pairs", "guards"]) {
                 Some(near) => {
                     let error =
                         syn::Error::new_spanned(attr.path(), "a workflow has no such attribute");
@@ -233,6 +242,31 @@ impl Workflow {
         Ok(())
     }
 
+    fn guards(&mut self, attr: &Attribute, sink: &mut Sink) {
+        let span = attr
+            .path()
+            .get_ident()
+            .map_or_else(Span::call_site, Ident::span);
+        let Meta::List(inside) = &attr.meta else {
+            let fact = format!("expected `( )` after `guards`, {GUARDS}");
+            return sink.push(Diagnostic::syntax(span, fact));
+        };
+        if self.guards.is_some() {
+            let twice = Diagnostic::new(Check::FieldUnknown, span, "`guards` is set twice");
+            return sink.push(twice.help("write all of them in one `#[guards(...)]`"));
+        }
+        let (mut guards, mut seen) = (Guards::default(), Vec::new());
+        let read = |input: ParseStream<'_>| {
+            list(input, sink, |list, sink| {
+                guards.parse(list, sink, &mut seen)
+            });
+            Ok(())
+        };
+        // The sink has the errors.
+        let _ = read.parse2(inside.tokens.clone());
+        self.guards = Some(guards);
+    }
+
     /// Parses `#[type_pairs(64)]`.
     fn pairs(&mut self, attr: &Attribute, sink: &mut Sink) {
         let number = attr
@@ -259,6 +293,42 @@ impl Workflow {
                 sink.push(syn::Error::new_spanned(&attr.meta, fact));
             }
         }
+    }
+}
+
+impl Guards {
+    fn parse(
+        &mut self,
+        list: ParseStream<'_>,
+        sink: &mut Sink,
+        seen: &mut Vec<String>,
+    ) -> Result<()> {
+        let word = GUARD_WORDS.next(list, sink, seen)?;
+        let keys = match word.to_string().as_str() {
+            "fresh" => {
+                self.fresh = true;
+                return Ok(());
+            }
+            "strict" => {
+                self.strict = true;
+                return Ok(());
+            }
+            "untrusted" => &mut self.untrusted,
+            _ => &mut self.private,
+        };
+        if !list.peek(token::Paren) {
+            let what = format!("the keys in `( )`, as in `{}`", GUARD_WORDS.example(&word));
+            return Err(expected_error(list, &what));
+        }
+        super::list(&parens(list)?, sink, |list, _| {
+            keys.push(expect::key(
+                list,
+                "an input or a key of the session",
+                false,
+            )?);
+            Ok(())
+        });
+        Ok(())
     }
 }
 

@@ -2,18 +2,28 @@
 
 use super::super::ast::{Decl, DeclKind, Items, KeyDecl, Let, Tools, Toolset};
 use super::expect::{self, expected_error};
-use super::{Result, Sink, at_colon_after_word, skip};
-use crate::diag::Diagnostic;
+use super::{Result, Sink, Words, at_colon_after_word, list, parens, skip};
+use crate::diag::{Diagnostic, Place};
+use adk_spec::Check;
 use proc_macro2::Span;
+use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
-use syn::{Attribute, Ident, Lit, Token, token};
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Expr, Ident, Lit, Token, token};
 
 pub(super) mod kw {
     syn::custom_keyword!(agent);
     syn::custom_keyword!(state);
     syn::custom_keyword!(toolset);
 }
+
+const LABELS: Words<'_> = Words {
+    owner: "a toolset",
+    kind: "label",
+    check: Check::FieldUnknown,
+    place: Place::Toolset,
+    known: &["private", "untrusted", "acts", "sends", "local"],
+};
 
 /// Parses items up to the first step.
 pub(super) fn items(input: ParseStream<'_>, sink: &mut Sink, items: &mut Items) {
@@ -78,17 +88,32 @@ impl Items {
             let DeclKind::Llm { fields, .. } = &mut decl.kind else {
                 continue;
             };
-            let Tools { list, more, sets } = &mut fields.tools;
+            let Tools {
+                list,
+                more,
+                sets,
+                labels,
+            } = &mut fields.tools;
+            let (mut labelled, mut unlabelled) = (false, *more);
             list.retain(|tool| {
                 let mut all = self.toolsets.iter().enumerate();
                 let found = all.find(|(_, one)| !tool.is_agent && tool.path.is_ident(&one.name));
                 let Some((at, toolset)) = found else {
                     return true;
                 };
-                *more |= toolset.file.is_none();
+                if toolset.file.is_none() {
+                    *more = true;
+                    labelled |= !toolset.labels.is_empty();
+                    unlabelled |= toolset.labels.is_empty();
+                    let own = toolset.labels.iter().filter(|label| *label != "local");
+                    labels.extend(own.cloned());
+                }
                 sets.extend(tool.path.get_ident().map(|name| (at, name.clone())));
                 false
             });
+            if labelled && !unlabelled {
+                labels.push(Ident::new("local", Span::call_site()));
+            }
         }
     }
 
@@ -124,9 +149,39 @@ impl Toolset {
         let file = fixed
             .map(|_| expect::expr(input, sink, "`include!(\"NAME.mcp.json\")`"))
             .transpose()?;
+        // Rust reads the labels after a file as the type of a cast.
+        let (file, labels) = match file {
+            Some(Expr::Cast(cast)) => {
+                let read = |input: ParseStream<'_>| Ok(labels(input, sink));
+                let labels = read.parse2(cast.ty.into_token_stream())??;
+                (Some(*cast.expr), labels)
+            }
+            file if input.parse::<Option<Token![as]>>()?.is_some() => (file, labels(input, sink)?),
+            file => (file, Vec::new()),
+        };
         end(input, sink)?;
-        Ok(Self { name, ty, file })
+        Ok(Self {
+            name,
+            ty,
+            file,
+            labels,
+        })
     }
+}
+
+/// Parses `private`, or `(private, untrusted)`.
+fn labels(input: ParseStream<'_>, sink: &mut Sink) -> Result<Vec<Ident>> {
+    let (mut labels, mut seen) = (Vec::new(), Vec::new());
+    let mut label = |input: ParseStream<'_>, sink: &mut Sink| {
+        labels.push(LABELS.next(input, sink, &mut seen)?);
+        Ok(())
+    };
+    if input.peek(token::Paren) {
+        list(&parens(input)?, sink, label);
+    } else {
+        label(input, sink)?;
+    }
+    Ok(labels)
 }
 
 impl Let {

@@ -1,5 +1,6 @@
 //! The part of the conversation that an agent sees: [`IncludeContents`] and [`Compaction`].
 
+use crate::spec::Conversation;
 use adk_spec::setters;
 
 /// The part of the conversation that an agent sees.
@@ -21,6 +22,16 @@ pub enum IncludeContents {
 }
 
 impl IncludeContents {
+    /// Returns the part of the conversation that the description of the agent states.
+    #[doc(hidden)]
+    pub const fn shown(self) -> Conversation {
+        match self {
+            Self::Default | Self::Last(_) => Conversation::Shown,
+            Self::None => Conversation::CurrentTurn,
+            Self::Prompt => Conversation::Hidden,
+        }
+    }
+
     /// Returns the error in this value, or in its combination with a compaction.
     pub(crate) const fn fault(self, compact: Option<Compaction>) -> Option<&'static str> {
         match (self, compact) {

@@ -8,9 +8,7 @@ use crate::model::{GenerationConfig, ModelRef};
 use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
-use crate::spec::{
-    Accepts, AgentMeta, Budget, Conversation, ToolMeta, ValueSchema, accepts, schema,
-};
+use crate::spec::{Accepts, AgentMeta, Budget, Labels, ToolMeta, ValueSchema, accepts, schema};
 use adk_spec::__private::stub_if;
 use adk_spec::setters;
 use backon::BackoffBuilder;
@@ -120,6 +118,14 @@ impl LlmDecl {
         self
     }
 
+    /// Sets the labels of the toolsets whose tools only the run knows. `LOCAL` among them says that
+    /// all of these tools have labels.
+    #[must_use]
+    pub const fn labels(mut self, labels: Labels) -> Self {
+        self.meta = self.meta.labels(self.meta.labels.and(labels));
+        self
+    }
+
     /// Sets the agents to which the agent may hand over.
     #[must_use]
     pub const fn transfer(mut self, targets: &'static [&'static AgentMeta<'static>]) -> Self {
@@ -138,6 +144,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.meta.own_code = self.meta.own_code || self.instruction.is_empty();
+        self.meta = self.meta.sees_all(self.instruction.is_empty());
         self.instruction = DeclaredInstruction::Function(make);
         self
     }
@@ -146,6 +153,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.meta.own_code = self.meta.own_code || self.global_instruction.is_empty();
+        self.meta = self.meta.sees_all(self.global_instruction.is_empty());
         self.global_instruction = DeclaredInstruction::Function(make);
         self
     }
@@ -172,11 +180,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn include_contents(mut self, contents: IncludeContents) -> Self {
         self.include_contents = contents;
-        self.meta.conversation = match contents {
-            IncludeContents::Default | IncludeContents::Last(_) => Conversation::Shown,
-            IncludeContents::None => Conversation::CurrentTurn,
-            IncludeContents::Prompt => Conversation::Hidden,
-        };
+        self.meta.conversation = contents.shown();
         self.with_history()
     }
 
