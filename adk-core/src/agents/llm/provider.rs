@@ -33,21 +33,25 @@ use crate::model::ToolDeclaration;
 use crate::runtime::agent::DynAgent as _;
 use crate::runtime::run::ModelChain;
 use crate::runtime::tool::{Tool, ToolArgs, ToolContext, ToolError, without_arguments};
-use crate::spec::ToolMeta;
+use crate::spec::{Labels, ToolMeta};
 use crate::{Error, ErrorKind, Result};
 use serde_json::Value;
 use std::sync::LazyLock;
 
+/// What a search asks for leaves, and strangers wrote what it finds.
+const OPEN_WORLD: Labels = Labels::UNTRUSTED.and(Labels::SENDS);
+
 macro_rules! provider_tools {
-    ($($(#[$doc:meta])* $name:ident = $description:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $description:literal, $labels:expr;)*) => {$(
         $(#[$doc])*
         #[allow(non_camel_case_types, reason = "the name that it has in `tools`")]
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name {}
 
         impl Tool for $name {
-            const META: ToolMeta<'static> =
-                ToolMeta::new(stringify!($name), $description).at_provider(true);
+            const META: ToolMeta<'static> = ToolMeta::new(stringify!($name), $description)
+                .at_provider(true)
+                .labels($labels);
 
             fn declaration(&self) -> &ToolDeclaration {
                 static DECLARATION: LazyLock<ToolDeclaration> =
@@ -69,15 +73,15 @@ macro_rules! provider_tools {
 provider_tools! {
     /// Google's search. The event of the answer has the sources in
     /// [`grounding_metadata`](crate::Details::grounding_metadata), as in ADK.
-    google_search = "Searches the web with Google.";
+    google_search = "Searches the web with Google.", OPEN_WORLD;
     /// Python code that the model writes, and that the provider runs: ADK's
     /// `BuiltInCodeExecutor`. The answer has the code and its output as parts `executableCode` and
     /// `codeExecutionResult`.
-    code_execution = "Runs Python code that the model writes.";
+    code_execution = "Runs Python code that the model writes.", Labels::LOCAL;
     /// Pages whose addresses are in the conversation.
-    url_context = "Reads the pages at addresses in the conversation.";
+    url_context = "Reads the pages at addresses in the conversation.", OPEN_WORLD;
     /// The search of OpenAI and of Anthropic. The sources are only in the text of the answer.
-    web_search = "Searches the web.";
+    web_search = "Searches the web.", OPEN_WORLD;
 }
 
 impl LlmAgent {
