@@ -27,7 +27,7 @@ type DriverReport = BoxFuture<'static, Result<Option<RunReport>>>;
 /// State of a followed run.
 pub(super) struct FollowedRun {
     driver_report: Option<DriverReport>,
-    report: Option<RunReport>,
+    report: Option<Box<RunReport>>,
     /// Place in the log that is read next.
     next: u64,
 }
@@ -146,7 +146,7 @@ impl FollowedRun {
             }
         };
         match timeout(*pause, report).await {
-            Ok(report) => (self.driver_report, self.report) = (None, report?),
+            Ok(report) => (self.driver_report, self.report) = (None, report?.map(Box::new)),
             Err(_) => *pause = (*pause * 2).min(PAUSE.1),
         }
         Ok(())
@@ -155,8 +155,8 @@ impl FollowedRun {
     /// Waits for news of a run that has not begun. A report at this point means that the run ended
     /// without beginning.
     async fn wait_for_begin(&mut self, run: RunId, pause: &mut Duration) -> Result<()> {
-        if let Some(RunReport { end, .. }) = self.report.take() {
-            end?;
+        if let Some(report) = self.report.take() {
+            report.end?;
             return Err(lost_run(run));
         }
         self.wait_for_news(pause).await
@@ -164,11 +164,11 @@ impl FollowedRun {
 
     /// Returns the report of the driver, which follows soon after the end is stored. If the driver
     /// cannot be reached, the stored end remains valid.
-    async fn report(&mut self) -> Option<RunReport> {
+    async fn report(&mut self) -> Option<Box<RunReport>> {
         if let Some(report) = self.driver_report.take()
             && let Ok(Ok(report)) = timeout(REPORT_TIMEOUT, report).await
         {
-            self.report = report;
+            self.report = report.map(Box::new);
         }
         self.report.take()
     }
@@ -209,7 +209,7 @@ async fn follow_events(run: &Run, mut followed: FollowedRun) -> Result<()> {
     if followed.driver_report.is_none() && followed.report.is_none() {
         followed.driver_report = ask_driver(run).await?;
     }
-    let report = followed.report().await;
+    let report = followed.report().await.map(|report| *report);
     let (end, loops, used) = report.map_or(
         (None, Vec::new(), None),
         |RunReport {
