@@ -115,8 +115,9 @@ impl Model for GenaiModel {
     fn generate(&self, request: Arc<ModelRequest>) -> ModelStream {
         let inner = self.inner.clone();
         // genai cannot read the stream of an answer for which Anthropic has run a tool.
-        let is_unreadable = self.inner.kind == AdapterKind::Anthropic;
-        if request.stream && !(is_unreadable && !request.provider_tools.is_empty()) {
+        let is_readable =
+            self.inner.kind != AdapterKind::Anthropic || request.provider_tools.is_empty();
+        if request.stream && is_readable {
             Box::pin(stream::unfold(State::Start(inner, request), advance))
         } else {
             Box::pin(stream::once(async move { whole(&inner, &request).await }))

@@ -132,16 +132,11 @@ fn gemini(stream: bool, frames: &[Value]) -> Reply {
     if stream {
         return Reply::events(frames.iter().map(|frame| format!("data: {frame}\n\n")));
     }
-    let parts: Vec<_> = frames
+    let parts = frames
         .iter()
-        .flat_map(|frame| {
-            frame["candidates"][0]["content"]["parts"]
-                .as_array()
-                .unwrap()
-        })
-        .cloned()
-        .collect();
-    let mut whole = frames.last().unwrap().clone();
+        .filter_map(|frame| frame["candidates"][0]["content"]["parts"].as_array());
+    let parts: Vec<_> = parts.flatten().cloned().collect();
+    let mut whole = frames.last().cloned().unwrap_or_default();
     whole["candidates"][0]["content"]["parts"] = parts.into();
     Reply::raw("application/json", &whole.to_string())
 }
