@@ -236,9 +236,10 @@ impl Grower {
             };
             let skips = [skips, Construct::SkipMax];
             if can_skip && self.may(4, if is_parallel { &skips[..1] } else { &skips }) {
-                block.on_error = match is_parallel {
-                    true => OnError::Skip,
-                    false => self.skip(),
+                block.on_error = if is_parallel {
+                    OnError::Skip
+                } else {
+                    self.skip()
                 };
             }
             if block.skippable || (is_parallel && block.on_error.skips()) {
