@@ -52,7 +52,7 @@ fn clean(ticket: &str) -> String {
 }
 
 /// Posts the subject.
-#[agent(acts, private)]
+#[agent(private)]
 fn post(cx: &mut Context, subject: &str) {
     let _ = (cx, subject);
 }
@@ -61,7 +61,7 @@ fn post(cx: &mut Context, subject: &str) {
 struct Mailer;
 
 impl Agent for Mailer {
-    const META: AgentMeta<'static> = AgentMeta::custom("mailer").labels(Labels::ACTS);
+    const META: AgentMeta<'static> = AgentMeta::custom("mailer").labels(Labels::PRIVATE);
 
     async fn run(&self, _: &mut Context) -> Result<Flow> {
         Ok(Flow::Continue)
@@ -116,9 +116,9 @@ fn labels_and_guards_are_data() {
         panic!("four steps")
     };
     assert_eq!(words(clean.labels), ["trusts"]);
-    assert_eq!(words(post.labels), ["private", "acts"]);
+    assert_eq!(words(post.labels), ["private"]);
     assert!(post.labels.has(Labels::CONTEXT) && !clean.labels.has(Labels::CONTEXT));
-    assert_eq!(words(mailer.labels), ["acts"]);
+    assert_eq!(words(mailer.labels), ["private"]);
     assert_eq!(words(clerk.labels), ["untrusted", "private"]);
     assert!(
         clerk.labels.has(Labels::LOCAL),
@@ -278,4 +278,46 @@ fn trees_that_are_built_at_run_time_are_checked_too() {
         );
     }
     clerk().guards(false).build().expect("the check is off");
+}
+
+workflow! {
+    /// An agent that is known at run time gets what strangers wrote.
+    #[guards(untrusted(ticket))]
+    pub Supplied(ticket: String) {
+        agent remote(ticket: String) as Box<dyn adk::DynAgent>;
+        remote
+    }
+}
+
+#[test]
+fn an_agent_that_is_given_at_run_time_brings_its_labels() {
+    const READS: &[adk::KeySpec<'static>] = &[adk::KeySpec::new("ticket", "String")];
+
+    #[derive(Debug)]
+    struct Remote(Labels);
+
+    impl adk::DynAgent for Remote {
+        fn meta(&self) -> &AgentMeta<'_> {
+            if self.0.has(Labels::ACTS) {
+                const {
+                    &AgentMeta::custom("remote")
+                        .reads(READS)
+                        .labels(Labels::ACTS)
+                }
+            } else {
+                const { &AgentMeta::custom("remote").reads(READS) }
+            }
+        }
+
+        fn run_dyn<'a>(&'a self, _: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {
+            Box::pin(async { Ok(Flow::Continue) })
+        }
+
+        fn prepare_dyn(&self, _: &mut adk::Prepare<'_>) {}
+    }
+
+    let given = |labels| Supplied::new(Box::new(Remote(labels)) as Box<dyn adk::DynAgent>);
+    given(Labels::NONE).expect("nothing acts");
+    let error = given(Labels::ACTS).expect_err("it acts").to_string();
+    assert!(error.contains("agent `remote` acts on text"), "{error}");
 }
