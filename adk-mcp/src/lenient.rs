@@ -1,5 +1,5 @@
-//! Lists, results and prompts with parts that the protocol does not have, or that miss a field. The rest is
-//! kept, and the part is named.
+//! Lists, results and prompts with parts that the protocol does not have, or that miss a field. The
+//! rest is kept, and the part is named.
 
 use rmcp::model::{CallToolResult, ContentBlock, ListToolsResult, PromptMessage, Role, Tool};
 use serde_json::{Value, json};

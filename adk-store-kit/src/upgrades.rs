@@ -1,5 +1,5 @@
-//! Promises about tables of earlier formats: a store upgrades them when it opens, and a process that
-//! had them open goes on.
+//! Promises about tables of earlier formats: a store upgrades them when it opens, and a process
+//! that had them open goes on.
 
 use crate::people::{addressed, callers_see_their_waits, pause, process, two};
 use crate::place::DynPlace;

@@ -68,8 +68,8 @@ async fn until_killed<T>(engine: &Crashing, work: impl Future<Output = T>) -> Op
 }
 
 /// Reads a stream into `into` until its run ends or its process is killed. A process may be killed
-/// after each event, and so in the middle of a streamed reply. The usage of the agents of a finished
-/// run adds up to the usage of the run.
+/// after each event, and so in the middle of a streamed reply. The usage of the agents of a
+/// finished run adds up to the usage of the run.
 pub async fn drive(
     mut stream: RunStream<'_, ()>,
     engine: &Crashing,

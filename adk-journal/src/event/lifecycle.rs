@@ -15,8 +15,8 @@ pub const AGENT_LIFECYCLE_KEY: &str = "agent_lifecycle";
 /// The key of [`Event::custom_metadata`] that holds a whole [`Lifecycle`].
 pub const LIFECYCLE_KEY: &str = "lifecycle";
 
-/// The start or end of an agent or a block, or the progress of an `each`, as [`Event::lifecycle`] returns it where
-/// `RunConfig::lifecycle_events` is set.
+/// The start or end of an agent or a block, or the progress of an `each`, as [`Event::lifecycle`]
+/// returns it where `RunConfig::lifecycle_events` is set.
 ///
 /// The event identifies the agent or block by its author, its path with rounds, its branch and its
 /// `loop_iteration`. Such an event is partial and has no content. The stream delivers it, but no

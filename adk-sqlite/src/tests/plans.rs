@@ -194,8 +194,10 @@ fn database(many: u64) -> Connection {
                 SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < 7 * {many})
             SELECT i FROM n;
         INSERT INTO adkw_sessions SELECT i, 't' || i, 'u', 's' FROM n WHERE i % 7 > 3;
-        INSERT INTO sessions SELECT 'app', 'u', 'other/' || i, '{{}}', '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM n;
-        INSERT INTO sessions VALUES ('app', 'u', 'own/1', '{{}}', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+        INSERT INTO sessions SELECT 'app', 'u', 'other/' || i, '{{}}',
+            '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM n;
+        INSERT INTO sessions VALUES
+            ('app', 'u', 'own/1', '{{}}', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
         INSERT INTO adkw_runs (id, session, status, owner, record, app, workflow, tenant_of,
                 user_id)
             SELECT {id}, iif(i % 7 > 3, i, 1 + (i % 7 = 0)),
