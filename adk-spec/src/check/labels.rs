@@ -9,6 +9,8 @@ mod arms;
 mod describe;
 mod marks;
 mod state;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::Check;

@@ -623,13 +623,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         each!(key in keys => {
             if is_session_key(meta, key) {
-                let kind = if is_untrusted { 1 } else { 2 };
-                let cause = self.causes.add(How::Guard, "", key, 0, kind);
-                let marks = if is_untrusted {
-                    Marks { untrusted: cause, private: 0 }
-                } else {
-                    Marks { untrusted: 0, private: cause }
-                };
+                let marks = self.causes.guard(key, is_untrusted);
                 self.states.write(key, marks, false, true);
             }
         });
