@@ -597,6 +597,13 @@ impl<'a> LabelWalk<'_, 'a> {
             Level::of_block(depth, LEFT),
         );
         let skips = matches!(step.on_error, OnError::Skip);
+        let repeats = matches!(
+            step.kind,
+            StepKind::Loop { .. } | StepKind::Each { .. } | StepKind::Try(_)
+        );
+        if repeats && !has_else && self.repeat(depth, step) {
+            return at + 1;
+        }
         match step.kind {
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
                 self.states.at.depth = depth;
@@ -604,11 +611,6 @@ impl<'a> LabelWalk<'_, 'a> {
                     self.states.join(Level::of_block(depth - 1, EXIT), NOW);
                 }
                 return end + 1;
-            }
-            StepKind::Loop { .. } | StepKind::Each { .. } | StepKind::Try(_) if !has_else => {
-                if self.repeat(depth, step) {
-                    return at + 1;
-                }
             }
             StepKind::Parallel { first, .. } => {
                 if self.is_built && !self.states.are_keys_within(exit, entry) {
