@@ -16,7 +16,7 @@ pub use crate::check::tools::{raise_function, raise_tool, wait_in_tool};
 pub use crate::text::{join, join_len};
 
 use crate::hash::hash;
-use crate::spec::{AgentKind, AgentMeta, KeySpec, OPENED, PromptKey, layout};
+use crate::spec::{AgentKind, AgentMeta, KeySpec, Labels, OPENED, PromptKey, layout};
 use std::any::TypeId;
 
 // Each function below makes a description in one call, because every call in const evaluation costs
@@ -105,6 +105,21 @@ pub const fn function_meta<'a>(
         may_exit,
         ..agent
     }
+}
+
+/// The label of a tool that shows artifacts.
+pub const SHOWS_ARTIFACTS: Labels = Labels::LOCAL.and(Labels::CONTEXT);
+/// The label of a tool that shows the memory of other sessions.
+pub const SHOWS_MEMORY: Labels = Labels::LOCAL.and(Labels::MEMORY);
+/// The label of an agent whose instruction is a function.
+pub const SEES_ALL: Labels = Labels::CONTEXT;
+
+/// Marks an agent as one that may read each key and the conversation.
+pub const fn sees_all<'a>(mut agent: AgentMeta<'a>, yes: bool) -> AgentMeta<'a> {
+    if yes {
+        agent.labels = agent.labels.and(Labels::CONTEXT);
+    }
+    agent
 }
 
 /// Returns the description as a stub if the agent was rejected. A stub has no definition. A

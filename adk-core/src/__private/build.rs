@@ -16,11 +16,12 @@ pub use crate::store::engine::now_micros;
 pub use crate::{
     __agent_root as agent_root, __callback_setters as setters, __delegate_agent as delegate_agent,
 };
+pub use adk_spec::__private::SEES_ALL;
 
 use crate::llm::{Compaction, IncludeContents, OutputKey};
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::workflow::{Form, Keys};
-use crate::spec::{AnsweredBy, ValueSchema};
+use crate::spec::{AnsweredBy, Conversation, ValueSchema};
 use crate::{Await, Content, DynAgent, Name};
 use serde_json::Value;
 use std::sync::Arc;
@@ -37,6 +38,11 @@ pub fn contents_fault(
     compact: Option<Compaction>,
 ) -> Option<&'static str> {
     contents.fault(compact)
+}
+
+/// Returns the part of the conversation that a choice of contents shows.
+pub fn shown(contents: IncludeContents) -> Conversation {
+    contents.shown()
 }
 
 /// Returns the schema of an answer for the description of an agent.

@@ -29,12 +29,18 @@ pub struct DescriptionParts {
     pub tools: Vec<Arc<dyn DynTool>>,
     /// Whether the agent may have tools that are known only at run time.
     pub more_tools: bool,
-    pub compacts: bool,
-    pub conversation: Conversation,
-    pub labels: Labels,
+    pub context: DescribedContext,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
     pub answer: DescribedAnswer,
+}
+
+/// What an agent sees.
+#[derive(Default)]
+pub struct DescribedContext {
+    pub compacts: bool,
+    pub conversation: Conversation,
+    pub labels: Labels,
 }
 
 /// The value that an agent writes, from a model or from an answer to an `await`.
@@ -61,9 +67,7 @@ impl DescriptionParts {
             writes: Vec::new(),
             tools: Vec::new(),
             more_tools: false,
-            compacts: false,
-            conversation: Conversation::Shown,
-            labels: Labels::NONE,
+            context: DescribedContext::default(),
             transfer: Vec::new(),
             max_turns: None,
             answer: DescribedAnswer::default(),
@@ -136,9 +140,9 @@ impl AgentDescription {
                 .may_exit(lists.tools.iter().any(|tool| tool.may_exit))
                 .tools(&lists.tools)
                 .more_tools(parts.more_tools)
-                .compacts(parts.compacts)
-                .conversation(parts.conversation)
-                .labels(parts.labels)
+                .compacts(parts.context.compacts)
+                .conversation(parts.context.conversation)
+                .labels(parts.context.labels)
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);

@@ -189,7 +189,7 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
             let has_context = quote!(__adk::TypeFacts::<#first>::CONTEXT);
             (
                 quote!(__adk::function::reads(#has_context, &[#(#all),*])),
-                Some(quote!(.sees_all(#has_context))),
+                Some(has_context),
             )
         }
         _ => (quote!(&[#(#all),*]), None),
@@ -225,7 +225,13 @@ fn meta(function: &Function, args: &AgentArgs, keys: &KeyTypes) -> TokenStream {
     let meta = read("__adk::function::meta");
     let name = code!("{text:?}, ::core::concat!(::core::module_path!(), \"::{text}\"),");
     let (scope, may_exit) = (place::scope(), read(may_exit));
-    quote!(#meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels #sees)
+    let described = quote! {
+        #meta(#name #scope, #description, #reads, &[#(#writes),*], #may_exit) #exits #timeout #labels
+    };
+    match sees {
+        Some(has_context) => quote!(__adk::check::sees_all(#described, #has_context)),
+        None => described,
+    }
 }
 
 fn static_type(ty: &syn::Type) -> TokenStream {

@@ -9,6 +9,8 @@ mod arms;
 mod describe;
 mod marks;
 mod state;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::Check;
@@ -18,7 +20,7 @@ use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind};
 use crate::text::same;
 use marks::{Cause, Marks};
 use state::{Head, MarkedKey};
-use walk::{Block, Finding, Limit, Room, walk};
+use walk::{Finding, Limit, MarkedBlock, Room, walk};
 
 /// The largest number of findings that const evaluation reports at once.
 const MOST: usize = 4;
@@ -95,7 +97,7 @@ macro_rules! search {
             heads: &mut [Head::NEW; $size.heads],
             keys: &mut [MarkedKey::NONE; $size.keys],
             key_slots: &mut [0; $size.key_slots],
-            blocks: &mut [Block::NONE; $size.blocks],
+            blocks: &mut [MarkedBlock::NONE; $size.blocks],
             causes: &mut [Cause::NONE; $size.causes],
             cause_slots: &mut [0; 2 * $size.causes],
             findings: &mut findings,
@@ -173,7 +175,7 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             heads: &mut vec![Head::NEW; size.heads],
             keys: &mut vec![MarkedKey::NONE; size.keys],
             key_slots: &mut vec![0; size.key_slots],
-            blocks: &mut vec![Block::NONE; size.blocks],
+            blocks: &mut vec![MarkedBlock::NONE; size.blocks],
             causes: &mut vec![Cause::NONE; size.causes],
             cause_slots: &mut vec![0; 2 * size.causes],
             findings: &mut findings,

@@ -352,16 +352,6 @@ impl<'a> AgentMeta<'a> {
         lets(keys: &'a [KeySpec<'a>]) = keys;
     }
 
-    /// Marks the agent as one that may read each key and the conversation.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn sees_all(mut self, yes: bool) -> Self {
-        if yes {
-            self.labels = self.labels.and(Labels::CONTEXT);
-        }
-        self
-    }
-
     /// Returns the keys that a workflow sets when a run begins: its inputs and `let`s. A run that
     /// began with an older version of the workflow may lack some of them.
     pub fn begins(&self) -> Vec<KeySpec<'a>> {

@@ -33,11 +33,9 @@ impl Labels {
     pub const LOCAL: Self = Self(1 << 5);
     /// The function gets the context, or the instruction is a function, so it may read each key and
     /// the conversation. A tool with this label shows artifacts.
-    #[doc(hidden)]
-    pub const CONTEXT: Self = Self(1 << 6);
+    pub(crate) const CONTEXT: Self = Self(1 << 6);
     /// The tool shows the memory of other sessions.
-    #[doc(hidden)]
-    pub const MEMORY: Self = Self(1 << 7);
+    pub(crate) const MEMORY: Self = Self(1 << 7);
     /// The four labels that a tool without labels has in a workflow with `strict`.
     pub(crate) const ALL: Self = Self(0b1111);
 

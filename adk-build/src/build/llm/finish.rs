@@ -6,14 +6,14 @@ use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use adk_core::__private::build::{
-    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, contents_fault, described,
-    value_schema,
+    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, SEES_ALL, contents_fault,
+    described, shown, value_schema,
 };
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::Instruction;
+use adk_core::spec::AgentKind;
 use adk_core::spec::ident::is_identifier;
 use adk_core::spec::placeholder::is_key;
-use adk_core::spec::{AgentKind, Labels};
 use std::sync::Arc;
 
 impl LlmAgentBuilder {
@@ -172,11 +172,11 @@ impl LlmAgentBuilder {
             self.settings
                 .max_turns
                 .or(short.then_some(if is_text { 1 } else { attempts }));
-        parts.compacts = self.compact.is_some();
-        parts.conversation = self.include_contents.shown();
+        parts.context.compacts = self.compact.is_some();
+        parts.context.conversation = shown(self.include_contents);
         let instructions = [&self.instruction, &self.global_instruction];
         if instructions.iter().any(|one| one.prompt().is_none()) {
-            parts.labels = Labels::CONTEXT;
+            parts.context.labels = SEES_ALL;
         }
         parts.tools = self.tools;
         parts.answer.schema = match &self.answer.form {

@@ -5,8 +5,9 @@ use crate::runtime::callback::CallbackContext;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction,
 };
-use crate::spec::{Labels, ToolMeta};
+use crate::spec::ToolMeta;
 use crate::{BoxFuture, Content, FunctionResponse, Part, Result, Role};
+use adk_spec::__private::SHOWS_ARTIFACTS;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
@@ -24,7 +25,7 @@ impl Tool for load_artifacts {
         "load_artifacts",
         "Loads the artifacts and adds them to the session.",
     )
-    .labels(Labels::LOCAL.and(Labels::CONTEXT));
+    .labels(SHOWS_ARTIFACTS);
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {

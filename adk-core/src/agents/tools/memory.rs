@@ -7,8 +7,9 @@ use crate::runtime::callback::CallbackContext;
 use crate::runtime::tool::{
     ProcessRequest, Tool, ToolArgs, ToolContext, ToolError, append_instruction, without_arguments,
 };
-use crate::spec::{Labels, ToolMeta};
+use crate::spec::ToolMeta;
 use crate::{BoxFuture, Result};
+use adk_spec::__private::SHOWS_MEMORY;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -28,8 +29,7 @@ const LOAD_INSTRUCTION: &str = "You have memory. You can use it to answer questi
 
 impl Tool for load_memory {
     const META: ToolMeta<'static> =
-        ToolMeta::new("load_memory", "Loads the memory for the current user.")
-            .labels(Labels::LOCAL.and(Labels::MEMORY));
+        ToolMeta::new("load_memory", "Loads the memory for the current user.").labels(SHOWS_MEMORY);
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> = LazyLock::new(|| {
@@ -83,7 +83,7 @@ pub struct preload_memory {}
 
 impl Tool for preload_memory {
     const META: ToolMeta<'static> =
-        ToolMeta::new("preload_memory", "preload_memory").labels(Labels::LOCAL.and(Labels::MEMORY));
+        ToolMeta::new("preload_memory", "preload_memory").labels(SHOWS_MEMORY);
 
     fn declaration(&self) -> &ToolDeclaration {
         static DECLARATION: LazyLock<ToolDeclaration> =

@@ -5,7 +5,7 @@
 use super::answers_closed;
 use super::marks::{How, Marks};
 use super::state::{EVER, Level, NOW};
-use super::walk::{DEEPEST, SinkKind, Walk, Ways};
+use super::walk::{DEEPEST, LabelWalk, SinkKind, Ways};
 use crate::check::flow::count;
 use crate::effects::{self, Act, Effects, is_session_key, may_exit};
 use crate::hash::hash;
@@ -19,11 +19,11 @@ pub(super) struct Place<'a> {
     step: &'a AgentMeta<'a>,
     renames: &'a Renames<'a>,
     agent: &'a AgentMeta<'a>,
-    role: Role,
+    role: PlaceRole,
 }
 
 #[derive(Clone, Copy)]
-enum Role {
+enum PlaceRole {
     Step,
     Target,
     Tool,
@@ -33,14 +33,14 @@ impl<'a> Place<'a> {
     /// Returns the accesses of the agent and its transfer targets.
     const fn effects(&self) -> Effects<'a> {
         let all = match self.role {
-            Role::Step => Effects::of(self.step, self.renames),
-            Role::Target => Effects::below(self.step, self.renames, self.agent, false),
-            Role::Tool => Effects::below(self.step, self.renames, self.agent, true),
+            PlaceRole::Step => Effects::of(self.step, self.renames),
+            PlaceRole::Target => Effects::below(self.step, self.renames, self.agent, false),
+            PlaceRole::Tool => Effects::below(self.step, self.renames, self.agent, true),
         };
         all.outside().without_agent_tools()
     }
 
-    const fn below(&self, agent: &'a AgentMeta<'a>, role: Role) -> Self {
+    const fn below(&self, agent: &'a AgentMeta<'a>, role: PlaceRole) -> Self {
         Self {
             agent,
             role,
@@ -49,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> LabelWalk<'_, 'a> {
     /// Walks the agent of a step.
     pub(super) const fn agent(
         &mut self,
@@ -61,7 +61,7 @@ impl<'a> Walk<'_, 'a> {
             step: meta,
             renames,
             agent: meta,
-            role: Role::Step,
+            role: PlaceRole::Step,
         };
         // An agent may end a loop before or after it writes its keys.
         self.exits(&place);
@@ -109,12 +109,12 @@ impl<'a> Walk<'_, 'a> {
 
     /// Returns the labels of the tools of an LLM agent that only the run knows.
     const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
-        match meta.more_tools {
-            false => Labels::LOCAL,
-            true if self.guards.strict && !meta.labels.has(Labels::LOCAL) => {
-                meta.labels.and(Labels::ALL)
-            }
-            true => meta.labels.and(Labels::LOCAL),
+        if !meta.more_tools {
+            Labels::LOCAL
+        } else if self.guards.strict && !meta.labels.has(Labels::LOCAL) {
+            meta.labels.and(Labels::ALL)
+        } else {
+            meta.labels.and(Labels::LOCAL)
         }
     }
 
@@ -197,8 +197,8 @@ impl<'a> Walk<'_, 'a> {
             labels = labels.and(Labels::UNTRUSTED);
         }
         if labels.has(Labels::CONTEXT) {
-            self.reads_shelf = true;
-            marks = marks.or(self.states.heard(NOW)).or(self.shelf);
+            self.earlier.reads_shelf = true;
+            marks = marks.or(self.states.heard(NOW)).or(self.earlier.shelf);
         }
         self.source(marks, labels, How::Tool, member.name, tool.name)
     }
@@ -261,8 +261,8 @@ impl<'a> Walk<'_, 'a> {
                 if let Source::Artifact(name) = found.source {
                     marks = marks.or(self.states.heard(NOW));
                     if starts_with(name, "user:") {
-                        self.reads_shelf = true;
-                        marks = marks.or(self.shelf);
+                        self.earlier.reads_shelf = true;
+                        marks = marks.or(self.earlier.shelf);
                     }
                 }
             }
@@ -292,7 +292,7 @@ impl<'a> Walk<'_, 'a> {
                 if let Some(agent) = tool.agent
                     && !self.is_over()
                 {
-                    let result = self.call_agent(&place.below(agent, Role::Tool), context);
+                    let result = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
                     let known = self.causes.extend(result, How::Result, agent.name, "");
                     // The agent knows its request from its caller.
                     back = back.or(Marks {
@@ -343,7 +343,7 @@ impl<'a> Walk<'_, 'a> {
             if matches!(member.kind, AgentKind::Workflow) && !self.is_over() {
                 self.open_call();
                 self.speak(place.agent, context);
-                self.workflow(&place.below(member, Role::Target), None);
+                self.workflow(&place.below(member, PlaceRole::Target), None);
                 if self.is_over() {
                     return back;
                 }
@@ -363,7 +363,7 @@ impl<'a> Walk<'_, 'a> {
         let (mut members, mut ways) = (place.effects(), Ways::NONE);
         self.add_keys(place, &mut ways);
         ways.requested = match place.role {
-            Role::Tool => self.states.heard(NOW).untrusted != 0,
+            PlaceRole::Tool => self.states.heard(NOW).untrusted != 0,
             _ => false,
         };
         ways.called = called;
@@ -623,13 +623,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         each!(key in keys => {
             if is_session_key(meta, key) {
-                let kind = if is_untrusted { 1 } else { 2 };
-                let cause = self.causes.add(How::Guard, "", key, 0, kind);
-                let marks = if is_untrusted {
-                    Marks { untrusted: cause, private: 0 }
-                } else {
-                    Marks { untrusted: 0, private: cause }
-                };
+                let marks = self.causes.guard(key, is_untrusted);
                 self.states.write(key, marks, false, true);
             }
         });

@@ -98,24 +98,30 @@ impl MarkedKey<'_> {
     };
 }
 
+/// Indices into the slices of all levels.
+#[derive(Clone, Copy, Debug)]
+struct LevelPlaces {
+    cells: usize,
+    heads: usize,
+    keys: usize,
+    slots: usize,
+    blocks: usize,
+}
+
 /// The checked workflow, or a workflow inside of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level<'a> {
     pub(super) steps: &'a [Step<'a>],
     /// The name of a nested workflow; empty for the checked one.
     pub(super) name: &'a str,
-    /// The place of the first state.
-    cells: usize,
+    /// The first places of the level in the slices.
+    first: LevelPlaces,
     /// The number of cells of a state.
     stride: usize,
-    heads: usize,
-    keys: usize,
     /// The number of keys.
     pub(super) count: usize,
-    slots: usize,
     /// The number of slots minus 1.
     mask: usize,
-    pub(super) blocks: usize,
     /// The number of open blocks.
     pub(super) depth: usize,
     /// The number of open blocks that may fail, or run several times at once. No write cleans a
@@ -130,14 +136,16 @@ impl Level<'_> {
     pub(super) const OUTSIDE: Self = Self {
         steps: &[],
         name: "",
-        cells: 0,
+        first: LevelPlaces {
+            cells: 0,
+            heads: 0,
+            keys: 0,
+            slots: 0,
+            blocks: 0,
+        },
         stride: 0,
-        heads: 0,
-        keys: 0,
         count: 0,
-        slots: 0,
         mask: 0,
-        blocks: 0,
         depth: 0,
         weak: 0,
         is_weak_around: false,
@@ -146,6 +154,11 @@ impl Level<'_> {
     /// Returns the state of the block at a depth.
     pub(super) const fn of_block(depth: usize, state: usize) -> usize {
         OWN + PER_BLOCK * depth + state
+    }
+
+    /// Returns the index of the open block at a depth.
+    pub(super) const fn block(&self, depth: usize) -> usize {
+        self.first.blocks + depth
     }
 
     const fn states(&self) -> usize {
@@ -193,34 +206,36 @@ impl<'t, 'a> States<'t, 'a> {
         let level = Level {
             steps,
             name,
-            cells: around.cells + around.states() * around.stride,
-            stride: KEYS + most,
-            heads: around.heads + around.states(),
-            // The level around may get keys while this level is read.
-            keys: around.keys + around.stride.saturating_sub(KEYS),
-            count: 0,
-            slots: if around.stride == 0 {
-                0
-            } else {
-                around.slots + around.mask + 1
+            first: LevelPlaces {
+                cells: around.first.cells + around.states() * around.stride,
+                heads: around.first.heads + around.states(),
+                // The level around may get keys while this level is read.
+                keys: around.first.keys + around.stride.saturating_sub(KEYS),
+                slots: if around.stride == 0 {
+                    0
+                } else {
+                    around.first.slots + around.mask + 1
+                },
+                blocks: around.first.blocks + around.depth,
             },
+            stride: KEYS + most,
+            count: 0,
             mask: slots - 1,
-            blocks: around.blocks + around.depth,
             depth: 0,
             weak: 0,
             is_weak_around: around.weak > 0 || around.is_weak_around,
         };
-        self.at = level;
         self.is_full = self.is_full
-            || level.cells + OWN * level.stride > self.cells.len()
-            || level.heads + OWN > self.heads.len()
-            || level.keys + most > self.keys.len()
-            || level.slots + slots > self.slots.len();
+            || level.first.cells + OWN * level.stride > self.cells.len()
+            || level.first.heads + OWN > self.heads.len()
+            || level.first.keys + most > self.keys.len()
+            || level.first.slots + slots > self.slots.len();
         if self.is_full {
             return;
         }
-        let mut slot = level.slots;
-        while slot < level.slots + slots {
+        self.at = level;
+        let mut slot = level.first.slots;
+        while slot < level.first.slots + slots {
             self.slots[slot] = 0;
             slot += 1;
         }
@@ -232,9 +247,8 @@ impl<'t, 'a> States<'t, 'a> {
     /// Makes room for the states of one more open block. Returns whether there is room.
     pub(super) const fn grow(&mut self) -> bool {
         let Level {
-            cells,
+            first: LevelPlaces { cells, heads, .. },
             stride,
-            heads,
             depth,
             ..
         } = self.at;
@@ -246,15 +260,15 @@ impl<'t, 'a> States<'t, 'a> {
     }
 
     const fn place(&self, state: usize) -> usize {
-        self.at.cells + state * self.at.stride
+        self.at.first.cells + state * self.at.stride
     }
 
     pub(super) const fn head(&self, state: usize) -> Head {
-        self.heads[self.at.heads + state]
+        self.heads[self.at.first.heads + state]
     }
 
     pub(super) const fn head_mut(&mut self, state: usize) -> &mut Head {
-        &mut self.heads[self.at.heads + state]
+        &mut self.heads[self.at.first.heads + state]
     }
 
     pub(super) const fn clear(&mut self, state: usize) {
@@ -391,9 +405,9 @@ impl<'t, 'a> States<'t, 'a> {
     const fn lookup(&self, level: &Level<'_>, hash: u64) -> Result<usize, usize> {
         let mut slot = hash as usize & level.mask;
         loop {
-            match self.slots[level.slots + slot] {
+            match self.slots[level.first.slots + slot] {
                 0 => return Err(slot),
-                key if self.keys[level.keys + key as usize - 1].hash == hash => {
+                key if self.keys[level.first.keys + key as usize - 1].hash == hash => {
                     return Ok(key as usize - 1);
                 }
                 _ => slot = (slot + 1) & level.mask,
@@ -404,7 +418,7 @@ impl<'t, 'a> States<'t, 'a> {
     /// Returns whether a key is known as one of the session.
     pub(super) const fn lasts(&self, name: &str) -> bool {
         match self.lookup(&self.at, hash(name)) {
-            Ok(key) => self.keys[self.at.keys + key].lasts,
+            Ok(key) => self.keys[self.at.first.keys + key].lasts,
             Err(_) => false,
         }
     }
@@ -416,7 +430,7 @@ impl<'t, 'a> States<'t, 'a> {
     /// Returns the marks of a key in a state of a level around the current one.
     pub(super) const fn read_at(&self, level: &Level<'_>, hash: u64, state: usize) -> Marks {
         match self.lookup(level, hash) {
-            Ok(key) => self.cells[level.cells + state * level.stride + KEYS + key],
+            Ok(key) => self.cells[level.first.cells + state * level.stride + KEYS + key],
             Err(_) => Marks::NONE,
         }
     }
@@ -428,8 +442,8 @@ impl<'t, 'a> States<'t, 'a> {
         key: usize,
         state: usize,
     ) -> (MarkedKey<'a>, Marks) {
-        let cell = level.cells + state * level.stride + KEYS + key;
-        (self.keys[level.keys + key], self.cells[cell])
+        let cell = level.first.cells + state * level.stride + KEYS + key;
+        (self.keys[level.first.keys + key], self.cells[cell])
     }
 
     /// Returns the cell of a key in a state. Adds the key if it is new.
@@ -442,17 +456,17 @@ impl<'t, 'a> States<'t, 'a> {
                 return None;
             }
             Err(slot) => {
-                self.keys[level.keys + level.count] = MarkedKey {
+                self.keys[level.first.keys + level.count] = MarkedKey {
                     name,
                     hash,
                     lasts: false,
                 };
-                self.slots[level.slots + slot] = level.count as u16 + 1;
+                self.slots[level.first.slots + slot] = level.count as u16 + 1;
                 self.at.count += 1;
                 level.count
             }
         };
-        let known = &mut self.keys[level.keys + key];
+        let known = &mut self.keys[level.first.keys + key];
         known.lasts = known.lasts || lasts;
         Some(KEYS + key)
     }

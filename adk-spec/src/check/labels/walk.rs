@@ -1,4 +1,4 @@
-//! [`Walk`]: the flow of marks through the steps of a workflow, and of the workflows inside it.
+//! [`LabelWalk`]: the flow of marks through the steps of a workflow, and of the workflows inside it.
 //!
 //! Paths join, and blocks that repeat are walked until no mark is new. The walk of a whole workflow
 //! is repeated too: a later run of the session begins with what earlier runs have left.
@@ -21,7 +21,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) heads: &'t mut [Head],
     pub(super) keys: &'t mut [MarkedKey<'a>],
     pub(super) key_slots: &'t mut [u16],
-    pub(super) blocks: &'t mut [Block],
+    pub(super) blocks: &'t mut [MarkedBlock],
     pub(super) causes: &'t mut [Cause<'a>],
     pub(super) cause_slots: &'t mut [u16],
     pub(super) findings: &'t mut [Finding<'a>],
@@ -149,13 +149,13 @@ impl<'a> Ways<'a> {
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Block {
+pub(in crate::check) struct MarkedBlock {
     at: usize,
     /// Whether the block is a `try` with an `else`.
     has_else: bool,
 }
 
-impl Block {
+impl MarkedBlock {
     /// The call of an agent that is a tool. Nothing inside leaves a block around it.
     const CALL: usize = usize::MAX;
     pub(super) const NONE: Self = Self {
@@ -164,9 +164,9 @@ impl Block {
     };
 }
 
-pub(super) struct Walk<'t, 'a> {
+pub(super) struct LabelWalk<'t, 'a> {
     pub(super) states: States<'t, 'a>,
-    blocks: &'t mut [Block],
+    blocks: &'t mut [MarkedBlock],
     pub(super) causes: Causes<'t, 'a>,
     pub(super) findings: &'t mut [Finding<'a>],
     pub(super) found: usize,
@@ -180,12 +180,18 @@ pub(super) struct Walk<'t, 'a> {
     pub(super) root: usize,
     /// The number of nested workflows and agents as tools around the current step.
     pub(super) nested: usize,
-    pub(super) later: bool,
-    /// The marks of what earlier runs may have left as artifacts of the user.
+    pub(super) earlier: EarlierRuns,
+    pub(super) is_too_deep: bool,
+}
+
+/// The runs of the session, or of the user, before the walked one.
+pub(super) struct EarlierRuns {
+    /// Whether there are any.
+    pub(super) exist: bool,
+    /// The marks of what they may have left as artifacts of the user.
     pub(super) shelf: Marks,
     /// Whether anything reads artifacts of the user.
     pub(super) reads_shelf: bool,
-    pub(super) is_too_deep: bool,
 }
 
 /// Why the walk could not see everything.
@@ -198,12 +204,12 @@ pub(in crate::check) enum Limit {
 }
 
 /// Walks a workflow. The walk ends early at a [`Limit`].
-pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> Walk<'t, 'a> {
+pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWalk<'t, 'a> {
     let guards = match spec.guards {
         Some(guards) => *guards,
         None => Guards::NONE,
     };
-    let mut walk = Walk {
+    let mut walk = LabelWalk {
         states: States::new(room.cells, room.heads, room.keys, room.key_slots),
         blocks: room.blocks,
         causes: Causes::new(room.causes, room.cause_slots),
@@ -214,9 +220,11 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> Walk<'t
         is_built: spec.built,
         root: 0,
         nested: 0,
-        later: false,
-        shelf: Marks::NONE,
-        reads_shelf: false,
+        earlier: EarlierRuns {
+            exist: false,
+            shelf: Marks::NONE,
+            reads_shelf: false,
+        },
         is_too_deep: false,
     };
     let guarded = guards.untrusted.len() + guards.private.len();
@@ -224,19 +232,22 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> Walk<'t
     walk.states.enter(spec.steps, "", most);
     loop {
         walk.begin(spec);
-        let is_new = !walk.states.is_within(NOW, START)
-            || walk.reads_shelf && !walk.states.heard(EVER).is_within(walk.shelf);
-        if walk.is_over() || walk.later && !is_new {
+        if walk.is_over() {
             return walk;
         }
-        walk.shelf = walk.states.heard(EVER);
+        let is_new = !walk.states.is_within(NOW, START)
+            || walk.earlier.reads_shelf && !walk.states.heard(EVER).is_within(walk.earlier.shelf);
+        if walk.earlier.exist && !is_new {
+            return walk;
+        }
+        walk.earlier.shelf = walk.states.heard(EVER);
         walk.states.copy(START, NOW);
         walk.steps();
-        walk.later = true;
+        walk.earlier.exist = true;
     }
 }
 
-impl<'a> Walk<'_, 'a> {
+impl<'a> LabelWalk<'_, 'a> {
     /// Returns the limit at which the walk ended.
     pub(super) const fn limit(&self) -> Limit {
         if self.is_too_deep {
@@ -270,16 +281,13 @@ impl<'a> Walk<'_, 'a> {
         }
         self.guard_keys(spec, self.guards.untrusted, true);
         self.guard_keys(spec, self.guards.private, false);
-        let said = Marks {
-            untrusted: match untrusted {
-                true => self.causes.add(How::Guard, "", "user", 0, 1),
-                false => 0,
-            },
-            private: match private {
-                true => self.causes.add(How::Guard, "", "user", 0, 2),
-                false => 0,
-            },
-        };
+        let mut said = Marks::NONE;
+        if untrusted {
+            said = said.or(self.causes.guard("user", true));
+        }
+        if private {
+            said = said.or(self.causes.guard("user", false));
+        }
         let ever = if self.guards.fresh {
             Marks::NONE
         } else {
@@ -329,19 +337,7 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        let kind = if is_untrusted { 1 } else { 2 };
-        let cause = self.causes.add(How::Guard, "", key, 0, kind);
-        let marks = if is_untrusted {
-            Marks {
-                untrusted: cause,
-                private: 0,
-            }
-        } else {
-            Marks {
-                untrusted: 0,
-                private: cause,
-            }
-        };
+        let marks = self.causes.guard(key, is_untrusted);
         self.states.write(key, marks, false, false);
     }
 
@@ -360,14 +356,14 @@ impl<'a> Walk<'_, 'a> {
         self.states.head(NOW).dead
     }
 
-    const fn block(&self, depth: usize) -> Block {
-        self.blocks[self.states.at.blocks + depth]
+    const fn block(&self, depth: usize) -> MarkedBlock {
+        self.blocks[self.states.at.block(depth)]
     }
 
     /// Returns the step of the block at a depth; `None` for the call of an agent as a tool.
     const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
         match self.block(depth).at {
-            Block::CALL => None,
+            MarkedBlock::CALL => None,
             at => Some(&self.states.at.steps[at]),
         }
     }
@@ -413,7 +409,7 @@ impl<'a> Walk<'_, 'a> {
         if !self.push(at) {
             return;
         }
-        if at != Block::CALL && is_weak(&self.states.at.steps[at]) {
+        if at != MarkedBlock::CALL && is_weak(&self.states.at.steps[at]) {
             self.states.at.weak += 1;
         }
         self.states.copy(Level::of_block(depth, ENTRY), NOW);
@@ -423,14 +419,14 @@ impl<'a> Walk<'_, 'a> {
 
     /// Makes room for one more block.
     const fn push(&mut self, at: usize) -> bool {
-        let block = self.states.at.blocks + self.states.at.depth;
+        let block = self.states.at.block(self.states.at.depth);
         if block == self.blocks.len() {
             self.states.is_full = true;
         }
         if self.states.is_full || !self.states.grow() {
             return false;
         }
-        self.blocks[block] = Block {
+        self.blocks[block] = MarkedBlock {
             at,
             has_else: false,
         };
@@ -440,7 +436,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// Opens the call of an agent that is a tool.
     pub(super) const fn open_call(&mut self) {
-        self.open(Block::CALL);
+        self.open(MarkedBlock::CALL);
     }
 
     /// Ends the call of an agent that is a tool: the model may call it any number of times.
@@ -574,7 +570,7 @@ impl<'a> Walk<'_, 'a> {
         let is_new = !self.states.is_within(left, entry);
         self.states.join(entry, left);
         self.states.copy(NOW, entry);
-        let block = self.states.at.blocks + depth;
+        let block = self.states.at.block(depth);
         if is_new {
             return self.blocks[block].at + 1;
         }
@@ -591,7 +587,7 @@ impl<'a> Walk<'_, 'a> {
             return end + 1;
         }
         let depth = self.states.at.depth - 1;
-        let Block { at, has_else } = self.block(depth);
+        let MarkedBlock { at, has_else } = self.block(depth);
         let Some(step) = self.block_step(depth) else {
             return end + 1;
         };
@@ -601,6 +597,13 @@ impl<'a> Walk<'_, 'a> {
             Level::of_block(depth, LEFT),
         );
         let skips = matches!(step.on_error, OnError::Skip);
+        let repeats = matches!(
+            step.kind,
+            StepKind::Loop { .. } | StepKind::Each { .. } | StepKind::Try(_)
+        );
+        if repeats && !has_else && self.repeat(depth, step) {
+            return at + 1;
+        }
         match step.kind {
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
                 self.states.at.depth = depth;
@@ -608,41 +611,6 @@ impl<'a> Walk<'_, 'a> {
                     self.states.join(Level::of_block(depth - 1, EXIT), NOW);
                 }
                 return end + 1;
-            }
-            StepKind::Loop { .. } | StepKind::Each { .. } | StepKind::Try(_) if !has_else => {
-                // A loop without an end is left only by its exits.
-                if !matches!(
-                    step.kind,
-                    StepKind::Loop {
-                        max: None,
-                        until: None
-                    }
-                ) {
-                    self.states.join(exit, NOW);
-                }
-                let fails = matches!(step.kind, StepKind::Try(_)) || skips;
-                if fails {
-                    self.states.join(left, NOW);
-                    self.states.unsettle(left);
-                } else {
-                    self.states.copy(left, NOW);
-                }
-                if !self.states.is_within(left, entry) {
-                    self.states.join(entry, left);
-                    self.states.copy(NOW, entry);
-                    if let StepKind::Each { item, list, .. } = step.kind {
-                        let marks = self.states.read(hash(list));
-                        self.states.write(item, marks, false, false);
-                    }
-                    return at + 1;
-                }
-                if matches!(step.kind, StepKind::Each { .. }) {
-                    // The list may be empty, and elements may fail.
-                    self.states.join(exit, entry);
-                    if skips {
-                        self.states.unsettle(exit);
-                    }
-                }
             }
             StepKind::Parallel { first, .. } => {
                 if self.is_built && !self.states.are_keys_within(exit, entry) {
@@ -670,6 +638,50 @@ impl<'a> Walk<'_, 'a> {
         end + 1
     }
 
+    /// Ends a round of a loop, the elements of an `each` or an attempt of a `try`. Returns whether
+    /// the block begins again, with marks that its beginning lacks.
+    const fn repeat(&mut self, depth: usize, step: &'a Step<'a>) -> bool {
+        let (entry, exit, left) = (
+            Level::of_block(depth, ENTRY),
+            Level::of_block(depth, EXIT),
+            Level::of_block(depth, LEFT),
+        );
+        let skips = matches!(step.on_error, OnError::Skip);
+        // A loop without an end is left only by its exits.
+        if !matches!(
+            step.kind,
+            StepKind::Loop {
+                max: None,
+                until: None
+            }
+        ) {
+            self.states.join(exit, NOW);
+        }
+        if matches!(step.kind, StepKind::Try(_)) || skips {
+            self.states.join(left, NOW);
+            self.states.unsettle(left);
+        } else {
+            self.states.copy(left, NOW);
+        }
+        if !self.states.is_within(left, entry) {
+            self.states.join(entry, left);
+            self.states.copy(NOW, entry);
+            if let StepKind::Each { item, list, .. } = step.kind {
+                let marks = self.states.read(hash(list));
+                self.states.write(item, marks, false, false);
+            }
+            return true;
+        }
+        if matches!(step.kind, StepKind::Each { .. }) {
+            // The list may be empty, and elements may fail.
+            self.states.join(exit, entry);
+            if skips {
+                self.states.unsettle(exit);
+            }
+        }
+        false
+    }
+
     /// Records a sink that marks reach.
     pub(super) const fn sink(
         &mut self,
@@ -694,7 +706,7 @@ impl<'a> Walk<'_, 'a> {
         });
         if let Some(known) = known {
             // Text of a later run comes from this one, and needs no other remedy.
-            if self.findings[known].later == self.later {
+            if self.findings[known].later == self.earlier.exist {
                 self.findings[known].ways.join(ways);
             }
         } else if self.found < self.findings.len() {
@@ -708,7 +720,7 @@ impl<'a> Walk<'_, 'a> {
                 marks,
                 ways: *ways,
                 is_unlabelled: !own.is_known(),
-                later: self.later,
+                later: self.earlier.exist,
                 lasts: !self.guards.fresh,
             };
             self.found += 1;

@@ -23,8 +23,7 @@ pub enum IncludeContents {
 
 impl IncludeContents {
     /// Returns the part of the conversation that the description of the agent states.
-    #[doc(hidden)]
-    pub const fn shown(self) -> Conversation {
+    pub(crate) const fn shown(self) -> Conversation {
         match self {
             Self::Default | Self::Last(_) => Conversation::Shown,
             Self::None => Conversation::CurrentTurn,

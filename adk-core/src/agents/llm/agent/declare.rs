@@ -9,7 +9,7 @@ use crate::runtime::agent::DynAgent;
 use crate::runtime::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use crate::runtime::tool::{DynTool, Toolset};
 use crate::spec::{Accepts, AgentMeta, Budget, Labels, ToolMeta, ValueSchema, accepts, schema};
-use adk_spec::__private::stub_if;
+use adk_spec::__private::{sees_all, stub_if};
 use adk_spec::setters;
 use backon::BackoffBuilder;
 use serde::Serialize;
@@ -144,7 +144,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn make_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.meta.own_code = self.meta.own_code || self.instruction.is_empty();
-        self.meta = self.meta.sees_all(self.instruction.is_empty());
+        self.meta = sees_all(self.meta, self.instruction.is_empty());
         self.instruction = DeclaredInstruction::Function(make);
         self
     }
@@ -153,7 +153,7 @@ impl LlmDecl {
     #[must_use]
     pub const fn make_global_instruction(mut self, make: fn() -> Instruction) -> Self {
         self.meta.own_code = self.meta.own_code || self.global_instruction.is_empty();
-        self.meta = self.meta.sees_all(self.global_instruction.is_empty());
+        self.meta = sees_all(self.meta, self.global_instruction.is_empty());
         self.global_instruction = DeclaredInstruction::Function(make);
         self
     }
