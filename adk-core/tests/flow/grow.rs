@@ -395,6 +395,7 @@ impl Grower {
             inside,
             skippable: false,
             skip: false,
+            spelled: false,
         })
     }
 

@@ -342,6 +342,7 @@ pub fn example((_, one, other): Pair) -> Flow {
         inside: vec![inside],
         skippable: false,
         skip: false,
+        spelled: false,
     };
     Flow {
         name: "root".into(),
