@@ -82,6 +82,12 @@ impl Diagnostic {
         self
     }
 
+    /// Returns whether the diagnostic is about text that strangers wrote. `.guards(false)` turns
+    /// these checks off for a tree that is built at run time.
+    pub fn is_of_guards(&self) -> bool {
+        matches!(self.check, Check::UntrustedAction | Check::LethalTrifecta)
+    }
+
     /// Returns whether the diagnostic is about the flow of keys and exits. `.flow_checks(false)`
     /// turns these checks off for a tree that is built at run time.
     pub fn is_of_flow(&self) -> bool {
@@ -145,7 +151,11 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::from_message("", &message));
     }
     keys::declared_twice(spec, &mut diagnostics);
-    let mut flow = flow::diagnostics(spec).into_iter().peekable();
+    let mut flow = flow::diagnostics(spec);
+    flow.extend(labels::diagnostics(spec));
+    // The sort is stable: diagnostics of one step keep their order.
+    flow.sort_by_key(|(at, _)| *at);
+    let mut flow = flow.into_iter().peekable();
     for (at, (step, name_diagnostic)) in spec.steps.iter().zip(&name_diagnostics).enumerate() {
         let first = diagnostics.len();
         if let Some(message) =

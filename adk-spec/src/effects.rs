@@ -93,9 +93,8 @@ pub(crate) const DEEPEST: usize = 128;
 /// accesses of the agents that belong to it, then the agent's writes.
 #[derive(Debug)]
 pub struct Effects<'a> {
-    /// The agent of the step.
-    step: &'a AgentMeta<'a>,
-    renames: &'a Renames<'a>,
+    /// The cursor of the agent with which the iterator begins.
+    top: AgentCursor<'a>,
     /// The current agent.
     at: AgentCursor<'a>,
     /// The path from the agent of the step to the current agent. The path holds only indices,
@@ -111,6 +110,8 @@ pub struct Effects<'a> {
     reads: bool,
     /// Whether the iterator includes the steps inside of workflows.
     inside: bool,
+    /// Whether the iterator includes the agents that are tools.
+    tools: bool,
 }
 
 /// An agent on the path from the agent of the step to the current agent.
@@ -204,10 +205,10 @@ enum Phase {
 impl<'a> Effects<'a> {
     /// Creates an iterator over the reads and writes of an agent that is placed with `renames`.
     pub const fn of(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
+        let top = AgentCursor::of_step(meta, renames, None);
         Self {
-            step: meta,
-            renames,
-            at: AgentCursor::of_step(meta, renames, None),
+            top,
+            at: top,
             path: [ChildIndex::Below(0); DEEPEST],
             depth: 0,
             is_too_deep: false,
@@ -217,16 +218,29 @@ impl<'a> Effects<'a> {
             scan: None,
             reads: true,
             inside: true,
+            tools: true,
         }
+    }
+
+    /// Creates an iterator over the reads and writes of a transfer target or an agent as a tool,
+    /// below the agent of the step.
+    pub(crate) const fn below(
+        step: &'a AgentMeta<'a>,
+        renames: &'a Renames<'a>,
+        agent: &'a AgentMeta<'a>,
+        is_tool: bool,
+    ) -> Self {
+        let mut all = Self::of(step, renames);
+        all.at.meta = agent;
+        all.at.role = if is_tool { Role::Tool } else { Role::Target };
+        all.top = all.at;
+        all
     }
 
     /// Creates an iterator over only the writes of an agent, and the session keys that workflows
     /// need.
     pub const fn writes(meta: &'a AgentMeta<'a>, renames: &'a Renames<'a>) -> Self {
-        let mut all = Self::of(meta, renames);
-        all.reads = false;
-        all.phase = all.first_phase();
-        all
+        Self::of(meta, renames).only_writes()
     }
 
     /// Leaves out the steps inside of workflows.
@@ -234,6 +248,44 @@ impl<'a> Effects<'a> {
     pub const fn outside(mut self) -> Self {
         self.inside = false;
         self
+    }
+
+    /// Leaves out the agents that are tools.
+    #[must_use]
+    pub(crate) const fn without_agent_tools(mut self) -> Self {
+        self.tools = false;
+        self
+    }
+
+    /// Leaves out reads.
+    #[must_use]
+    pub(crate) const fn only_writes(mut self) -> Self {
+        self.reads = false;
+        self.phase = self.first_phase();
+        self
+    }
+
+    /// Returns the next agent: first the agent of the step, then each agent that belongs to it. The
+    /// caller calls either this method or [`next`](Self::next).
+    pub(crate) const fn next_agent(&mut self) -> Option<&'a AgentMeta<'a>> {
+        loop {
+            match self.phase {
+                Phase::Prompts | Phase::Reads | Phase::ToolReads => {
+                    self.go_to(Phase::Below);
+                    return Some(self.at.meta);
+                }
+                Phase::Below => self.descend(),
+                Phase::States | Phase::Starts | Phase::Inside => {
+                    self.phase = Phase::Inside;
+                    self.step_inside()
+                }
+                Phase::Writes | Phase::Tools => {
+                    (self.phase, self.i) = (Phase::Tools, self.at.meta.tools.len());
+                    self.next_in_tool()
+                }
+                Phase::Done => return None,
+            };
+        }
     }
 
     /// Returns the agent of the last effect.
@@ -446,7 +498,12 @@ impl<'a> Effects<'a> {
     /// it.
     const fn descend(&mut self) -> Option<Effect<'a>> {
         let AgentCursor { meta, next, .. } = self.at;
-        let Some(inner) = self.at.child_below(next) else {
+        let below = if self.tools || next < meta.transfer.len() {
+            self.at.child_below(next)
+        } else {
+            None
+        };
+        let Some(inner) = below else {
             if !self.inside || !matches!(meta.kind, AgentKind::Workflow) {
                 return self.go_to(Phase::Writes);
             }
@@ -566,7 +623,7 @@ impl<'a> Effects<'a> {
     /// Returns the cursor of the agent at a depth of the path, before any agent below it was
     /// visited.
     const fn cursor_at(&self, depth: usize) -> AgentCursor<'a> {
-        let (mut cursor, mut i) = (AgentCursor::of_step(self.step, self.renames, None), 0);
+        let (mut cursor, mut i) = (self.top, 0);
         while i < depth {
             let inner = match self.path[i] {
                 ChildIndex::Below(number) => cursor.child_below(number as usize),

@@ -98,6 +98,11 @@ checks! {
         nearest), or that is also a step",
     BoundsExceeded "bounds-exceeded": "a workflow whose worst case is greater than its own \
         `#[bounds(...)]`, or unbounded (says the worst case and which step contributes most)",
+    UntrustedAction "untrusted-action": "an agent that may see text that strangers wrote, and has a \
+        tool that `acts` without a person's consent; a function that `acts` on such text (says the \
+        whole way of the text)",
+    LethalTrifecta "lethal-trifecta": "an agent that may see text that strangers wrote and private \
+        data, and has a tool that `sends`; a function that `sends` on them",
     LiveLoop "live-loop": "`run_live` on a workflow that holds a loop or a parallel block anywhere \
         (a trait bound says so; of a tree that is built at run time `run_live` itself, with an \
         error of that name)",

@@ -2,6 +2,7 @@
 
 use super::flow::{self, Pair};
 pub use super::flow::{Sizes, sizes};
+use super::labels::{self, Places};
 use super::names::{self, NameDiagnostic};
 use crate::message::Message;
 use crate::spec::Spec;
@@ -13,6 +14,7 @@ use crate::spec::Spec;
 pub struct Facts<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> {
     names: [NameDiagnostic<'a>; N],
     flow: flow::FlowFacts<'a, PAIRS, BLOCKS>,
+    labels: Places,
     /// Whether there are no diagnostics. Most workflows need no further check.
     clean: bool,
 }
@@ -42,8 +44,14 @@ pub const fn facts<
     let named = names::find(spec, &mut [None; NAMES], &mut names, names_checked);
     let (flow, _) =
         flow::check_flow::<ROWS, PAIRS, BLOCKS, KEYS, SLOTS, WORDS, DEPTH>(spec, module, answers);
-    let clean = named && flow.is_clean();
-    Facts { names, flow, clean }
+    let labels = labels::find(spec);
+    let clean = named && flow.is_clean() && labels.is_clean();
+    Facts {
+        names,
+        flow,
+        labels,
+        clean,
+    }
 }
 
 /// Returns whether all compared types are equal.
@@ -106,6 +114,9 @@ impl<'a, const N: usize, const PAIRS: usize, const BLOCKS: usize> Facts<'a, N, P
             names::describe_into(&mut message, spec, &spec.steps[at], &self.names[at]);
         }
         self.flow.describe(&mut message, spec, at, part);
+        if part == 0 {
+            labels::describe_into(&mut message, spec, &self.labels, at);
+        }
         message
     }
 

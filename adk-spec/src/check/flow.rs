@@ -13,6 +13,7 @@ mod types;
 mod walk;
 
 pub(in crate::check) use facts::{FlowFacts, check_flow, describe_block};
+pub(in crate::check) use keys::count;
 pub use types::{Pair, READS, WRITES};
 
 use super::names;

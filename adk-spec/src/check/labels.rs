@@ -1,11 +1,255 @@
 //! `untrusted-action` and `lethal-trifecta`: text of strangers that may steer an action, and
 //! private data that may leave.
+//!
+//! Each key has two marks, and so have the conversation and its last words. A mark is the number of
+//! its cause, so that a message tells the whole way from the source to the sink.
+
+mod agents;
+mod arms;
+mod describe;
+mod marks;
+mod state;
+mod walk;
 
 use super::Check;
-use crate::effects::Effects;
+use crate::effects::{Effects, is_alone};
 use crate::message::Message;
-use crate::spec::{Spec, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind};
 use crate::text::same;
+use marks::{Cause, Marks};
+use state::{Head, MarkedKey};
+use walk::{Block, Finding, Limit, Room, walk};
+
+/// The largest number of findings that const evaluation reports at once.
+const MOST: usize = 4;
+
+/// The steps with findings. The findings themselves are not kept, because rustc traverses each
+/// constant once more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    at: [usize; MOST],
+    found: usize,
+}
+
+impl Places {
+    pub(super) const fn is_clean(&self) -> bool {
+        self.found == 0
+    }
+
+    const fn has(&self, at: usize) -> bool {
+        any!(place in self.at.split_at(self.found).0 => *place == at)
+    }
+
+    const fn add(&mut self, at: usize) {
+        if self.found < MOST && !self.has(at) {
+            self.at[self.found] = at;
+            self.found += 1;
+        }
+    }
+}
+
+/// The sizes of the slices of a walk. Const evaluation cannot allocate, so a workflow is walked
+/// with the smallest sizes that suffice.
+#[derive(Clone, Copy)]
+struct RoomSizes {
+    cells: usize,
+    heads: usize,
+    keys: usize,
+    key_slots: usize,
+    blocks: usize,
+    causes: usize,
+}
+
+const SMALL: RoomSizes = RoomSizes {
+    cells: 1 << 11,
+    heads: 64,
+    keys: 256,
+    key_slots: 1 << 10,
+    blocks: 32,
+    causes: 1 << 8,
+};
+const MIDDLE: RoomSizes = RoomSizes {
+    cells: 1 << 15,
+    heads: 256,
+    keys: 1 << 11,
+    key_slots: 1 << 13,
+    blocks: 64,
+    causes: 1 << 11,
+};
+const LARGE: RoomSizes = RoomSizes {
+    cells: 1 << 20,
+    heads: 1 << 11,
+    keys: 1 << 14,
+    key_slots: 1 << 16,
+    blocks: 1 << 9,
+    causes: 1 << 14,
+};
+
+/// Walks with a size. Adds the steps with findings to the places, and the findings at one step to
+/// the message.
+macro_rules! search {
+    ($spec:ident, $size:ident, $places:ident, $message:ident) => {{
+        let mut findings = [Finding::NONE; 4 * MOST];
+        let room = Room {
+            cells: &mut [Marks::NONE; $size.cells],
+            heads: &mut [Head::NEW; $size.heads],
+            keys: &mut [MarkedKey::NONE; $size.keys],
+            key_slots: &mut [0; $size.key_slots],
+            blocks: &mut [Block::NONE; $size.blocks],
+            causes: &mut [Cause::NONE; $size.causes],
+            cause_slots: &mut [0; 2 * $size.causes],
+            findings: &mut findings,
+        };
+        let walked = walk($spec, room);
+        let mut i = 0;
+        while i < walked.found && !matches!(walked.limit(), Limit::Room) {
+            $places.add(walked.findings[i].at);
+            if let Some((m, at)) = &mut $message
+                && walked.findings[i].at == *at
+            {
+                m.line();
+                describe::finding(m, &walked.findings[i], &walked.causes);
+            }
+            i += 1;
+        }
+        (walked.limit(), walked.root)
+    }};
+}
+
+/// Returns the steps with findings. A `message` gets the findings at one step.
+const fn search(spec: &Spec<'_>, mut message: Option<(&mut Message, usize)>) -> Places {
+    let mut places = Places {
+        at: [usize::MAX; MOST],
+        found: 0,
+    };
+    let (mut limit, mut root) = search!(spec, SMALL, places, message);
+    if let Limit::Room = limit {
+        (limit, root) = search!(spec, MIDDLE, places, message);
+    }
+    if let Limit::Room = limit {
+        (limit, root) = search!(spec, LARGE, places, message);
+    }
+    if !matches!(limit, Limit::None) {
+        places.add(root);
+        if let Some((m, at)) = message
+            && at == root
+        {
+            m.line();
+            describe::limit(m, &spec.steps[root], limit);
+        }
+    }
+    places
+}
+
+/// Returns the steps with findings, in const evaluation.
+pub(super) const fn find(spec: &Spec<'_>) -> Places {
+    if matters(spec) && !spec.has_stub() {
+        search(spec, None)
+    } else {
+        Places {
+            at: [usize::MAX; MOST],
+            found: 0,
+        }
+    }
+}
+
+/// Adds the findings at a step to a message.
+pub(super) const fn describe_into(m: &mut Message, spec: &Spec<'_>, places: &Places, at: usize) {
+    if places.has(at) {
+        search(spec, Some((m, at)));
+    }
+}
+
+/// Returns the step and the message of each finding, at run time.
+pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
+    if !matters(spec) || spec.has_stub() {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for size in [SMALL, MIDDLE, LARGE] {
+        let mut findings = vec![Finding::NONE; 256];
+        let room = Room {
+            cells: &mut vec![Marks::NONE; size.cells],
+            heads: &mut vec![Head::NEW; size.heads],
+            keys: &mut vec![MarkedKey::NONE; size.keys],
+            key_slots: &mut vec![0; size.key_slots],
+            blocks: &mut vec![Block::NONE; size.blocks],
+            causes: &mut vec![Cause::NONE; size.causes],
+            cause_slots: &mut vec![0; 2 * size.causes],
+            findings: &mut findings,
+        };
+        let walked = walk(spec, room);
+        found = walked
+            .findings
+            .iter()
+            .take(walked.found)
+            .map(|finding| {
+                let mut message = Message::new();
+                describe::finding(&mut message, finding, &walked.causes);
+                (finding.at, message)
+            })
+            .collect();
+        let limit = walked.limit();
+        if limit != Limit::None
+            && let Some(step) = spec.steps.get(walked.root)
+        {
+            let mut message = Message::new();
+            describe::limit(&mut message, step, limit);
+            found.push((walked.root, message));
+        }
+        if limit != Limit::Room {
+            break;
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found
+}
+
+/// Returns whether a workflow has both a source of text of strangers and a sink. Most workflows
+/// have no labels, and need no walk.
+const fn matters(spec: &Spec<'_>) -> bool {
+    let mut labels = Labels::NONE;
+    let mut is_strict = false;
+    if let Some(guards) = spec.guards {
+        is_strict = guards.strict;
+        if !matches!(guards.untrusted, []) {
+            labels = labels.and(Labels::UNTRUSTED);
+        }
+    }
+    each!(step in spec.steps => {
+        if let StepKind::Agent { meta, .. } = step.kind {
+            labels = labels.and(own_labels(meta, is_strict));
+            if !is_alone(meta) {
+                let mut all = Effects::of(meta, &step.renames);
+                while let Some(agent) = all.next_agent() {
+                    labels = labels.and(own_labels(agent, is_strict));
+                }
+            }
+        }
+    });
+    labels.has(Labels::UNTRUSTED.and(Labels::MEMORY)) && labels.has(Labels::ACTS.and(Labels::SENDS))
+}
+
+/// Returns the labels of an agent and its tools.
+const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
+    let mut labels = meta.labels;
+    if let Some(guards) = meta.guards
+        && !matches!(guards.untrusted, [])
+    {
+        labels = labels.and(Labels::UNTRUSTED);
+    }
+    each!(tool in meta.tools => { labels = labels.and(tool.labels) });
+    // Something without a label may be a source and a sink.
+    let is_known = matches!(meta.kind, AgentKind::Workflow | AgentKind::Await)
+        || matches!(
+            (meta.kind, meta.tools, meta.more_tools),
+            (AgentKind::Llm, [], false)
+        );
+    if is_strict && !is_known {
+        labels = labels.and(Labels::ALL);
+    }
+    labels
+}
 
 /// Ends const evaluation when no part of a workflow reads or writes a session key that
 /// `#[guards(...)]` names. A `faulty` workflow, which has other diagnostics, may lack the step.

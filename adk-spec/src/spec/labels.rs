@@ -57,6 +57,11 @@ impl Labels {
         !self.has(Self::ALL.and(Self::TRUSTS))
     }
 
+    /// Returns whether the author has set any label.
+    pub(crate) const fn is_known(self) -> bool {
+        self.has(Self::ALL.and(Self::TRUSTS).and(Self::LOCAL))
+    }
+
     /// Returns the words of the labels, without `local`.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         let all = ["untrusted", "private", "acts", "sends", "trusts"];

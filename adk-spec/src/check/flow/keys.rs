@@ -7,7 +7,7 @@
 mod count;
 mod key;
 
-pub(super) use self::count::count;
+pub(in crate::check) use self::count::count;
 pub(super) use self::key::{Key, KeyName, Writer};
 use crate::__private::key;
 use crate::number::{NONE as NO_NUMBER, UNKNOWN, list_of, of_name, secret_of};

@@ -5,7 +5,7 @@ use crate::spec::{Step, StepKind};
 
 /// Returns an upper bound of the number of written keys: each write counts as a key of its own,
 /// once more for each `each` around it.
-pub(in crate::check::flow) const fn count(steps: &[Step<'_>]) -> usize {
+pub(in crate::check) const fn count(steps: &[Step<'_>]) -> usize {
     let (mut keys, mut deep, mut around, mut at) = (0, 0, 0, 0);
     while at < steps.len() {
         let step = &steps[at];

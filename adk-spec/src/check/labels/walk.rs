@@ -1,0 +1,735 @@
+//! [`Walk`]: the flow of marks through the steps of a workflow, and of the workflows inside it.
+//!
+//! Paths join, and blocks that repeat are walked until no mark is new. The walk of a whole workflow
+//! is repeated too: a later run of the session begins with what earlier runs have left.
+
+use super::arms::excludes;
+use super::marks::{Cause, Causes, How, Marks};
+use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
+use crate::check::flow::count;
+use crate::effects::Effects;
+use crate::hash::hash;
+use crate::spec::{ERROR_KEY, Guards, Labels, OnError, Spec, Step, StepKind, has_prefix};
+use crate::text::{same, starts_with};
+
+/// The largest number of workflows and agents as tools around each other.
+pub(super) const DEEPEST: usize = 16;
+
+/// The slices that a walk fills.
+pub(super) struct Room<'t, 'a> {
+    pub(super) cells: &'t mut [Marks],
+    pub(super) heads: &'t mut [Head],
+    pub(super) keys: &'t mut [MarkedKey<'a>],
+    pub(super) key_slots: &'t mut [u16],
+    pub(super) blocks: &'t mut [Block],
+    pub(super) causes: &'t mut [Cause<'a>],
+    pub(super) cause_slots: &'t mut [u16],
+    pub(super) findings: &'t mut [Finding<'a>],
+}
+
+/// A sink that marks reach.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check) struct Finding<'a> {
+    /// The step of the checked workflow.
+    pub(super) at: usize,
+    /// Whether private data leaves: `lethal-trifecta`.
+    pub(super) leaks: bool,
+    /// The tool; empty for a function, an `impl Agent`, or a tool that only the run knows.
+    pub(super) tool: &'a str,
+    pub(super) agent: &'a str,
+    pub(super) kind: SinkKind,
+    /// The nested workflow around the sink; empty for none.
+    pub(super) inside: &'a str,
+    pub(super) marks: Marks,
+    pub(super) ways: Ways<'a>,
+    /// Whether the sink counts because it has no label.
+    pub(super) is_unlabelled: bool,
+    /// Whether only an earlier run of the session brings the marks.
+    pub(super) later: bool,
+    /// Whether `fresh` is missing.
+    pub(super) lasts: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum SinkKind {
+    Tool,
+    /// A tool that selects the calls that a person confirms, in a workflow with `strict`.
+    SelectingTool,
+    UnknownTool,
+    Function,
+    /// A function that gets the context.
+    ContextFunction,
+    /// An `impl Agent`.
+    Custom,
+}
+
+impl Finding<'_> {
+    pub(super) const NONE: Self = Self {
+        at: usize::MAX,
+        leaks: false,
+        tool: "",
+        agent: "",
+        kind: SinkKind::Tool,
+        inside: "",
+        marks: Marks::NONE,
+        ways: Ways::NONE,
+        is_unlabelled: false,
+        later: false,
+        lasts: false,
+    };
+}
+
+/// The largest number of keys that a message names.
+const MOST_KEYS: usize = 3;
+
+/// The ways in which text of strangers comes to a sink. A remedy has to close all of them.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check) struct Ways<'a> {
+    /// The tools of the same turn.
+    pub(super) own: bool,
+    /// An agent that is a tool; empty for none.
+    pub(super) called: &'a str,
+    /// The conversation.
+    pub(super) heard: bool,
+    /// Artifacts.
+    pub(super) artifacts: bool,
+    /// The first keys; empty for none.
+    pub(super) keys: [&'a str; MOST_KEYS],
+    /// Whether there are more keys.
+    pub(super) more_keys: bool,
+    /// Whether an `await` with a default shows one of the keys.
+    pub(super) asked: bool,
+    /// The request to an agent that is a tool.
+    pub(super) requested: bool,
+}
+
+impl<'a> Ways<'a> {
+    pub(super) const NONE: Self = Self {
+        own: false,
+        called: "",
+        heard: false,
+        artifacts: false,
+        keys: [""; MOST_KEYS],
+        more_keys: false,
+        asked: false,
+        requested: false,
+    };
+
+    pub(super) const fn add_key(&mut self, key: &'a str) {
+        let mut i = 0;
+        while i < MOST_KEYS {
+            if self.keys[i].is_empty() {
+                self.keys[i] = key;
+            }
+            if same(self.keys[i], key) {
+                return;
+            }
+            i += 1;
+        }
+        self.more_keys = true;
+    }
+
+    const fn join(&mut self, other: &Self) {
+        self.own = self.own || other.own;
+        self.heard = self.heard || other.heard;
+        self.artifacts = self.artifacts || other.artifacts;
+        self.more_keys = self.more_keys || other.more_keys;
+        self.asked = self.asked || other.asked;
+        self.requested = self.requested || other.requested;
+        if self.called.is_empty() {
+            self.called = other.called;
+        }
+        each!(key in &other.keys => {
+            if !key.is_empty() {
+                self.add_key(key);
+            }
+        });
+    }
+}
+
+/// An open block.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::check) struct Block {
+    at: usize,
+    /// Whether the block is a `try` with an `else`.
+    has_else: bool,
+}
+
+impl Block {
+    /// The call of an agent that is a tool. Nothing inside leaves a block around it.
+    const CALL: usize = usize::MAX;
+    pub(super) const NONE: Self = Self {
+        at: Self::CALL,
+        has_else: false,
+    };
+}
+
+pub(super) struct Walk<'t, 'a> {
+    pub(super) states: States<'t, 'a>,
+    blocks: &'t mut [Block],
+    pub(super) causes: Causes<'t, 'a>,
+    pub(super) findings: &'t mut [Finding<'a>],
+    pub(super) found: usize,
+    pub(super) guards: Guards<'a>,
+    /// Whether the workflow, or the one inside it that is walked, has guards.
+    pub(super) is_guarded: bool,
+    /// Whether builders made the workflow: their keys are those of the session, and the check of
+    /// concurrent accesses may be off.
+    is_built: bool,
+    /// The current step of the checked workflow.
+    pub(super) root: usize,
+    /// The number of nested workflows and agents as tools around the current step.
+    pub(super) nested: usize,
+    pub(super) later: bool,
+    /// The marks of what earlier runs may have left as artifacts of the user.
+    pub(super) shelf: Marks,
+    /// Whether anything reads artifacts of the user.
+    pub(super) reads_shelf: bool,
+    pub(super) is_too_deep: bool,
+}
+
+/// Why the walk could not see everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::check) enum Limit {
+    None,
+    /// A slice was too small.
+    Room,
+    Depth,
+}
+
+/// Walks a workflow. The walk ends early at a [`Limit`].
+pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> Walk<'t, 'a> {
+    let guards = match spec.guards {
+        Some(guards) => *guards,
+        None => Guards::NONE,
+    };
+    let mut walk = Walk {
+        states: States::new(room.cells, room.heads, room.keys, room.key_slots),
+        blocks: room.blocks,
+        causes: Causes::new(room.causes, room.cause_slots),
+        findings: room.findings,
+        found: 0,
+        guards,
+        is_guarded: spec.guards.is_some(),
+        is_built: spec.built,
+        root: 0,
+        nested: 0,
+        later: false,
+        shelf: Marks::NONE,
+        reads_shelf: false,
+        is_too_deep: false,
+    };
+    let guarded = guards.untrusted.len() + guards.private.len();
+    let most = count(spec.steps) + spec.declared_count() + guarded;
+    walk.states.enter(spec.steps, "", most);
+    loop {
+        walk.begin(spec);
+        let is_new = !walk.states.is_within(NOW, START)
+            || walk.reads_shelf && !walk.states.heard(EVER).is_within(walk.shelf);
+        if walk.is_over() || walk.later && !is_new {
+            return walk;
+        }
+        walk.shelf = walk.states.heard(EVER);
+        walk.states.copy(START, NOW);
+        walk.steps();
+        walk.later = true;
+    }
+}
+
+impl<'a> Walk<'_, 'a> {
+    /// Returns the limit at which the walk ended.
+    pub(super) const fn limit(&self) -> Limit {
+        if self.is_too_deep {
+            Limit::Depth
+        } else if self.states.is_full || self.causes.is_full() {
+            Limit::Room
+        } else {
+            Limit::None
+        }
+    }
+
+    pub(super) const fn is_over(&self) -> bool {
+        self.is_too_deep || self.states.is_full || self.causes.is_full()
+    }
+
+    /// Sets the state in which a run begins.
+    const fn begin(&mut self, spec: &Spec<'a>) {
+        if self.is_over() {
+            return;
+        }
+        self.states.clear(NOW);
+        let (mut untrusted, mut private) = (false, false);
+        let message = request_input(spec);
+        each!(key in self.guards.untrusted => {
+            untrusted = untrusted || same(key, "user") || same(key, message);
+        });
+        each!(key in self.guards.private => { private = private || same(key, message) });
+        // The only input is the message of the run if it is a text.
+        if untrusted {
+            self.guard(spec, message, true);
+        }
+        self.guard_keys(spec, self.guards.untrusted, true);
+        self.guard_keys(spec, self.guards.private, false);
+        let said = Marks {
+            untrusted: match untrusted {
+                true => self.causes.add(How::Guard, "", "user", 0, 1),
+                false => 0,
+            },
+            private: match private {
+                true => self.causes.add(How::Guard, "", "user", 0, 2),
+                false => 0,
+            },
+        };
+        let ever = if self.guards.fresh {
+            Marks::NONE
+        } else {
+            self.states.heard(EVER)
+        };
+        let heard = said.or(ever);
+        self.states.set_speech(heard, heard, ever);
+        let (level, mut i) = (self.states.at, 0);
+        while i < level.count {
+            let (key, marks) = self.states.key_at(&level, i, EVER);
+            if self.is_left(spec, &key) {
+                self.states.write(key.name, marks, false, false);
+            }
+            i += 1;
+        }
+    }
+
+    /// Returns whether a run begins with the value of a key that an earlier run wrote.
+    const fn is_left(&self, spec: &Spec<'_>, key: &MarkedKey<'_>) -> bool {
+        let is_shared = starts_with(key.name, "user:") || starts_with(key.name, "app:");
+        if self.guards.fresh {
+            return is_shared;
+        }
+        let is_prefixed = has_prefix(key.name) && !starts_with(key.name, "temp:");
+        let is_state = any!(state in spec.states => same(state.name, key.name));
+        key.lasts || is_state || is_prefixed || self.is_built
+    }
+
+    /// Marks the keys that guards name.
+    pub(super) const fn guard_keys(
+        &mut self,
+        spec: &Spec<'a>,
+        keys: &'a [&'a str],
+        is_untrusted: bool,
+    ) {
+        each!(key in keys => { self.guard(spec, key, is_untrusted) });
+    }
+
+    const fn guard(&mut self, spec: &Spec<'a>, key: &'a str, is_untrusted: bool) {
+        if key.is_empty() {
+            return;
+        }
+        let mut i = 0;
+        while let Some(declared) = spec.declared_key(i) {
+            if is_untrusted && declared.is_closed() && same(declared.name, key) {
+                return;
+            }
+            i += 1;
+        }
+        let kind = if is_untrusted { 1 } else { 2 };
+        let cause = self.causes.add(How::Guard, "", key, 0, kind);
+        let marks = if is_untrusted {
+            Marks {
+                untrusted: cause,
+                private: 0,
+            }
+        } else {
+            Marks {
+                untrusted: 0,
+                private: cause,
+            }
+        };
+        self.states.write(key, marks, false, false);
+    }
+
+    /// Walks the steps of the current level.
+    pub(super) const fn steps(&mut self) {
+        let (mut at, end) = (0, self.states.at.steps.len());
+        while at < end && !self.is_over() {
+            if self.nested == 0 {
+                self.root = at;
+            }
+            at = self.step(at);
+        }
+    }
+
+    const fn is_dead(&self) -> bool {
+        self.states.head(NOW).dead
+    }
+
+    const fn block(&self, depth: usize) -> Block {
+        self.blocks[self.states.at.blocks + depth]
+    }
+
+    /// Returns the step of the block at a depth; `None` for the call of an agent as a tool.
+    const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
+        match self.block(depth).at {
+            Block::CALL => None,
+            at => Some(&self.states.at.steps[at]),
+        }
+    }
+
+    /// Walks one step. Returns the next one.
+    const fn step(&mut self, at: usize) -> usize {
+        let step = &self.states.at.steps[at];
+        match step.kind {
+            StepKind::Agent { meta, .. } => {
+                if !self.is_dead() {
+                    self.agent(at, meta, &step.renames);
+                }
+            }
+            StepKind::Break { target } => {
+                self.leave(target);
+                self.states.head_mut(NOW).dead = true;
+            }
+            StepKind::Branch | StepKind::Arm { .. } if self.states.at.depth > 0 => {
+                let parent = self.states.at.depth - 1;
+                self.states.copy(NOW, Level::of_block(parent, ENTRY));
+                self.open(at);
+                if let StepKind::Arm { pattern } = step.kind
+                    && let Some(block) = self.block_step(parent)
+                    && let StepKind::Match { key } = block.kind
+                {
+                    self.take_arm(key, pattern);
+                }
+            }
+            StepKind::Else if self.states.at.depth > 0 => return self.fail(at),
+            StepKind::End => return self.close(at),
+            StepKind::Each { item, list, .. } => {
+                let marks = self.states.read(hash(list));
+                self.open(at);
+                self.states.write(item, marks, false, false);
+            }
+            _ => self.open(at),
+        }
+        at + 1
+    }
+
+    const fn open(&mut self, at: usize) {
+        let depth = self.states.at.depth;
+        if !self.push(at) {
+            return;
+        }
+        if at != Block::CALL && is_weak(&self.states.at.steps[at]) {
+            self.states.at.weak += 1;
+        }
+        self.states.copy(Level::of_block(depth, ENTRY), NOW);
+        self.states.head_mut(Level::of_block(depth, EXIT)).dead = true;
+        self.states.head_mut(Level::of_block(depth, LEFT)).dead = true;
+    }
+
+    /// Makes room for one more block.
+    const fn push(&mut self, at: usize) -> bool {
+        let block = self.states.at.blocks + self.states.at.depth;
+        if block == self.blocks.len() {
+            self.states.is_full = true;
+        }
+        if self.states.is_full || !self.states.grow() {
+            return false;
+        }
+        self.blocks[block] = Block {
+            at,
+            has_else: false,
+        };
+        self.states.at.depth += 1;
+        true
+    }
+
+    /// Opens the call of an agent that is a tool.
+    pub(super) const fn open_call(&mut self) {
+        self.open(Block::CALL);
+    }
+
+    /// Ends the call of an agent that is a tool: the model may call it any number of times.
+    pub(super) const fn close_call(&mut self) {
+        if self.is_over() {
+            return;
+        }
+        let (depth, inside) = (self.states.at.depth - 1, self.states.head(NOW));
+        self.states.join_keys(Level::of_block(depth, ENTRY), NOW);
+        self.states.copy(NOW, Level::of_block(depth, ENTRY));
+        self.states.head_mut(NOW).keep_common(&inside);
+        self.states.at.depth = depth;
+    }
+
+    /// Adds the current state to the ways out of a loop: the innermost, or the one with a name.
+    pub(super) const fn leave(&mut self, target: Option<&str>) {
+        let mut depth = self.states.at.depth;
+        while depth > 0 {
+            depth -= 1;
+            let Some(step) = self.block_step(depth) else {
+                return;
+            };
+            if is_weak(step) {
+                self.states.join(Level::of_block(depth, LEFT), NOW);
+            }
+            let is_named = match target {
+                Some(name) => same(name, step.name),
+                None => true,
+            };
+            if is_named && let StepKind::Loop { .. } = step.kind {
+                return self.states.join(Level::of_block(depth, EXIT), NOW);
+            }
+        }
+    }
+
+    /// Keeps the current state as one in which a block around may fail.
+    const fn keep_partial(&mut self) {
+        let mut depth = self.states.at.depth;
+        while depth > 0 {
+            depth -= 1;
+            match self.block_step(depth) {
+                Some(step) if is_weak(step) => {
+                    self.states.join(Level::of_block(depth, LEFT), NOW);
+                }
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+
+    /// Cleans a key that a person has seen.
+    pub(super) const fn clean(&mut self, key: &'a str) {
+        // A block around a nested workflow does not see the value before.
+        if self.states.at.is_weak_around && (has_prefix(key) || self.states.lasts(key)) {
+            return;
+        }
+        if self.states.at.weak > 0 {
+            self.keep_partial();
+        }
+        self.states.write(key, Marks::NONE, true, false);
+    }
+
+    /// Writes a key. A `sure` write replaces the former value.
+    pub(super) const fn write(&mut self, key: &'a str, marks: Marks, sure: bool, lasts: bool) {
+        let level = self.states.at;
+        let is_around = level.is_weak_around && (lasts || has_prefix(key));
+        self.forget_questions(key);
+        self.states
+            .write(key, marks, sure && level.weak == 0 && !is_around, lasts);
+    }
+
+    /// Returns whether an `await` with a default has asked about a key.
+    pub(super) const fn has_asked_about(&self, key: &str) -> bool {
+        let asked = self.states.head(NOW).asked;
+        any!(step in &asked => *step != 0 && self.concerns(*step as usize - 1, key))
+    }
+
+    /// Ends the effect of questions that show a key, or whose answer it is.
+    pub(super) const fn forget_questions(&mut self, key: &str) {
+        let mut i = 0;
+        while i < self.states.head(NOW).asked.len() {
+            let step = self.states.head(NOW).asked[i];
+            if step != 0 && self.concerns(step as usize - 1, key) {
+                self.states.head_mut(NOW).asked[i] = 0;
+            }
+            i += 1;
+        }
+    }
+
+    /// Returns whether an `await` shows a key or writes it.
+    const fn concerns(&self, step: usize, key: &str) -> bool {
+        let StepKind::Agent { meta, .. } = self.states.at.steps[step].kind else {
+            return false;
+        };
+        let mut all = Effects::of(meta, &self.states.at.steps[step].renames);
+        while let Some(effect) = all.next() {
+            if same(effect.key, key) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Begins an arm. If the arm excludes the default of an `await`, a person has chosen it.
+    const fn take_arm(&mut self, key: &str, pattern: &str) {
+        let asked = self.states.head(NOW).asked;
+        each!(step in &asked => {
+            if *step != 0
+                && let StepKind::Agent { meta, .. } =
+                    self.states.at.steps[*step as usize - 1].kind
+                && let [answer] = meta.writes
+                && same(answer.name, key)
+                && excludes(pattern, meta.default)
+            {
+                self.show(meta);
+            }
+        });
+    }
+
+    /// Handles the last attempt of a `try`, and begins its `else`.
+    const fn fail(&mut self, at: usize) -> usize {
+        let depth = self.states.at.depth - 1;
+        let (entry, exit, left) = (
+            Level::of_block(depth, ENTRY),
+            Level::of_block(depth, EXIT),
+            Level::of_block(depth, LEFT),
+        );
+        self.states.join(exit, NOW);
+        self.states.join(left, NOW);
+        self.states.unsettle(left);
+        let is_new = !self.states.is_within(left, entry);
+        self.states.join(entry, left);
+        self.states.copy(NOW, entry);
+        let block = self.states.at.blocks + depth;
+        if is_new {
+            return self.blocks[block].at + 1;
+        }
+        self.blocks[block].has_else = true;
+        let error = self.states.everything(NOW);
+        let error = self.causes.extend(error, How::Error, "", ERROR_KEY);
+        self.open(at);
+        self.states.write(ERROR_KEY, error, false, false);
+        at + 1
+    }
+
+    const fn close(&mut self, end: usize) -> usize {
+        if self.states.at.depth == 0 {
+            return end + 1;
+        }
+        let depth = self.states.at.depth - 1;
+        let Block { at, has_else } = self.block(depth);
+        let Some(step) = self.block_step(depth) else {
+            return end + 1;
+        };
+        let (entry, exit, left) = (
+            Level::of_block(depth, ENTRY),
+            Level::of_block(depth, EXIT),
+            Level::of_block(depth, LEFT),
+        );
+        let skips = matches!(step.on_error, OnError::Skip);
+        match step.kind {
+            StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
+                self.states.at.depth = depth;
+                if depth > 0 {
+                    self.states.join(Level::of_block(depth - 1, EXIT), NOW);
+                }
+                return end + 1;
+            }
+            StepKind::Loop { .. } | StepKind::Each { .. } | StepKind::Try(_) if !has_else => {
+                // A loop without an end is left only by its exits.
+                if !matches!(
+                    step.kind,
+                    StepKind::Loop {
+                        max: None,
+                        until: None
+                    }
+                ) {
+                    self.states.join(exit, NOW);
+                }
+                let fails = matches!(step.kind, StepKind::Try(_)) || skips;
+                if fails {
+                    self.states.join(left, NOW);
+                    self.states.unsettle(left);
+                } else {
+                    self.states.copy(left, NOW);
+                }
+                if !self.states.is_within(left, entry) {
+                    self.states.join(entry, left);
+                    self.states.copy(NOW, entry);
+                    if let StepKind::Each { item, list, .. } = step.kind {
+                        let marks = self.states.read(hash(list));
+                        self.states.write(item, marks, false, false);
+                    }
+                    return at + 1;
+                }
+                if matches!(step.kind, StepKind::Each { .. }) {
+                    // The list may be empty, and elements may fail.
+                    self.states.join(exit, entry);
+                    if skips {
+                        self.states.unsettle(exit);
+                    }
+                }
+            }
+            StepKind::Parallel { first, .. } => {
+                if self.is_built && !self.states.are_keys_within(exit, entry) {
+                    self.states.join_keys(entry, exit);
+                    return at + 1;
+                }
+                if skips {
+                    self.states.join(exit, entry);
+                    self.states.join(exit, left);
+                }
+                if first || skips {
+                    self.states.unsettle(exit);
+                }
+            }
+            _ => {}
+        }
+        if !matches!(step.kind, StepKind::Sequence) {
+            self.states.copy(NOW, exit);
+        }
+        if step.skippable {
+            self.states.join(NOW, entry);
+        }
+        self.states.at.weak -= is_weak(step) as usize;
+        self.states.at.depth = depth;
+        end + 1
+    }
+
+    /// Records a sink that marks reach.
+    pub(super) const fn sink(
+        &mut self,
+        marks: Marks,
+        own: Labels,
+        kind: SinkKind,
+        agent: &'a str,
+        tool: &'a str,
+        ways: &Ways<'a>,
+    ) {
+        let labels = self.counted(own);
+        let acts = labels.has(Labels::ACTS) && marks.untrusted != 0;
+        let leaks =
+            !acts && labels.has(Labels::SENDS) && marks.untrusted != 0 && marks.private != 0;
+        if !acts && !leaks {
+            return;
+        }
+        let at = self.root;
+        let known = find!(i in 0, self.found => {
+            let known = &self.findings[i];
+            known.at == at && same(known.tool, tool) && same(known.agent, agent)
+        });
+        if let Some(known) = known {
+            // Text of a later run comes from this one, and needs no other remedy.
+            if self.findings[known].later == self.later {
+                self.findings[known].ways.join(ways);
+            }
+        } else if self.found < self.findings.len() {
+            self.findings[self.found] = Finding {
+                at,
+                leaks,
+                tool,
+                agent,
+                kind,
+                inside: self.states.at.name,
+                marks,
+                ways: *ways,
+                is_unlabelled: !own.is_known(),
+                later: self.later,
+                lasts: !self.guards.fresh,
+            };
+            self.found += 1;
+        }
+    }
+}
+
+/// Returns the only input of a workflow if it is a text: the message of the run.
+const fn request_input<'a>(spec: &Spec<'a>) -> &'a str {
+    match spec.inputs {
+        [input] if same(input.ty, "String") => input.name,
+        _ => "",
+    }
+}
+
+/// Returns whether no write inside a block cleans a key after it: the steps inside may fail, or run
+/// several times at once.
+const fn is_weak(step: &Step<'_>) -> bool {
+    match step.kind {
+        StepKind::Each { .. } | StepKind::Try(_) => true,
+        StepKind::Parallel { first, .. } => first || matches!(step.on_error, OnError::Skip),
+        _ => false,
+    }
+}
