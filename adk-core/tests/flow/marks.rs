@@ -56,8 +56,11 @@ impl Finding {
 /// Returns the findings of the two checks, unless another check refuses the workflow or one in it.
 pub fn findings(flow: &Flow) -> Option<Vec<Finding>> {
     let all = |flow: &Flow| {
-        let store = Store::default();
-        faults(&spec(flow, &store))
+        let checked = std::panic::catch_unwind(|| {
+            let store = Store::default();
+            faults(&spec(flow, &store))
+        });
+        checked.unwrap_or_default()
     };
     if !names_are_used(flow) {
         return None;
@@ -69,6 +72,14 @@ pub fn findings(flow: &Flow) -> Option<Vec<Finding>> {
         || inner.iter().any(|inner| all(inner).iter().any(is_other))
         || waits_in_tool(flow);
     (!is_refused).then(|| own.iter().filter_map(Finding::of).collect())
+}
+
+fn has_panicked(flow: &Flow) -> bool {
+    let checked = std::panic::catch_unwind(|| {
+        let store = Store::default();
+        faults(&spec(flow, &store));
+    });
+    checked.is_err()
 }
 
 /// Whether the guards name only keys that the workflow declares, reads or writes. rustc checks this.
@@ -117,6 +128,9 @@ struct Counts {
 /// Returns the first sink that is reached without a finding.
 fn missed(flow: &Flow, seed: u64, sessions: u64) -> Option<String> {
     let found = findings(flow)?;
+    if has_panicked(flow) {
+        return Some("the check panics".to_owned());
+    }
     let reached = explore(flow, seed, sessions);
     let missed = reached
         .iter()
@@ -146,6 +160,8 @@ fn marks_reach_only_sinks_that_are_found() {
         counts.trees += 1;
         let found = findings(&flow).unwrap_or_default();
         let reached = explore(&flow, seed, sessions);
+        let is_missed = |reached: &Reached| !found.iter().any(|finding| finding.is_of(reached));
+        let is_missed = has_panicked(&flow) || reached.iter().any(is_missed);
         counts.refused += u64::from(!found.is_empty());
         counts.reached += reached.len() as u64;
         for finding in &found {
@@ -157,7 +173,8 @@ fn marks_reach_only_sinks_that_are_found() {
                 crate::say(&format!("not reached, seed {seed}: {finding:?}\n{flow}\n"));
             }
         }
-        if let Some(why) = missed(&flow, seed, sessions)
+        if is_missed
+            && let Some(why) = missed(&flow, seed, sessions)
             && counts.misses.len() < 20
         {
             let (flow, why) = shrink(flow, why, |flow| missed(flow, seed, sessions));

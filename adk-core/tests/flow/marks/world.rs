@@ -46,7 +46,7 @@ pub enum Ended {
     Through,
     /// An exit to the loop with this number among the enclosing ones.
     Exit(usize),
-    /// The marks of the error.
+    /// The marks of the error, which may quote anything.
     Failed(u8),
     /// The run takes too long.
     Cut,
