@@ -9,6 +9,8 @@
 
 mod blocks;
 mod label;
+pub mod parrot;
+mod play;
 mod turn;
 mod world;
 
@@ -19,9 +21,10 @@ use crate::spec::{Store, spec};
 use crate::tree::{Flow, Node, all_written};
 use adk_build::check::{Diagnostic, faults};
 use label::Labeler;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Instant;
+use tokio::runtime::Runtime;
 use world::{Reached, explore};
 
 pub const CHECKS: [&str; 2] = ["untrusted-action", "lethal-trifecta"];
@@ -131,7 +134,7 @@ fn missed(flow: &Flow, seed: u64, sessions: u64) -> Option<String> {
     if has_panicked(flow) {
         return Some("the check panics".to_owned());
     }
-    let reached = explore(flow, seed, sessions);
+    let reached = explore(flow, seed, sessions, false);
     let missed = reached
         .iter()
         .find(|reached| !found.iter().any(|finding| finding.is_of(reached)))?;
@@ -159,18 +162,41 @@ fn marks_reach_only_sinks_that_are_found() {
         };
         counts.trees += 1;
         let found = findings(&flow).unwrap_or_default();
-        let reached = explore(&flow, seed, sessions);
+        let reached = explore(&flow, seed, sessions, false);
         let is_missed = |reached: &Reached| !found.iter().any(|finding| finding.is_of(reached));
         let is_missed = has_panicked(&flow) || reached.iter().any(is_missed);
+        let is_rare = |reached: &BTreeSet<Reached>| {
+            let is_reached =
+                |finding: &Finding| reached.iter().any(|reached| finding.is_of(reached));
+            !found.iter().all(is_reached)
+        };
+        let mut more = reached.clone();
+        // Rare executions reach some sinks.
+        for (n, sessions) in [sessions, sessions * 10, sessions * 40]
+            .into_iter()
+            .enumerate()
+        {
+            if is_rare(&more) {
+                more.extend(explore(
+                    &flow,
+                    seed ^ ((n as u64 + 1) << 40),
+                    sessions,
+                    true,
+                ));
+            }
+        }
         counts.refused += u64::from(!found.is_empty());
         counts.reached += reached.len() as u64;
         for finding in &found {
             counts.findings += 1;
             *counts.checks.entry(finding.check).or_default() += 1;
-            let is_reached = reached.iter().any(|reached| finding.is_of(reached));
+            let is_reached = more.iter().any(|reached| finding.is_of(reached));
             counts.unreached += u64::from(!is_reached);
             if !is_reached && crate::number("ADK_SHOW").is_some() {
-                crate::say(&format!("not reached, seed {seed}: {finding:?}\n{flow}\n"));
+                crate::say(&format!("not reached, seed {seed}: {finding:?}\n"));
+                if crate::number("ADK_SHOW") == Some(2) {
+                    crate::say(&flow.to_string());
+                }
             }
         }
         if is_missed
@@ -206,4 +232,71 @@ fn marks_reach_only_sinks_that_are_found() {
         .unwrap();
     }
     assert!(counts.misses.is_empty(), "{all}");
+}
+
+/// Returns the first sink that a real run reaches without a finding.
+fn missed_by_run(flow: &Flow, seed: u64, runtime: &Runtime) -> Option<String> {
+    let found = findings(flow)?;
+    let reached = play::play(flow, seed, runtime);
+    let missed = reached
+        .iter()
+        .find(|reached| !found.iter().any(|finding| finding.is_of(reached)))?;
+    let Reached {
+        check,
+        step,
+        agent,
+        tool,
+    } = missed;
+    Some(format!(
+        "{check} misses a sink of a real run: `{step}`: `{agent}` calls `{tool}`"
+    ))
+}
+
+#[test]
+fn hostile_models_reach_only_sinks_that_are_found() {
+    let trees = crate::number("ADK_TREES").unwrap_or(150);
+    let first = crate::number("ADK_SEED").unwrap_or(1);
+    let begin = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (mut played, mut refused, mut sinks, mut findings_count, mut unreached) = (0, 0, 0, 0, 0);
+    let mut misses = Vec::new();
+    for seed in first..first + trees {
+        let Some(flow) = labelled(seed, false) else {
+            continue;
+        };
+        played += 1;
+        let found = findings(&flow).unwrap_or_default();
+        let reached = play::play(&flow, seed, &runtime);
+        refused += u64::from(!found.is_empty());
+        sinks += reached.len();
+        findings_count += found.len();
+        let is_unreached =
+            |finding: &&Finding| !reached.iter().any(|reached| finding.is_of(reached));
+        unreached += found.iter().filter(is_unreached).count();
+        if let Some(why) = missed_by_run(&flow, seed, &runtime)
+            && misses.len() < 20
+        {
+            let (flow, why) = shrink(flow, why, |flow| missed_by_run(flow, seed, &runtime));
+            misses.push((why, seed, flow.to_string()));
+        }
+    }
+    crate::say(&format!(
+        "flow, parrots: ADK_SEED={first} ADK_TREES={trees}: {played} trees in three real runs \
+         each, {refused} refused, {sinks} sinks reached, {findings_count} findings, {unreached} of \
+         them not reached, {} missed, {:.1} s\n",
+        misses.len(),
+        begin.elapsed().as_secs_f64(),
+    ));
+    let mut all = String::new();
+    for (why, seed, tree) in &misses {
+        writeln!(
+            all,
+            "{why}\n{tree}repeat with ADK_SEED={seed} ADK_TREES=1\n"
+        )
+        .unwrap();
+    }
+    assert!(misses.is_empty(), "{all}");
 }

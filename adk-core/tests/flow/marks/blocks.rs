@@ -209,6 +209,9 @@ impl<'f> World<'f> {
             return Ended::Failed(error);
         };
         let inside = self.storage.otherwise(&otherwise.name, scope);
+        if self.quotes_all {
+            error |= self.everything();
+        }
         self.set(inside, ERROR, error);
         self.nodes(&otherwise.inside, inside)
     }

@@ -59,7 +59,7 @@ impl<'f> World<'f> {
         self.sink(agent, "", labels, context);
         let brought = context | self.brought(labels);
         if self.may_fail() {
-            return Ended::Failed(brought | self.everything());
+            return Ended::Failed(brought);
         }
         let result = if labels.has(Labels::TRUSTS) {
             0
@@ -79,7 +79,7 @@ impl<'f> World<'f> {
         if agent.sees_all() {
             self.says(&agent.name, result);
             if self.may_fail() {
-                return Ended::Failed(brought | self.everything());
+                return Ended::Failed(brought);
             }
         }
         if leaves {
@@ -137,7 +137,7 @@ impl<'f> World<'f> {
             }
             self.sinks(agent, context, scope);
             if self.may_fail() {
-                return Said::Done(Ended::Failed(context | self.everything()));
+                return Said::Done(Ended::Failed(context));
             }
             if may_hand_over && round < 3 && self.random.one_in(2) {
                 self.says(&agent.name, context);

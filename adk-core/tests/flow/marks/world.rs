@@ -46,7 +46,7 @@ pub enum Ended {
     Through,
     /// An exit to the loop with this number among the enclosing ones.
     Exit(usize),
-    /// The marks of the error, which may quote anything.
+    /// The marks of the error, which may quote what the failed agent has seen.
     Failed(u8),
     /// The run takes too long.
     Cut,
@@ -71,11 +71,14 @@ pub struct World<'f> {
     /// One in `fails` steps fails; 0 for none.
     fails: u64,
     pub(super) fuel: u32,
+    /// Whether the error that a `try` keeps may quote anything.
+    pub(super) quotes_all: bool,
     pub reached: BTreeSet<Reached>,
 }
 
-/// Runs the sessions of a workflow and returns the reached sinks.
-pub fn explore(flow: &Flow, seed: u64, sessions: u64) -> BTreeSet<Reached> {
+/// Runs the sessions of a workflow and returns the reached sinks. `quotes_all` says whether the
+/// error that a `try` keeps may quote anything.
+pub fn explore(flow: &Flow, seed: u64, sessions: u64, quotes_all: bool) -> BTreeSet<Reached> {
     let mut reached = BTreeSet::new();
     for session in 0..sessions {
         let mut random = at(seed, &format!("session {session}"));
@@ -95,6 +98,7 @@ pub fn explore(flow: &Flow, seed: u64, sessions: u64) -> BTreeSet<Reached> {
             step: String::new(),
             fails,
             fuel: 0,
+            quotes_all,
             reached: std::mem::take(&mut reached),
         };
         for _ in 0..3 {
