@@ -48,6 +48,8 @@ pages! {
     wait_in_tool "wait-in-tool",
     transfer_target "transfer-target",
     bounds_exceeded "bounds-exceeded",
+    untrusted_action "untrusted-action",
+    lethal_trifecta "lethal-trifecta",
     live_loop "live-loop",
     syntax "syntax",
 }

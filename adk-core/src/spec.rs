@@ -6,4 +6,4 @@ pub(crate) mod schema;
 
 pub use adk_journal::Topology;
 pub use adk_spec::spec::*;
-pub(crate) use key::{Key, accepts, type_check};
+pub(crate) use key::{Key, accepts, accepts_own, type_check};

@@ -11,6 +11,7 @@ pub mod bounds;
 pub mod budget;
 pub mod callbacks;
 pub mod changed;
+mod closed_answers;
 pub mod contents;
 pub mod desk;
 pub mod fragments;

@@ -2,8 +2,9 @@
 //! inherent associated const wins over a const of a trait. This works for concrete types only, and
 //! the macros use only those.
 
-use crate::spec::{Accepts, accepts};
+use crate::spec::{Accepts, accepts_own};
 use crate::{Context, Flow, ToolContext};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::marker::PhantomData;
 
@@ -31,9 +32,9 @@ pub trait TypeFactDefaults {
 
 impl<T: ?Sized> TypeFactDefaults for TypeFacts<T> {}
 
-impl<T: DeserializeOwned> TypeFacts<T> {
+impl<T: DeserializeOwned + Serialize> TypeFacts<T> {
     /// The function that checks whether a JSON value is a `T`.
-    pub const ACCEPTS: Option<Accepts> = Some(accepts::<T>);
+    pub const ACCEPTS: Option<Accepts> = Some(accepts_own::<T>);
 }
 
 impl<T> TypeFacts<Option<T>> {

@@ -9,7 +9,7 @@ pub(crate) use form::AnswerForm;
 use crate::Flow;
 use crate::agents::llm::render;
 use crate::encode::to_json;
-use crate::runtime::run::{Context, WaitQuestion};
+use crate::runtime::run::{Context, WaitQuestion, stored_key};
 use crate::spec::AnsweredBy;
 use crate::store::event::Event;
 use crate::{Error, ErrorKind, Name, Result, depth};
@@ -63,14 +63,17 @@ impl Question<'_> {
             .unwrap_or_default();
         // The runner that received the answer has checked it. A runner without the workflow checked
         // it only against the stored schema.
-        let answer = form.read(&answer).map_err(|why| {
+        let own = form.read(&answer).map_err(|why| {
             let message = format!("the answer for `{key}` is of another type: {why}");
             Error::new(ErrorKind::AnswerInvalid, message).with_help(
                 "add the workflow to the runner that receives answers: \
                  `Runner::builder().workflow(...)`",
             )
         })?;
-        cx.emit(Event::new().with_state(key, answer)).await?;
+        let stored = stored_key(cx.around.scope.as_deref(), &key);
+        let is_recorded = cx.run.has_recorded(cx.path(), &stored, &answer);
+        let own = if is_recorded { answer } else { own };
+        cx.emit(Event::new().with_state(key, own)).await?;
         Ok(Flow::Continue)
     }
 }

@@ -6,9 +6,12 @@
 )]
 
 use super::{Accepts, KeySpec};
+use crate::encode::to_json;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::any::{Any, TypeId};
+use std::cell::RefCell;
 
 /// A key with its type; the owned form of [`KeySpec`].
 #[derive(Clone, Debug)]
@@ -95,6 +98,17 @@ pub fn accepts<T: DeserializeOwned>(value: &dyn Any) -> Result<(), String> {
             .map_err(|error| error.to_string()),
         None => Err("the value is not JSON".to_owned()),
     }
+}
+
+/// Checks a value as [`accepts`] does. A value in a `RefCell` is replaced by the value as its type
+/// serializes it, without fields that the type does not have.
+pub fn accepts_own<T: DeserializeOwned + Serialize>(value: &dyn Any) -> Result<(), String> {
+    let Some(cell) = value.downcast_ref::<RefCell<Value>>() else {
+        return accepts::<T>(value);
+    };
+    let own = T::deserialize(&*cell.borrow()).map_err(|error| error.to_string())?;
+    cell.replace(to_json(&own).map_err(|error| format!("it {error}"))?);
+    Ok(())
 }
 
 /// Checks each element of a JSON list. The form of the list is checked once for all element types.

@@ -43,6 +43,8 @@ mod key_race;
 mod key_type;
 #[path = "key-type-half.rs"]
 mod key_type_half;
+#[path = "lethal-trifecta.rs"]
+mod lethal_trifecta;
 #[path = "live-loop.rs"]
 mod live_loop;
 #[path = "loop-endless.rs"]
@@ -77,6 +79,8 @@ mod tool_undocumented;
 mod transfer_target;
 #[path = "unmarked.rs"]
 mod unmarked;
+#[path = "untrusted-action.rs"]
+mod untrusted_action;
 #[path = "wait-in-tool.rs"]
 mod wait_in_tool;
 #[path = "wrong-slip-field.rs"]

@@ -24,11 +24,14 @@ impl AnswerForm {
         }
     }
 
-    /// Returns the value as its type serializes it, or the reason why the value does not fit.
+    /// Returns the value as its type serializes it, or its fields that the schema names; or the
+    /// reason why the value does not fit.
     pub fn read(&self, value: &Value) -> Result<Value, String> {
         match self {
             Self::Type(output) => (output.read)(value),
-            Self::Schema(schema) => decode::check(value, schema).map(|()| value.clone()),
+            Self::Schema(schema) => {
+                decode::check(value, schema).map(|()| decode::known_part(value, schema))
+            }
         }
     }
 }

@@ -138,6 +138,12 @@ impl LlmAgent {
         self.schema().is_some()
     }
 
+    /// Reports whether the answer is a value without text. Its event then holds nothing but the
+    /// value.
+    pub(super) fn answers_closed(&self) -> bool {
+        matches!(self.description.meta().writes, [key] if key.is_closed())
+    }
+
     /// Returns the schema of the answer.
     pub(super) fn schema(&self) -> Option<Arc<Value>> {
         self.output.as_ref().and_then(AgentOutput::schema)

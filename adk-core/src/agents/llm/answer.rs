@@ -8,7 +8,7 @@ mod pieces;
 mod repair;
 pub(super) mod reply;
 
-pub(super) use misfit::value;
+pub(super) use misfit::{keep_only, value};
 pub(super) use repair::Repair;
 
 use self::call::ModelCall;

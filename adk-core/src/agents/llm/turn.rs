@@ -197,17 +197,25 @@ impl<'a> LlmTurn<'a> {
             if let Some(handovers) = &mut cx.frame.handovers {
                 handovers.calls = self.number;
             }
-            let is_answer = response.error_code.is_none()
-                && !response
-                    .content
-                    .parts
-                    .iter()
-                    .any(|part| matches!(part, Part::FunctionCall(_)));
-            let Some(output) = agent.output.as_ref().filter(|_| is_answer) else {
+            let parts = &response.content.parts;
+            if parts
+                .iter()
+                .any(|part| matches!(part, Part::FunctionCall(_)))
+            {
                 return Ok((response, None));
+            }
+            let is_answer = response.error_code.is_none();
+            let value = match agent.output.as_ref().filter(|_| is_answer) {
+                Some(output) => answer::value(output, &mut response.content),
+                None => Ok(None),
             };
-            match answer::value(output, &mut response.content) {
-                Ok(value) => return Ok((response, value)),
+            match value {
+                Ok(value) => {
+                    if agent.answers_closed() {
+                        answer::keep_only(value.as_ref(), &mut response.content, cx);
+                    }
+                    return Ok((response, value));
+                }
                 Err(misfit) => {
                     let is_last = limit(agent, cx).is_some_and(|max| self.number >= max);
                     // Boxed to keep the future small, because almost all answers fit.

@@ -8,6 +8,8 @@ use crate::store::session::Scope;
 use crate::{Error, ErrorKind, Path, Result};
 use adk_spec::nearest::nearest;
 use serde_json::Value;
+use std::any::Any;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// The keys that an agent has announced to write, for one execution of the agent.
@@ -70,17 +72,20 @@ impl AnnouncedKeys {
         constant.iter().copied().chain(made.iter().map(Key::spec))
     }
 
-    /// Checks that an event writes only announced keys.
-    pub(crate) fn check_event(&self, event: &Event, path: &Path) -> Result<()> {
+    /// Checks that an event writes only announced keys. Returns the values to write in place of
+    /// those of the event.
+    pub(crate) fn check_event(&self, event: &Event, path: &Path) -> Result<StateDelta> {
         let writer = Writer {
             by: WriterKind::Agent(self),
             path,
         };
-        event
-            .actions
-            .state_delta
-            .iter()
-            .try_for_each(|(name, value)| writer.check(name, value))
+        let mut own = StateDelta::default();
+        for (name, value) in event.actions.state_delta.iter() {
+            if let Some(value) = writer.check(name, value)? {
+                own.insert(name.clone(), value);
+            }
+        }
+        Ok(own)
     }
 }
 
@@ -153,16 +158,35 @@ pub(crate) enum WriterKind<'a> {
 pub(crate) struct UpdatedType {
     accepts: Accepts,
     ty: String,
+    is_closed: bool,
 }
 
 impl UpdatedType {
-    /// Checks that a value is of the announced type.
-    pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
-        check_type(name, &self.ty, self.accepts, value)
+    /// Checks that a value is of the announced type, as [`Writer::check`] does.
+    pub(crate) fn check(&self, name: &str, value: &Value) -> Result<Option<Arc<Value>>> {
+        check_value(name, (&self.ty, self.is_closed), self.accepts, value)
     }
 }
 
-fn check_type(name: &str, ty: &str, accepts: Accepts, value: &Value) -> Result<()> {
+/// Checks that a value is of a type. Returns the value as the type serializes it if the type is
+/// closed and the value differs: unknown fields may carry text.
+fn check_value(
+    name: &str,
+    (ty, is_closed): (&str, bool),
+    accepts: Accepts,
+    value: &Value,
+) -> Result<Option<Arc<Value>>> {
+    // Plain values have one form.
+    if !is_closed || !(value.is_object() || value.is_array()) {
+        return check_type(name, ty, accepts, value).map(|()| None);
+    }
+    let own = RefCell::new(value.clone());
+    check_type(name, ty, accepts, &own)?;
+    let own = own.into_inner();
+    Ok((own != *value).then(|| Arc::new(own)))
+}
+
+fn check_type(name: &str, ty: &str, accepts: Accepts, value: &dyn Any) -> Result<()> {
     accepts(value).map_err(|why| {
         let message =
             format!("state key `{name}` is announced as `{ty}`, and is set to another type: {why}");
@@ -209,19 +233,21 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Checks that a value may be written to a key.
-    pub(crate) fn check(&self, name: &str, value: &Value) -> Result<()> {
+    /// Checks that a value may be written to a key. Returns the value to write in its place, if the
+    /// value has more than its type has.
+    pub(crate) fn check(&self, name: &str, value: &Value) -> Result<Option<Arc<Value>>> {
         let Some(key) = self.key(name) else {
             return if self.is_free(name) {
-                Ok(())
+                Ok(None)
             } else {
                 Err(self.unannounced_error(name, Some(value)))
             };
         };
         let Some(accepts) = type_check(&key) else {
-            return Ok(());
+            return Ok(None);
         };
-        check_type(name, key.ty, accepts, value).map_err(|error| error.at(self.path))
+        check_value(name, (key.ty, key.is_closed()), accepts, value)
+            .map_err(|error| error.at(self.path))
     }
 
     /// Returns the announced type of a key that may be updated.
@@ -236,6 +262,7 @@ impl<'a> Writer<'a> {
         Ok(type_check(&key).map(|accepts| UpdatedType {
             accepts,
             ty: key.ty.to_owned(),
+            is_closed: key.is_closed(),
         }))
     }
 

@@ -12,6 +12,7 @@ use crate::sync::lock;
 use crate::{Name, Path, Result};
 use divergence::check_same;
 use journal::{RecordedEvent, RunJournal, first_turn};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
 use std::sync::atomic::{
@@ -370,6 +371,22 @@ fn is_of_agent(own: &str, path: &str) -> bool {
         None | Some(b'/') => true,
         Some(b'@') => own == first_turn(own),
         Some(_) => false,
+    }
+}
+
+impl Run {
+    /// Returns the event that the journal has next at a path, until the run has repeated all of its
+    /// journal. Earlier versions have recorded other forms of some events, which are repeated.
+    pub(crate) fn recorded_event(&self, path: &Path) -> Option<&Arc<Event>> {
+        self.kind.active_replay()?.next_event(path)
+    }
+
+    /// Returns whether the journal has this value of a stored key in its next event at a path.
+    pub(crate) fn has_recorded(&self, path: &Path, key: &str, value: &Value) -> bool {
+        self.recorded_event(path).is_some_and(|event| {
+            let recorded = event.actions.state_delta.get(key);
+            recorded.is_some_and(|recorded| **recorded == *value)
+        })
     }
 }
 

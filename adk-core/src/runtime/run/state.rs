@@ -80,10 +80,15 @@ impl State<'_> {
     pub fn set(&mut self, key: impl Into<Name>, value: impl Serialize) -> Result<()> {
         let key = key.into();
         let value = encode(&key, value)?;
-        if let Err(error) = self.writer.check(&key, &value) {
-            return Err(self.refuse(error));
+        match self.writer.check(&key, &value) {
+            Ok(None) => self.put(key, value),
+            Ok(Some(own)) => {
+                let stored = stored_key(self.scope, &key);
+                let is_recorded = self.run.has_recorded(self.writer.path, &stored, &value);
+                self.put(key, if is_recorded { value } else { own });
+            }
+            Err(error) => return Err(self.refuse(error)),
         }
-        self.put(key, value);
         Ok(())
     }
 

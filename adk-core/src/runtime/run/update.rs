@@ -136,9 +136,12 @@ impl State<'_> {
         };
         let change: Change = Box::new(move |current| {
             let current = state::get(&updated, current)?;
-            let value = encode(&updated, f(current))?;
-            ty.as_ref()
-                .map_or(Ok(()), |ty| ty.check(&updated, &value))?;
+            let mut value = encode(&updated, f(current))?;
+            if let Some(ty) = &ty
+                && let Some(own) = ty.check(&updated, &value)?
+            {
+                value = own;
+            }
             if secret::has_secret(&value) {
                 Err(secret_error(&updated))
             } else {

@@ -107,11 +107,13 @@ impl<'a> Walk<'_, 'a> {
     }
 
     /// Returns the labels of the tools of an LLM agent that only the run knows.
-    const fn unknown_tools(meta: &AgentMeta<'_>) -> Labels {
-        if meta.more_tools {
-            meta.labels
-        } else {
-            Labels::LOCAL
+    const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
+        match meta.more_tools {
+            false => Labels::LOCAL,
+            true if self.guards.strict && !meta.labels.has(Labels::LOCAL) => {
+                meta.labels.and(Labels::ALL)
+            }
+            true => meta.labels.and(Labels::LOCAL),
         }
     }
 
@@ -162,11 +164,14 @@ impl<'a> Walk<'_, 'a> {
                 marks = marks.or(self.states.everything(NOW));
             }
             match member.kind {
-                AgentKind::Custom | AgentKind::Function => {
+                AgentKind::Custom => {
+                    marks = self.source(marks, member.labels, How::Agent, member.name, "");
+                }
+                AgentKind::Function => {
                     marks = self.source(marks, member.labels, How::Function, member.name, "");
                 }
                 AgentKind::Llm => {
-                    let labels = Self::unknown_tools(member);
+                    let labels = self.unknown_tools(member);
                     marks = self.source(marks, labels, How::UnknownTool, member.name, "");
                 }
                 AgentKind::Workflow | AgentKind::Await => {}
@@ -210,6 +215,7 @@ impl<'a> Walk<'_, 'a> {
         let how = match how {
             How::Tool if !own.is_known() => How::UnlabelledTool,
             How::Function if !own.is_known() => How::UnlabelledFunction,
+            How::Agent if !own.is_known() => How::UnlabelledAgent,
             how => how,
         };
         if labels.has(Labels::UNTRUSTED) && marks.untrusted == 0 {
@@ -362,9 +368,7 @@ impl<'a> Walk<'_, 'a> {
         ways.called = called;
         while let Some(member) = members.next_agent() {
             ways.heard = ways.heard || self.visible(member).untrusted != 0 || sees_all(member);
-            let unknown = self
-                .counted(Self::unknown_tools(member))
-                .has(Labels::UNTRUSTED);
+            let unknown = self.unknown_tools(member).has(Labels::UNTRUSTED);
             let own = any!(tool in member.tools => {
                 self.tool(Marks::NONE, member, tool).untrusted != 0
             });
@@ -382,7 +386,7 @@ impl<'a> Walk<'_, 'a> {
             });
             match member.kind {
                 AgentKind::Llm => {
-                    let labels = Self::unknown_tools(member);
+                    let labels = self.unknown_tools(member);
                     self.sink(
                         context,
                         labels,

@@ -118,7 +118,8 @@ const fn step_of_way(m: &mut Message, cause: &Cause<'_>) {
         How::Guard if same(cause.name, "user") => m.push("the message of the run"),
         How::Guard => m.all(&["key `", cause.name, "`, as `#[guards(...)]` says"]),
         How::Tool => m.all(&["tool `", cause.name, "` of `", cause.agent, "`"]),
-        How::Function => m.all(&["`", cause.agent, "`"]),
+        How::Function => m.all(&["function `", cause.agent, "`"]),
+        How::Agent => m.all(&["agent `", cause.agent, "`"]),
         How::UnlabelledTool => {
             m.all(&[
                 "tool `",
@@ -128,7 +129,8 @@ const fn step_of_way(m: &mut Message, cause: &Cause<'_>) {
                 "`, which has no label,",
             ]);
         }
-        How::UnlabelledFunction => m.all(&["`", cause.agent, "`, which has no label,"]),
+        How::UnlabelledFunction => m.all(&["function `", cause.agent, "`, which has no label,"]),
+        How::UnlabelledAgent => m.all(&["agent `", cause.agent, "`, which has no label,"]),
         How::UnknownTool => {
             m.all(&["tools of `", cause.agent, "` that only the run knows"]);
         }

@@ -53,12 +53,16 @@ pub(in crate::check) enum How {
     Guard,
     /// A tool returned the value.
     Tool,
-    /// A function or an `impl Agent` returned the value.
+    /// A function returned the value.
     Function,
+    /// An `impl Agent` returned the value.
+    Agent,
     /// A tool without a label returned the value, in a workflow with `strict`.
     UnlabelledTool,
-    /// The same of a function or an `impl Agent`.
+    /// The same of a function.
     UnlabelledFunction,
+    /// The same of an `impl Agent`.
+    UnlabelledAgent,
     /// A tool that only the run knows returned the value.
     UnknownTool,
     /// A step wrote the value to a key.

@@ -41,3 +41,21 @@ pub struct Mailer {
 pub fn mail(#[resource] mailer: &Mailer, text: &str) -> bool {
     mailer.works && !text.is_empty()
 }
+
+/// Fetches a page.
+#[tool(untrusted, sends)]
+pub fn fetch_page(url: &str) -> String {
+    url.to_owned()
+}
+
+/// Sends a mail.
+#[tool(acts)]
+pub fn send_mail(body: &str) -> String {
+    body.to_owned()
+}
+
+/// Finds the orders of a customer.
+#[tool(private)]
+pub fn find_orders(customer: u64) -> String {
+    customer.to_string()
+}

@@ -46,3 +46,14 @@ adk::workflow! {
         mailer
     }
 }
+
+adk::workflow! {
+    /// Reads `topic`, writes `summary: String` from a page that strangers wrote.
+    pub Researching(topic: String) -> summary: String {
+        agent researcher -> summary: String {
+            instruction: "{topic}", tools: [super::tools::fetch_page], max_turns: 2,
+        }
+
+        researcher
+    }
+}

@@ -4,8 +4,9 @@
 use super::no_answer;
 use crate::agents::llm::agent::AgentOutput;
 use crate::model::FinishReason;
+use crate::runtime::run::Context;
 use crate::runtime::tool::text;
-use crate::{Content, Error, ErrorKind, Name, Result};
+use crate::{Content, Error, ErrorKind, Name, Part, Result};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -40,6 +41,22 @@ pub(in crate::agents::llm) fn value(
         (Err(_), None) => Ok(None),
         (Err(why), Some(_)) => Err(Misfit::new(output, text, why)),
     }
+}
+
+/// Removes what is not the value of an answer: thoughts and files may carry text too, and so may a
+/// reply without a value. Afterwards the content of a closed answer carries no text.
+pub(in crate::agents::llm) fn keep_only(
+    value: Option<&(Name, Value)>,
+    content: &mut Content,
+    cx: &Context,
+) {
+    // A run that an earlier version began has recorded more.
+    let recorded = cx.run.recorded_event(cx.path());
+    if recorded.is_some_and(|event| event.content.as_ref() == Some(content)) {
+        return;
+    }
+    let is_value = |part: &Part| value.is_some() && matches!(part, Part::Text(_));
+    content.parts.retain(is_value);
 }
 
 /// An answer that does not fit its type.
@@ -116,8 +133,8 @@ fn excerpt(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Thought;
     use crate::agents::llm::agent::OutputKey;
-    use crate::{Part, Thought};
     use serde_json::json;
 
     const COUNT: OutputKey = OutputKey::json::<Vec<u8>>("counts");

@@ -7,7 +7,7 @@ use crate::model::{FinishReason, ModelResponse, Usage};
 use crate::runtime::run::Context;
 use crate::runtime::tool::text;
 use crate::store::event::{COST_KEY, Event};
-use crate::{FunctionCall, Name, Part, depth};
+use crate::{Content, FunctionCall, Name, Part, depth};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -29,7 +29,33 @@ impl Reply {
     /// Reads a reply. `turn` is the number of the model call, and `call_ids` contains the ids of
     /// earlier calls of the turn.
     pub(in crate::agents::llm) fn read(
+        answer: FittingReply,
+        turn: u32,
+        tools: &Toolbox<'_>,
+        call_ids: &mut HashSet<String>,
+        cx: &Context,
+    ) -> Self {
+        let recorded = cx.run.recorded_event(cx.path());
+        let Some(recorded) = recorded.filter(|_| tools.has_answer_tool()) else {
+            return Self::read_form(answer, false, turn, tools, call_ids, cx);
+        };
+        let (again, mut ids) = (answer.clone(), call_ids.clone());
+        let reply = Self::read_form(answer, false, turn, tools, call_ids, cx);
+        if reply.event.content == recorded.content {
+            return reply;
+        }
+        let earlier = Self::read_form(again, true, turn, tools, &mut ids, cx);
+        if earlier.event.content == recorded.content {
+            *call_ids = ids;
+            return earlier;
+        }
+        reply
+    }
+
+    /// Reads a reply. `is_earlier` selects the form in which earlier versions recorded it.
+    fn read_form(
         (mut response, value): FittingReply,
+        is_earlier: bool,
         turn: u32,
         tools: &Toolbox<'_>,
         call_ids: &mut HashSet<String>,
@@ -38,7 +64,11 @@ impl Reply {
         if tools.has_answer_tool()
             && let Some(output) = &tools.agent().output
         {
-            respond::settle(output, &mut response.content);
+            let is_closed = !is_earlier && tools.agent().answers_closed();
+            if !is_earlier {
+                read_all_arguments(&mut response.content);
+            }
+            respond::settle(output, is_closed, &mut response.content);
         }
         let is_cut_off = response.finish_reason == Some(FinishReason::MaxTokens);
         let (mut event, calls) = event_with_calls(response, value, turn, call_ids, cx);
@@ -67,6 +97,7 @@ fn event_with_calls(
     cx: &Context,
 ) -> (Event, Vec<Arc<FunctionCall>>) {
     let mut content = std::mem::take(&mut response.content);
+    read_all_arguments(&mut content);
     let mut calls = Vec::new();
     let mut place = None;
     for part in &mut content.parts {
@@ -80,9 +111,6 @@ fn event_with_calls(
                     format!("{OWN_ID}{:x}-{}-{turn}.", cx.run_id().as_u128(), cx.path())
                 });
                 Arc::make_mut(call).id = [place, &*calls.len().to_string()].concat();
-            }
-            if call.malformed.is_some() {
-                read_arguments(Arc::make_mut(call));
             }
             calls.push(call.clone());
         }
@@ -133,6 +161,17 @@ pub(in crate::agents::llm) fn add_call_details(event: &mut Event, response: Mode
         details.model_version = model_version;
         details.error_code = error_code;
         details.error_message = error_message;
+    }
+}
+
+/// Parses the arguments of all calls that are JSON inside another text.
+fn read_all_arguments(content: &mut Content) {
+    for part in &mut content.parts {
+        if let Part::FunctionCall(call) = part
+            && call.malformed.is_some()
+        {
+            read_arguments(Arc::make_mut(call));
+        }
     }
 }
 

@@ -33,22 +33,33 @@ pub(in crate::agents::llm) fn answer_argument(calls: &[Arc<FunctionCall>]) -> Op
 }
 
 /// Converts an answer in a reply to the form that its type serializes, and removes text around it.
-pub(in crate::agents::llm) fn settle(output: &AgentOutput, content: &mut Content) {
-    let mut is_given = false;
+/// Around a closed answer, nothing remains but calls.
+pub(in crate::agents::llm) fn settle(output: &AgentOutput, is_closed: bool, content: &mut Content) {
+    let (mut is_given, mut is_only) = (false, is_closed);
     for part in &mut content.parts {
-        if let Part::FunctionCall(call) = part
-            && call.name == RESPOND
-        {
-            is_given = true;
-            let mut answer = answer(call.args.clone(), output);
-            // The tool itself refuses an answer that does not fit.
-            if output.settle(&mut answer).is_ok() {
-                Arc::make_mut(call).args = arguments(answer, output);
-            }
+        let Part::FunctionCall(call) = part else {
+            continue;
+        };
+        let is_answer = call.name == RESPOND;
+        is_given |= is_answer;
+        if !is_answer || call.malformed.is_some() {
+            is_only = false;
+            continue;
+        }
+        let mut answer = answer(call.args.clone(), output);
+        // The tool itself refuses an answer that does not fit. The model then goes on, and some
+        // providers expect its thoughts.
+        match output.settle(&mut answer) {
+            Ok(()) => Arc::make_mut(call).args = arguments(answer, output),
+            Err(_) => is_only = false,
         }
     }
     if is_given {
-        content.parts.retain(|part| !matches!(part, Part::Text(_)));
+        content.parts.retain(|part| match part {
+            Part::Text(_) => false,
+            Part::FunctionCall(_) => true,
+            _ => !is_only,
+        });
     }
 }
 

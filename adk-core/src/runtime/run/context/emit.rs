@@ -2,9 +2,9 @@
 
 use super::{Context, Cut, Frame};
 use crate::runtime::run::origin::{EventOrigin, draft_event, take_temp};
-use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay};
+use crate::runtime::run::{KeyScope, Overlay, Run, perform, replay, stored_key};
 use crate::store::engine::{Body, CallInputs, CallKind, Draft, Reply, StepKey, Stored};
-use crate::store::event::Event;
+use crate::store::event::{Event, StateDelta};
 use crate::store::outbox::TakenFuture;
 use crate::{BoxFuture, EventId, Name, Result, depth};
 use std::pin::Pin;
@@ -30,11 +30,13 @@ impl Context {
 
     /// Begins an emit. The usual emit then waits only for the consumer.
     #[inline]
-    fn start(&mut self, event: Arc<Event>) -> Emit<'_> {
-        if let Some(announced) = self.event_rules()
-            && let Err(error) = announced.check_event(&event, &self.frame.path)
-        {
-            return Emit::Ready(Some(Err(error)));
+    fn start(&mut self, mut event: Arc<Event>) -> Emit<'_> {
+        if let Some(announced) = self.event_rules() {
+            match announced.check_event(&event, &self.frame.path) {
+                Ok(own) if own.is_empty() => {}
+                Ok(own) => self.write_own(Arc::make_mut(&mut event), own),
+                Err(error) => return Emit::Ready(Some(Err(error))),
+            }
         }
         let waits = !event.partial && self.run.is_unsettled();
         if waits || self.cut.is_some() || !self.run.services.plugins.is_empty() {
@@ -43,6 +45,21 @@ impl Context {
         match self.draft(event) {
             Ok(draft) => self.begin(draft),
             Err(error) => Emit::Ready(Some(Err(error))),
+        }
+    }
+
+    /// Replaces values of an event, unless the journal has them.
+    #[cold]
+    fn write_own(&self, event: &mut Event, own: StateDelta) {
+        let delta = &mut event.actions.state_delta;
+        for (name, value) in own {
+            let key = stored_key(self.around.scope.as_deref(), &name);
+            let is_recorded = delta
+                .get(&name)
+                .is_some_and(|value| self.run.has_recorded(&self.frame.path, &key, value));
+            if !is_recorded {
+                delta.insert(name, value);
+            }
         }
     }
 
@@ -208,8 +225,11 @@ impl Context {
         origin.scope.take_if(|_| is_stored_keys);
         let pending = std::mem::take(&mut self.overlay);
         let work = async move {
-            let event = work.await?;
-            rules.map_or(Ok(()), |rules| rules.check_event(&event, &origin.path))?;
+            let mut event = work.await?;
+            if let Some(rules) = rules {
+                let own = rules.check_event(&event, &origin.path)?;
+                event.actions.state_delta.extend(own);
+            }
             origin.draft(event, pending)
         };
         let id = self.commit(Body::Call(Box::pin(work))).await?;
