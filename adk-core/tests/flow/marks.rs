@@ -123,6 +123,8 @@ struct Counts {
     refused: u64,
     findings: u64,
     unreached: u64,
+    /// Refused trees of which no finding was reached.
+    for_nothing: u64,
     reached: u64,
     checks: BTreeMap<&'static str, u64>,
     misses: Vec<(String, u64, String)>,
@@ -187,10 +189,12 @@ fn marks_reach_only_sinks_that_are_found() {
         }
         counts.refused += u64::from(!found.is_empty());
         counts.reached += reached.len() as u64;
+        let is_reached = |finding: &Finding| more.iter().any(|reached| finding.is_of(reached));
+        counts.for_nothing += u64::from(!found.is_empty() && !found.iter().any(is_reached));
         for finding in &found {
             counts.findings += 1;
             *counts.checks.entry(finding.check).or_default() += 1;
-            let is_reached = more.iter().any(|reached| finding.is_of(reached));
+            let is_reached = is_reached(finding);
             counts.unreached += u64::from(!is_reached);
             if !is_reached && crate::number("ADK_SHOW").is_some() {
                 crate::say(&format!("not reached, seed {seed}: {finding:?}\n"));
@@ -210,10 +214,11 @@ fn marks_reach_only_sinks_that_are_found() {
     let mut text = String::new();
     writeln!(
         text,
-        "flow, marks: ADK_SEED={first} ADK_TREES={trees}: {} trees, {} refused, {} sinks reached, \
-         {} findings, {} of them not reached, {} missed, {:.1} s\n  {:?}",
+        "flow, marks: ADK_SEED={first} ADK_TREES={trees}: {} trees, {} refused, {} of them \
+         without a reached sink, {} sinks reached, {} findings, {} of them not reached, {} missed, {:.1} s\n  {:?}",
         counts.trees,
         counts.refused,
+        counts.for_nothing,
         counts.reached,
         counts.findings,
         counts.unreached,

@@ -4,6 +4,7 @@
 use crate::random::Random;
 use crate::tree::*;
 use adk_build::spec::{Conversation, Labels};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Decides the labels of a workflow.
@@ -216,6 +217,40 @@ impl Labeler {
         } else {
             Labels::NONE
         }
+    }
+}
+
+/// Removes all labels and guards, and returns the labels by agent.
+pub fn strip(flow: &mut Flow) -> BTreeMap<String, Marks> {
+    let mut all = BTreeMap::new();
+    flow.guards = None;
+    strip_nodes(&mut flow.body, &mut all);
+    all
+}
+
+fn strip_nodes(nodes: &mut [Node], all: &mut BTreeMap<String, Marks>) {
+    for node in nodes {
+        match node {
+            Node::Run(agent) => strip_agent(agent, all),
+            Node::Nested(nested) => strip_nodes(&mut Arc::make_mut(&mut nested.flow).body, all),
+            Node::Block(block) => strip_nodes(&mut block.inside, all),
+            Node::Break(_) | Node::Nothing => {}
+        }
+    }
+}
+
+fn strip_agent(agent: &mut Agent, all: &mut BTreeMap<String, Marks>) {
+    all.insert(agent.name.clone(), agent.marks.clone());
+    let marks = &mut agent.marks;
+    marks.labels = Labels::NONE;
+    for tool in marks.tools.iter_mut().chain([&mut marks.tool]) {
+        (tool.labels, tool.consent) = (Labels::NONE, Consent::No);
+    }
+    for below in agent.targets.iter_mut().chain(&mut agent.helpers) {
+        strip_agent(below, all);
+    }
+    for nested in &mut agent.flows {
+        strip_nodes(&mut Arc::make_mut(&mut nested.flow).body, all);
     }
 }
 

@@ -17,7 +17,7 @@ use adk_build::{
     Flow as Ended, Prepare, ReadonlyContext, Result, ToolArgs, ToolContext, ToolError, Toolset,
 };
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -43,7 +43,10 @@ pub fn text_of(marks: u8) -> &'static str {
 
 /// Builds hostile agents, and records the sinks that marked text reaches.
 pub struct Parrot {
-    flow: &'static Flow,
+    guards: Guarding,
+    is_guarded: bool,
+    /// The labels by agent.
+    labels: BTreeMap<String, Marks>,
     seed: u64,
     /// The steps of the root workflow.
     steps: BTreeSet<&'static str>,
@@ -52,7 +55,12 @@ pub struct Parrot {
 }
 
 impl Parrot {
-    pub fn new(flow: &'static Flow, seed: u64) -> Self {
+    pub fn new(
+        flow: &'static Flow,
+        guards: Option<Guarding>,
+        labels: BTreeMap<String, Marks>,
+        seed: u64,
+    ) -> Self {
         let mut steps = BTreeSet::new();
         flow.each(&mut |node| match node {
             Node::Run(agent) => drop(steps.insert(&*agent.name)),
@@ -60,7 +68,9 @@ impl Parrot {
             _ => {}
         });
         Self {
-            flow,
+            is_guarded: guards.is_some(),
+            guards: guards.unwrap_or_default(),
+            labels,
             seed,
             steps,
             run: AtomicU64::new(0),
@@ -84,9 +94,7 @@ impl Parrot {
 
     /// Returns the marks that the guards give to a key.
     pub fn guard(&self, key: Key) -> u8 {
-        let Some(guards) = &self.flow.guards else {
-            return 0;
-        };
+        let guards = &self.guards;
         let mark = |keys: &[Key], mark| if keys.contains(&key) { mark } else { 0 };
         mark(&guards.untrusted, UNTRUSTED) | mark(&guards.private, PRIVATE)
     }
@@ -102,15 +110,15 @@ impl Parrot {
         }
     }
 
-    fn is_strict(&self) -> bool {
-        self.flow
-            .guards
-            .as_ref()
-            .is_some_and(|guards| guards.strict)
+    /// Returns the labels of a tool of an agent.
+    fn tool_of(&self, agent: &Agent, name: &str) -> &MarkedTool {
+        let marks = &self.labels[&agent.name];
+        let mut tools = marks.tools.iter();
+        tools.find(|tool| tool.name == name).unwrap_or(&marks.tool)
     }
 
-    fn labels(&self, labels: Labels) -> Labels {
-        if self.is_strict() && labels.is_empty() && !labels.has(Labels::LOCAL) {
+    fn counted(&self, labels: Labels) -> Labels {
+        if self.guards.strict && labels.is_empty() && !labels.has(Labels::LOCAL) {
             let sources = Labels::UNTRUSTED.and(Labels::PRIVATE);
             return labels.and(sources).and(Labels::ACTS).and(Labels::SENDS);
         }
@@ -118,9 +126,9 @@ impl Parrot {
     }
 
     fn brought(&self, labels: Labels) -> u8 {
-        let labels = self.labels(labels);
+        let labels = self.counted(labels);
         let mark = |label, mark| if labels.has(label) { mark } else { 0 };
-        let has_memory = labels.has(Labels::MEMORY) && self.flow.guards.is_some();
+        let has_memory = labels.has(Labels::MEMORY) && self.is_guarded;
         mark(Labels::UNTRUSTED, UNTRUSTED)
             | mark(Labels::PRIVATE, PRIVATE)
             | if has_memory { UNTRUSTED } else { 0 }
@@ -128,7 +136,7 @@ impl Parrot {
 
     /// Records a call with marked arguments.
     fn sink(&self, agent: &str, tool: &str, labels: Labels, marks: u8, path: &str) {
-        let labels = self.labels(labels);
+        let labels = self.counted(labels);
         let check = if labels.has(Labels::ACTS) && marks & UNTRUSTED != 0 {
             "untrusted-action"
         } else if labels.has(Labels::SENDS) && marks == BOTH && !labels.has(Labels::ACTS) {
@@ -190,12 +198,12 @@ impl Parrot {
             };
         }
         if !agent.tools.is_empty() {
-            let meta = tool_of(agent, build.store).confirm(false).selects(false);
-            made = made.tool(Hand::new(agent, &agent.marks.tool, "tool", meta, self));
+            let meta = tool_of(agent, build.store);
+            made = made.tool(Hand::new(agent, "tool", meta, self));
         }
         for tool in &agent.marks.tools {
-            let meta = ToolMeta::new(&tool.name, "Helps.").labels(tool.labels);
-            made = made.tool(Hand::new(agent, tool, &tool.name, meta, self));
+            let meta = ToolMeta::new(&tool.name, "Helps.");
+            made = made.tool(Hand::new(agent, &tool.name, meta, self));
         }
         if agent.exit {
             made = made.tool(Leaves::default());
@@ -249,7 +257,7 @@ impl Actor {
             let found = cx.state().value(read.own());
             marks |= found.map_or(0, |value| marks_in(&value.to_string()));
         }
-        let labels = parrot.labels(self.agent.marks.labels);
+        let labels = parrot.counted(parrot.labels[&self.agent.name].labels);
         parrot.sink(&self.agent.name, "", labels, marks, &path);
         marks |= parrot.brought(labels);
         let failure = || {
@@ -372,15 +380,15 @@ struct Hand {
 impl Hand {
     fn new(
         agent: &'static Agent,
-        tool: &'static MarkedTool,
         name: &'static str,
         meta: ToolMeta<'static>,
         parrot: &'static Parrot,
     ) -> Self {
+        let tool = parrot.tool_of(agent, name);
         let is_free = match tool.consent {
             Consent::No => true,
             Consent::Each => false,
-            Consent::Some => parrot.is_strict(),
+            Consent::Some => parrot.guards.strict,
         };
         Self {
             agent,
@@ -471,12 +479,12 @@ impl Toolset for Looks {
     }
     fn tools<'a>(&'a self, _: &'a ReadonlyContext) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
         let Self(agent, parrot) = *self;
-        let own = agent.marks.labels;
+        let own = parrot.labels[&agent.name].labels;
         // Without `local`, at least one toolset has no labels.
         let labels = if own.has(Labels::LOCAL) {
             own
         } else {
-            own.and(parrot.labels(Labels::NONE)).and(Labels::LOCAL)
+            own.and(parrot.counted(Labels::NONE)).and(Labels::LOCAL)
         };
         let tool = Hand {
             agent,

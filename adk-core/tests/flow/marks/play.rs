@@ -1,5 +1,6 @@
 //! Real sessions of a workflow with [`Parrot`]s.
 
+use super::label::strip;
 use super::parrot::{Parrot, text_of};
 use super::world::Reached;
 use crate::pairs::actor::Answering;
@@ -18,8 +19,14 @@ const MOST_EVENTS: usize = 600;
 /// Runs a workflow three times in one session, or in three sessions of one user if it is `fresh`,
 /// and returns the sinks that marked text reached.
 pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
-    let flow: &'static Flow = Box::leak(Box::new(flow.clone()));
-    let parrot: &'static Parrot = Box::leak(Box::new(Parrot::new(flow, seed)));
+    // The runtime must not refuse the labels, so it gets none.
+    let own = flow.guards.clone();
+    let guards = own.clone().unwrap_or_default();
+    let mut plain = flow.clone();
+    let labels = strip(&mut plain);
+    let flow: &'static Flow = Box::leak(Box::new(plain));
+    let parrot = Parrot::new(flow, own, labels, seed);
+    let parrot: &'static Parrot = Box::leak(Box::new(parrot));
     let build = Builder {
         store: Box::leak(Box::<Store<'static>>::default()),
         seed,
@@ -33,14 +40,13 @@ pub fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> BTreeSet<Reached> {
         .config(RunConfig::default().max_llm_calls(0))
         .build()
         .unwrap();
-    let is_fresh = flow.guards.as_ref().is_some_and(|guards| guards.fresh);
+    let is_fresh = guards.fresh;
     let mut states: BTreeSet<_> = flow.states.iter().copied().collect();
     states.extend(
         flow.definitions()
             .iter()
             .flat_map(|inner| inner.states.clone()),
     );
-    let guards = flow.guards.clone().unwrap_or_default();
     states.extend(
         guards
             .untrusted

@@ -77,7 +77,8 @@ impl<'f> World<'f> {
             }
         }
         if agent.sees_all() {
-            self.says(&agent.name, result);
+            // Nothing cleans the conversation.
+            self.says(&agent.name, brought);
             if self.may_fail() {
                 return Ended::Failed(brought);
             }
