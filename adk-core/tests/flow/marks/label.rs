@@ -137,7 +137,9 @@ impl Labeler {
                 Labels::UNTRUSTED.and(Labels::SENDS),
             ];
             agent.marks.labels = self.labels(&labels, &mut random);
-            if agent.is_function() && random.one_in(6) {
+            if !agent.is_function() && agent.marks.labels.has(Labels::TRUSTS) {
+                agent.marks.labels = Labels::LOCAL;
+            } else if agent.is_function() && random.one_in(6) {
                 agent.marks.labels = agent.marks.labels.and(Labels::CONTEXT);
             }
         }

@@ -77,8 +77,7 @@ impl<'f> World<'f> {
             }
         }
         if agent.sees_all() {
-            // Nothing cleans the conversation.
-            self.says(&agent.name, brought);
+            self.says(&agent.name, result);
             if self.may_fail() {
                 return Ended::Failed(brought);
             }
