@@ -253,6 +253,9 @@ fn marks_reach_only_sinks_that_are_found() {
 /// Returns the first sink that a real run reaches without a finding.
 fn missed_by_run(flow: &Flow, seed: u64, runtime: &Runtime) -> Option<String> {
     let found = findings(flow)?;
+    if has_panicked(flow) {
+        return Some("the check panics".to_owned());
+    }
     let reached = play::play(flow, seed, runtime);
     let missed = reached
         .iter()

@@ -23,6 +23,8 @@ use std::sync::{Arc, Mutex};
 
 const TAINT: &str = "TAINT";
 const SECRET_TEXT: &str = "PRIVATE";
+/// The maximum number of rounds of loops without `max` in a run.
+const MOST_ROUNDS: u64 = 300;
 const TRANSFER: &str = "transfer_to_agent";
 
 /// Returns the marks in a text.
@@ -51,6 +53,8 @@ pub struct Parrot {
     /// The steps of the root workflow.
     steps: BTreeSet<&'static str>,
     run: AtomicU64,
+    /// The rounds of loops without `max` in this run.
+    rounds: AtomicU64,
     reached: Mutex<BTreeSet<Reached>>,
 }
 
@@ -74,6 +78,7 @@ impl Parrot {
             seed,
             steps,
             run: AtomicU64::new(0),
+            rounds: AtomicU64::new(0),
             reached: Mutex::default(),
         }
     }
@@ -81,6 +86,13 @@ impl Parrot {
     /// Begins another run.
     pub fn next_run(&self) {
         self.run.fetch_add(1, Ordering::Relaxed);
+        self.rounds.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether the test ends a loop without `max`, at the end of a round. What runs behind such a
+    /// loop does not count, as only an exit can end it.
+    pub fn gives_up(&self) -> bool {
+        self.rounds.fetch_add(1, Ordering::Relaxed) > MOST_ROUNDS
     }
 
     pub fn reached(&self) -> BTreeSet<Reached> {
@@ -136,6 +148,9 @@ impl Parrot {
 
     /// Records a call with marked arguments.
     fn sink(&self, agent: &str, tool: &str, labels: Labels, marks: u8, path: &str) {
+        if self.rounds.load(Ordering::Relaxed) > MOST_ROUNDS {
+            return;
+        }
         let labels = self.counted(labels);
         let check = if labels.has(Labels::ACTS) && marks & UNTRUSTED != 0 {
             "untrusted-action"

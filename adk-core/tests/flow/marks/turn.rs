@@ -240,7 +240,13 @@ impl<'f> World<'f> {
                 Ok(result)
             }
             Call::Helper(helper) => self.inside(context, |world| {
-                let ended = world.agent(helper, scope);
+                let mut ended = world.agent(helper, scope);
+                let is_closed = |write: &Write| type_of(write.key) == "bool";
+                let answers = !helper.writes.is_empty() && helper.writes.iter().all(is_closed);
+                // The error of an agent with a closed answer quotes nothing.
+                if matches!(ended, Ended::Failed(_)) && answers {
+                    ended = Ended::Failed(0);
+                }
                 (
                     ended,
                     helper

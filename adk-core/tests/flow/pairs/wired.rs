@@ -138,6 +138,9 @@ impl StepTable for Tree {
         self.callbacks.get(step)?.as_ref()
     }
     fn max(&self, step: usize) -> Option<u32> {
+        if let Some(parrot) = self.parrot {
+            return parrot.gives_up().then_some(1);
+        }
         matches!(self.spec.steps[step].kind, StepKind::Loop { max: None, .. })
             .then_some(plan::ROUNDS)
     }
