@@ -100,6 +100,15 @@ impl<K: BlockAgent> BlockBuilder<K> {
         self
     }
 
+    /// Sets whether the root of a tree rejects text of strangers that may steer an action, and private
+    /// data that may leave (`untrusted-action`, `lethal-trifecta`). Default: `true`, also with
+    /// `flow_checks(false)`. Only tools and agents with labels have such faults.
+    #[must_use]
+    pub fn guards(mut self, yes: bool) -> Self {
+        self.common.options.guards = yes;
+        self
+    }
+
     /// Declares that the session holds a key of type `T` when a run starts. Only the root of a tree
     /// uses this key.
     #[must_use]

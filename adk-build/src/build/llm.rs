@@ -253,6 +253,14 @@ impl LlmAgentBuilder {
         self.options.flow_checks = yes;
         self
     }
+
+    /// Sets whether the agent, when it is built by itself, rejects text of strangers that may steer
+    /// an action; see [`BlockBuilder`](super::BlockBuilder).
+    #[must_use]
+    pub fn guards(mut self, yes: bool) -> Self {
+        self.options.guards = yes;
+        self
+    }
 }
 
 impl fmt::Debug for LlmAgentBuilder {

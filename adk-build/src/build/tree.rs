@@ -56,6 +56,8 @@ fn part_of(check: Check) -> &'static str {
 #[derive(Clone)]
 pub(super) struct TreeOptions {
     pub(super) flow_checks: bool,
+    /// Whether text of strangers may not steer actions.
+    pub(super) guards: bool,
     /// Keys that the session holds when a run starts.
     pub(super) states: Vec<Key>,
     /// Keys with an initial value.
@@ -68,6 +70,7 @@ impl Default for TreeOptions {
     fn default() -> Self {
         Self {
             flow_checks: true,
+            guards: true,
             states: Vec::new(),
             lets: Vec::new(),
             faults: Vec::new(),
@@ -88,11 +91,12 @@ impl Tree {
     pub(crate) fn from_part(
         part: SubAgent,
         states: Vec<Key>,
-        flow_checks: bool,
+        [flow_checks, guards]: [bool; 2],
         faults: Vec<Diagnostic>,
     ) -> Result<Self, BuildError> {
         let options = TreeOptions {
             flow_checks,
+            guards,
             states,
             ..TreeOptions::default()
         };
@@ -124,6 +128,9 @@ impl Tree {
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
+        if !self.0.options.guards {
+            faults.retain(|fault| !fault.is_of_guards());
+        }
         if faults.is_empty() {
             Ok(self)
         } else {
@@ -140,7 +147,7 @@ impl Tree {
         &self.0.described.borrow_dependent().spec
     }
 
-    /// Returns all faults of the tree, also with `flow_checks(false)`.
+    /// Returns all faults of the tree, also with `flow_checks(false)` and `guards(false)`.
     pub fn check(&self) -> Vec<Diagnostic> {
         self.faults(self.spec())
     }

@@ -56,6 +56,7 @@ pub struct AgentBuilder<P = NoProvider> {
     runner: RunnerBuilder<P>,
     state: Option<Result<Value>>,
     flow_checks: bool,
+    guards: bool,
 }
 
 enum Shape {
@@ -85,6 +86,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             model: None,
             state: None,
             flow_checks: true,
+            guards: true,
         }
     }
 
@@ -232,6 +234,14 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         self
     }
 
+    /// Sets whether text of strangers that may steer an action is rejected. Default: `true`; see
+    /// [`BlockBuilder::guards`](crate::build::BlockBuilder::guards).
+    #[must_use]
+    pub fn guards(mut self, yes: bool) -> Self {
+        self.guards = yes;
+        self
+    }
+
     /// Builds the agent with a runner and a session.
     ///
     /// # Errors
@@ -314,7 +324,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             .iter()
             .map(|(key, value)| key_of(key, value))
             .collect();
-        Tree::from_part(part, states, self.flow_checks, faults)
+        Tree::from_part(part, states, [self.flow_checks, self.guards], faults)
     }
 }
 

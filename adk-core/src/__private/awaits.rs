@@ -3,7 +3,7 @@
 use crate::agents::ask::{AnswerForm, Question, value_of};
 use crate::agents::llm::OutputKey;
 use crate::runtime::agent::{Agent, DynAgent};
-use crate::runtime::run::Context;
+use crate::runtime::run::{Context, Prepare};
 use crate::spec::{AgentMeta, AnsweredBy};
 use crate::{BoxFuture, Flow, Name, Result};
 use adk_spec::setters;
@@ -57,8 +57,23 @@ impl AwaitDecl {
     setters! { [const]
         /// The time until the answer must arrive.
         timeout(timeout: fn() -> Duration) = Some(timeout);
-        /// The value that counts when the timeout expires without an answer.
-        otherwise(value: fn() -> Result<Value>) = Some(value);
+    }
+
+    /// Sets the value that counts when the timeout expires without an answer.
+    #[must_use]
+    pub const fn otherwise(mut self, value: fn() -> Result<Value>) -> Self {
+        self.otherwise = Some(value);
+        self.meta = with_default(self.meta);
+        self
+    }
+}
+
+/// Returns a description that says that there is a default, also if nobody knows its spelling.
+const fn with_default(meta: AgentMeta<'static>) -> AgentMeta<'static> {
+    if meta.default.is_empty() {
+        meta.default("?")
+    } else {
+        meta
     }
 }
 
@@ -103,6 +118,10 @@ impl<W: Awaits<STEP>, const STEP: usize> Agent for Awaited<W, STEP> {
 
     async fn run(&self, cx: &mut Context) -> Result<Flow> {
         self.boxed(cx).await
+    }
+
+    fn prepare(&self, prepare: &mut Prepare<'_>) {
+        prepare.default = W::DECL.otherwise;
     }
 
     fn boxed<'a>(&'a self, cx: &'a mut Context) -> BoxFuture<'a, Result<Flow>> {

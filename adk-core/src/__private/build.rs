@@ -53,6 +53,7 @@ pub fn await_form(
     by: Option<AnsweredBy>,
     (timeout, default): (Option<Duration>, Option<Value>),
 ) -> Await {
+    let by = (by, default.is_some());
     Await::with_form(name, key, question, form, by).with_timeout(timeout, default)
 }
 

@@ -9,6 +9,7 @@ use crate::runtime::workflow::{prepare_root, run_root};
 use crate::spec::ToolMeta;
 use crate::store::outbox::Polled;
 use crate::{BoxFuture, Content, Event, Name, Result, secret};
+use adk_spec::__private::answers_closed;
 use self_cell::self_cell;
 use serde_json::{Map, Value, json};
 use std::fmt;
@@ -150,6 +151,14 @@ impl AgentTool {
                     let failure = ToolError::failed(error.to_string());
                     cx.refuse(error);
                     return Err(failure);
+                }
+                // The error may quote an answer or a result that strangers wrote.
+                Polled::Ended(Err(error)) if answers_closed(agent.meta()) => {
+                    let name = agent.meta().name;
+                    return Err(ToolError::failed(format!(
+                        "agent `{name}` failed ({:?})",
+                        error.kind()
+                    )));
                 }
                 Polled::Ended(Err(error)) => return Err(error.into()),
                 Polled::Stuck => {

@@ -45,6 +45,8 @@ pub struct DescribedAnswer {
     /// Check of an answer to an `await`, which returns the reason why the answer does not fit.
     pub accepts: Option<Accepts>,
     pub schema: Option<ValueSchema>,
+    /// Whether an `await` has a default.
+    pub has_default: bool,
 }
 
 impl DescriptionParts {
@@ -140,6 +142,10 @@ impl AgentDescription {
                 .transfer(&lists.transfer);
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
+            if parts.answer.has_default {
+                // No arm is known to exclude the default.
+                meta.default = "?";
+            }
             meta.by = parts.answer.by.as_ref().map(AnsweredBy::as_deref);
             meta
         });

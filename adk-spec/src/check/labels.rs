@@ -9,6 +9,8 @@ mod arms;
 mod describe;
 mod marks;
 mod state;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use super::Check;
@@ -249,6 +251,36 @@ const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
         labels = labels.and(Labels::ALL);
     }
     labels
+}
+
+/// Returns whether the default of an `await`, as the user spelled it, chooses an arm that the checks
+/// count as one that only a person can choose. Tokens do not distinguish a variant from a constant.
+pub fn chooses_cleaned_arm(spec: &Spec<'_>, choice: usize, arm: usize, default: &str) -> bool {
+    let Some(block) = spec.steps.get(choice) else {
+        return false;
+    };
+    let (mut at, mut number) = (choice + 1, 0);
+    while at < block.end {
+        let step = &spec.steps[at];
+        if let StepKind::Arm { pattern } = step.kind {
+            if number == arm {
+                return arms::excludes(pattern, default) && matters(spec);
+            }
+            number += 1;
+        }
+        at = step.end + 1;
+    }
+    false
+}
+
+/// Returns whether the last words of an agent, or its result as a tool, are a value without text.
+pub const fn answers_closed(meta: &AgentMeta<'_>) -> bool {
+    let may_end_otherwise = meta.may_exit
+        || !matches!(meta.transfer, [])
+        || any!(tool in meta.tools => tool.may_skip || tool.long_running);
+    !may_end_otherwise
+        && !matches!(meta.writes, [])
+        && !any!(key in meta.writes => key.optional || !key.is_closed())
 }
 
 /// Ends const evaluation when no part of a workflow reads or writes a session key that

@@ -32,6 +32,9 @@ impl LlmAgentBuilder {
     pub fn build(self) -> Result<LlmAgent, BuildError> {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
+        if !self.options.guards {
+            faults.retain(|fault| !fault.is_of_guards());
+        }
         if faults.is_empty() {
             Ok(LlmAgent::from_parts(self.parts()))
         } else {
@@ -122,7 +125,7 @@ impl LlmAgentBuilder {
             .iter()
             .filter(|part| matches!(part.0, Item::Block(_)));
         let inner = blocks.flat_map(|part| Tree::from_item(part.0.clone()).check());
-        faults.extend(inner.filter(|fault| !fault.is_of_flow()));
+        faults.extend(inner.filter(|fault| !fault.is_of_flow() && !fault.is_of_guards()));
         faults
     }
 

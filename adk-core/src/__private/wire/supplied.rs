@@ -56,10 +56,12 @@ pub fn check_supplied(
     check_flow(spec, declared, given)
 }
 
-/// Checks the flow of the workflow again with the content of the agent: its steps, its tools, and
-/// the agents to which it may transfer.
+/// Checks the flow of the workflow again with the content of the agent: its steps, its tools, its
+/// labels, and the agents to which it may transfer.
 fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) -> Result<()> {
-    if given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty() {
+    let has_parts =
+        !(given.steps.is_empty() && given.tools.is_empty() && given.transfer.is_empty());
+    if !has_parts && given.labels.is_empty() {
         return Ok(());
     }
     let inside = given
@@ -76,7 +78,9 @@ fn check_flow(spec: &Spec<'_>, declared: &AgentMeta<'_>, given: &AgentMeta<'_>) 
     }
     let mut other = *spec;
     other.steps = &steps;
-    let is_new = |fault: &Diagnostic| fault.is_of_flow() && !check::faults(spec).contains(fault);
+    let is_new = |fault: &Diagnostic| {
+        (fault.is_of_flow() || fault.is_of_guards()) && !check::faults(spec).contains(fault)
+    };
     let faults = check::faults(&other);
     match faults.iter().find(|fault| is_new(fault)) {
         None => Ok(()),

@@ -75,7 +75,7 @@ impl Await {
         key: Key,
         question: String,
         form: AnswerForm,
-        by: Option<AnsweredBy>,
+        (by, has_default): (Option<AnsweredBy>, bool),
     ) -> Self {
         let mut parts = DescriptionParts::new(AgentKind::Await, name);
         parts.description.clone_from(&question);
@@ -89,6 +89,7 @@ impl Await {
             by,
             accepts,
             schema,
+            has_default,
         };
         let name = Name::shared(&key.name);
         parts.writes = vec![key];
@@ -177,6 +178,7 @@ where
         let own = key.rsplit(':').next().unwrap_or_default();
         let name = name.unwrap_or_else(|| own.to_owned());
         let form = AnswerForm::Type(OutputKey::json::<T>(""));
+        let by = (by, otherwise.is_some());
         Await {
             timeout,
             otherwise,

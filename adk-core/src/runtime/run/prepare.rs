@@ -5,6 +5,7 @@ use crate::model::ModelRef;
 use crate::spec::{ResourceSpec, Step};
 use crate::{At, BoxFuture, Error, ErrorKind, Name, Path, Result};
 use adk_spec::__private::{LIVE_HELP, describe_live_block};
+use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,6 +18,8 @@ pub struct Prepare<'a> {
     /// Whether the agent is used as a tool, or is part of such an agent.
     pub(crate) is_tool: bool,
     error: Option<Error>,
+    /// Makes the default of the `await` that was checked last.
+    pub(crate) default: Option<fn() -> Result<Value>>,
     /// Work to await before the first step, with the paths that requested it.
     awaited: Vec<(Path, BoxFuture<'static, Result<()>>)>,
 }
@@ -30,6 +33,7 @@ impl<'a> Prepare<'a> {
             inherited: None,
             is_tool: run.kind.is_nested(),
             error: None,
+            default: None,
             awaited: Vec::new(),
         }
     }

@@ -147,6 +147,11 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
             "say nothing, `Content::default()`, to begin with the first message of the queue"
         }));
     }
+    if agent.meta().guards.is_some_and(|guards| guards.fresh) {
+        Box::pin(require_fresh_session(&cx.run))
+            .await
+            .map_err(|error| error.at(path))?;
+    }
     if let Some(span) = &cx.trace {
         cx.run.kind.keep_trace(span);
         span.record_message(&start.message);
@@ -172,6 +177,29 @@ async fn begin(agent: &dyn DynAgent, start: Start, path: &Path, cx: &mut Context
     let mut prepare = Prepare::new(&cx.run, path.clone());
     prepare_root(agent, &mut prepare);
     prepare.finish()?.await
+}
+
+/// Refuses a session that has events of another run.
+///
+/// # Errors
+/// Fails if the session has such events, or if the store fails.
+async fn require_fresh_session(run: &Run) -> Result<()> {
+    let session = &run.delivery.session;
+    if session.is_empty() {
+        return Ok(());
+    }
+    session.load(0..1).await?;
+    match session.event(0) {
+        Some(first) if first.invocation_id == run.id() => Ok(()),
+        _ => {
+            let message = format!(
+                "the workflow has `fresh` in its `#[guards(...)]`, and session `{}` has events",
+                session.key()
+            );
+            Err(Error::new(ErrorKind::Unchecked, message)
+                .with_help("run it in a new session, or remove `fresh`"))
+        }
+    }
 }
 
 /// Returns the event of the user. Separate from [`begin`], whose future would store the event

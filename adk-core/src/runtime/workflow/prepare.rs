@@ -6,7 +6,9 @@ use super::turn::Team;
 use crate::runtime::callback::AgentCallbacks;
 use crate::runtime::run::Prepare;
 use crate::spec::StepKind;
-use crate::{Error, ErrorKind, Path};
+use crate::{Error, ErrorKind, Path, Result};
+use adk_spec::__private::chooses_cleaned_arm;
+use serde_json::Value;
 
 /// Checks every agent of a workflow before a run. `Agent::prepare` of every workflow calls this
 /// function.
@@ -21,6 +23,9 @@ pub fn prepare(workflow: &(dyn StepTable + Sync), prepare: &mut Prepare<'_>) {
                 if let Some(agent) = workflow.agent(at) {
                     let outer = enter_step(workflow, at, prepare);
                     agent.prepare_dyn(prepare);
+                    if let Some(default) = prepare.default.take() {
+                        check_default(workflow, at, default, prepare);
+                    }
                     let name = || prepare.path().name().clone();
                     if let Some(team) =
                         Team::from_agent(agent, name, &|meta| workflow.target(meta.name))
@@ -63,6 +68,41 @@ fn unchecked_skip(block: &str) -> Error {
         "write it where the block is declared, as in `{block}: sequence(before_agent = f) < ... \
          >`, or let it return `()`"
     ))
+}
+
+/// Refuses a default of an `await` that chooses an arm in which the checks rely on the answer of a
+/// person.
+fn check_default(
+    workflow: &(dyn StepTable + Sync),
+    at: usize,
+    default: fn() -> Result<Value>,
+    prepare: &mut Prepare<'_>,
+) {
+    let spec = workflow.spec();
+    let StepKind::Agent { meta, .. } = spec.steps[at].kind else {
+        return;
+    };
+    let [answer] = meta.writes else { return };
+    for (choice, step) in spec.steps.iter().enumerate() {
+        if !matches!(step.kind, StepKind::Match { key } if key == answer.name) {
+            continue;
+        }
+        let chosen = default().and_then(|value| workflow.select(choice, &value));
+        match chosen {
+            Ok(arm) if chooses_cleaned_arm(spec, choice, arm, meta.default) => {
+                let message = format!(
+                    "the default `{}` of the await `{}` chooses an arm of `match {}` that only the \
+                     answer of a person may choose",
+                    meta.default, meta.name, answer.name
+                );
+                let help = "write the default and the patterns as variants of the enum, or as \
+                    literals";
+                prepare.fail(Error::new(ErrorKind::Unchecked, message).with_help(help));
+            }
+            Ok(_) => {}
+            Err(error) => prepare.fail(error),
+        }
+    }
 }
 
 /// Moves `prepare` to the path of a step, and returns the outer path. A step that is the workflow

@@ -2,6 +2,7 @@
 //!
 //! The turn of an LLM agent has one context, which its transfer targets share.
 
+use super::answers_closed;
 use super::marks::{How, Marks};
 use super::state::{EVER, Level, NOW};
 use super::walk::{DEEPEST, SinkKind, Walk, Ways};
@@ -622,13 +623,7 @@ impl<'a> Walk<'_, 'a> {
     ) {
         each!(key in keys => {
             if is_session_key(meta, key) {
-                let kind = if is_untrusted { 1 } else { 2 };
-                let cause = self.causes.add(How::Guard, "", key, 0, kind);
-                let marks = if is_untrusted {
-                    Marks { untrusted: cause, private: 0 }
-                } else {
-                    Marks { untrusted: 0, private: cause }
-                };
+                let marks = self.causes.guard(key, is_untrusted);
                 self.states.write(key, marks, false, true);
             }
         });
@@ -720,14 +715,4 @@ const fn repeats(place: &Place<'_>) -> bool {
         }
     }
     false
-}
-
-/// Returns whether the last words of an agent, or its result as a tool, are a value without text.
-const fn answers_closed(meta: &AgentMeta<'_>) -> bool {
-    let may_end_otherwise = meta.may_exit
-        || !matches!(meta.transfer, [])
-        || any!(tool in meta.tools => tool.may_skip || tool.long_running);
-    !may_end_otherwise
-        && !matches!(meta.writes, [])
-        && !any!(key in meta.writes => key.optional || !key.is_closed())
 }

@@ -150,6 +150,21 @@ impl<'t, 'a> Causes<'t, 'a> {
         }
     }
 
+    /// Returns the marks of a key that guards name.
+    pub(super) const fn guard(&mut self, key: &'a str, is_untrusted: bool) -> Marks {
+        if is_untrusted {
+            Marks {
+                untrusted: self.add(How::Guard, "", key, 0, 1),
+                private: 0,
+            }
+        } else {
+            Marks {
+                untrusted: 0,
+                private: self.add(How::Guard, "", key, 0, 2),
+            }
+        }
+    }
+
     /// Adds the first cause of a mark: `kind` is 1 for untrusted and 2 for private.
     pub(super) const fn add(
         &mut self,

@@ -210,7 +210,6 @@ impl<'t, 'a> States<'t, 'a> {
             weak: 0,
             is_weak_around: around.weak > 0 || around.is_weak_around,
         };
-        self.at = level;
         self.is_full = self.is_full
             || level.cells + OWN * level.stride > self.cells.len()
             || level.heads + OWN > self.heads.len()
@@ -219,6 +218,7 @@ impl<'t, 'a> States<'t, 'a> {
         if self.is_full {
             return;
         }
+        self.at = level;
         let mut slot = level.slots;
         while slot < level.slots + slots {
             self.slots[slot] = 0;

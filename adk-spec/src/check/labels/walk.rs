@@ -224,9 +224,12 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> Walk<'t
     walk.states.enter(spec.steps, "", most);
     loop {
         walk.begin(spec);
+        if walk.is_over() {
+            return walk;
+        }
         let is_new = !walk.states.is_within(NOW, START)
             || walk.reads_shelf && !walk.states.heard(EVER).is_within(walk.shelf);
-        if walk.is_over() || walk.later && !is_new {
+        if walk.later && !is_new {
             return walk;
         }
         walk.shelf = walk.states.heard(EVER);
@@ -270,16 +273,13 @@ impl<'a> Walk<'_, 'a> {
         }
         self.guard_keys(spec, self.guards.untrusted, true);
         self.guard_keys(spec, self.guards.private, false);
-        let said = Marks {
-            untrusted: match untrusted {
-                true => self.causes.add(How::Guard, "", "user", 0, 1),
-                false => 0,
-            },
-            private: match private {
-                true => self.causes.add(How::Guard, "", "user", 0, 2),
-                false => 0,
-            },
-        };
+        let mut said = Marks::NONE;
+        if untrusted {
+            said = said.or(self.causes.guard("user", true));
+        }
+        if private {
+            said = said.or(self.causes.guard("user", false));
+        }
         let ever = if self.guards.fresh {
             Marks::NONE
         } else {
@@ -329,19 +329,7 @@ impl<'a> Walk<'_, 'a> {
             }
             i += 1;
         }
-        let kind = if is_untrusted { 1 } else { 2 };
-        let cause = self.causes.add(How::Guard, "", key, 0, kind);
-        let marks = if is_untrusted {
-            Marks {
-                untrusted: cause,
-                private: 0,
-            }
-        } else {
-            Marks {
-                untrusted: 0,
-                private: cause,
-            }
-        };
+        let marks = self.causes.guard(key, is_untrusted);
         self.states.write(key, marks, false, false);
     }
 

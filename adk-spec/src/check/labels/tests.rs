@@ -1,0 +1,92 @@
+//! Workflows at the limits of the check, and built trees. `tests/ui` has a workflow for each way.
+
+use super::diagnostics;
+use crate::spec::sketch::{
+    Steps, block, keys, leak, llm, parallel, run, sequence, steps, workflow,
+};
+use crate::spec::{AgentMeta, KeySpec, Labels, Spec, ToolMeta};
+
+fn reader(name: &'static str) -> AgentMeta<'static> {
+    llm(name).tools(leak([ToolMeta::new("fetch", "").labels(Labels::UNTRUSTED)]))
+}
+
+fn sender(name: &'static str) -> AgentMeta<'static> {
+    llm(name).tools(leak([ToolMeta::new("send", "").labels(Labels::ACTS)]))
+}
+
+fn found(steps: &'static [crate::spec::Step<'static>]) -> Vec<(usize, String)> {
+    let found = diagnostics(&Spec::new("whole", "", steps));
+    let text =
+        |(at, message): &(usize, crate::message::Message)| (*at, message.as_str().to_owned());
+    found.iter().map(text).collect()
+}
+
+/// Puts an agent into nested workflows.
+fn nest(depth: usize, inner: AgentMeta<'static>) -> AgentMeta<'static> {
+    (0..depth).fold(inner, |inner, i| {
+        let name = leak(format!("w{i}"));
+        workflow(name, [run(inner)])
+    })
+}
+
+#[test]
+fn text_is_followed_to_a_depth_and_refused_below_it() {
+    let deep = |depth| {
+        found(steps([
+            run(reader("reader")),
+            run(nest(depth, sender("sender"))),
+        ]))
+    };
+    let [(at, text)] = &deep(16)[..] else {
+        panic!("one finding")
+    };
+    assert_eq!(*at, 1);
+    assert!(
+        text.contains("agent `sender` in `w0` may call `send`"),
+        "{text}"
+    );
+    let [(at, text)] = &deep(17)[..] else {
+        panic!("one finding")
+    };
+    assert_eq!(*at, 1);
+    assert!(text.contains("cannot follow text through `w16`"), "{text}");
+    assert!(text.contains("nested deeper than 16"), "{text}");
+    // Without a sink or a source there is nothing to follow.
+    assert_eq!(found(steps([run(nest(40, reader("reader")))])), []);
+}
+
+#[test]
+fn a_workflow_beyond_the_limits_is_refused() {
+    let many = |count: usize| {
+        let agent = |i: usize| {
+            let key = leak(format!("key_{i}"));
+            let writes: &'static [KeySpec<'static>] = leak([KeySpec::new(key, "String")]);
+            run(reader(leak(format!("agent_{i}"))).writes(writes))
+        };
+        let all: Vec<Steps> = (0..count)
+            .map(agent)
+            .chain([run(sender("sender"))])
+            .collect();
+        found(steps(all))
+    };
+    assert_eq!(many(1500).len(), 1);
+    let refused = many(20_000);
+    assert_eq!(refused.len(), 1);
+    assert!(refused[0].1.contains("too many keys"), "{}", refused[0].1);
+    let nested = (0..100).fold(run(sender("sender")), |inner, i| {
+        sequence(leak(format!("s{i}")), [inner])
+    });
+    assert_eq!(found(steps([run(reader("reader")), nested])).len(), 1);
+}
+
+#[test]
+fn branches_of_a_built_tree_may_share_keys() {
+    // A tree with `flow_checks(false)` may have races.
+    let writer = reader("reader").writes(keys(["page"]));
+    let prompt = crate::spec::Conversation::Hidden;
+    let user = sender("sender").prompts(&["{page}"]).conversation(prompt);
+    let all = steps([parallel("both", [run(user), run(writer)])]);
+    let spec = Spec::new("whole", "", all);
+    assert_eq!(diagnostics(&spec).len(), 0, "key-race refuses it");
+    assert_eq!(diagnostics(&spec.built()).len(), 1);
+}
