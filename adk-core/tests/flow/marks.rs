@@ -4,8 +4,11 @@
 //! models, and records the sinks that marked text reaches. Each of them must be a finding; findings
 //! that no session reaches are counted.
 //!
-//! The full run: `ADK_TREES=100000 cargo test --release -p adk-workflow-core --test flow marks --
-//! --nocapture`.
+//! [`parrot`] lets hostile models run the same workflows on the real runtime.
+//!
+//! The full runs: `ADK_TREES=100000 cargo test --release -p adk-workflow-core --test flow
+//! marks_reach -- --nocapture`, and `ADK_TREES=10000` with `hostile_models`. `ADK_SHOW=1` prints the
+//! findings that no session reaches, and 2 also their workflows.
 
 mod blocks;
 mod label;
