@@ -110,7 +110,9 @@ pub const fn function_meta<'a>(
 /// The label of a tool that shows artifacts.
 pub const SHOWS_ARTIFACTS: Labels = Labels::LOCAL.and(Labels::CONTEXT);
 /// The label of a tool that shows the memory of other sessions.
-pub const SHOWS_MEMORY: Labels = Labels::LOCAL.and(Labels::MEMORY);
+pub const SHOWS_MEMORY: Labels = Labels::LOCAL.and(SEES_MEMORY);
+/// The mark of a tool that shows the memory of other sessions, beside other labels.
+pub const SEES_MEMORY: Labels = Labels::MEMORY;
 /// The label of an agent whose instruction is a function.
 pub const SEES_ALL: Labels = Labels::CONTEXT;
 

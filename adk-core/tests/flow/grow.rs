@@ -416,6 +416,7 @@ impl Grower {
             inside,
             skippable: false,
             on_error: OnError::Fail,
+            spelled: false,
         })
     }
 

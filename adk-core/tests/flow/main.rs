@@ -6,6 +6,8 @@
 //! - Accepted workflows run in the real runtime, with any behavior of agents and any order of
 //!   branches. The reference predicts the failures of rejected workflows. [`real`] runs the
 //!   executions.
+//! - With labels, the checks of text that strangers wrote find each sink that marked text reaches:
+//!   [`marks`].
 //! - Accepted workflows behave as an interpreter says, with real models, tools, handovers and
 //!   waits, for each pair of constructs: [`pairs`].
 //!
@@ -26,6 +28,7 @@ mod discards;
 mod failures;
 mod grow;
 mod judge;
+mod marks;
 mod pairs;
 mod real;
 mod reference;

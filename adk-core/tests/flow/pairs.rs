@@ -1,17 +1,17 @@
 //! Every pair of constructs: workflows that the checker accepts run on the real runtime, with real
 //! models, tools and waits, and behave as a recursive interpreter says.
 
-mod actor;
+pub mod actor;
 mod blocks;
 pub mod construct;
 mod desk;
-mod interpret;
+pub mod interpret;
 mod log;
-mod plan;
+pub mod plan;
 mod refused;
 mod table;
 mod turn;
-mod wired;
+pub mod wired;
 
 use crate::discards;
 use crate::failures::Failures;
@@ -58,6 +58,7 @@ fn play(flow: &Flow, seed: u64, runtime: &Runtime) -> Result<BTreeSet<Pair>, Str
     let build = Builder {
         store: Box::leak(Box::<Store<'static>>::default()),
         seed,
+        parrot: None,
     };
     let tree = Tree::root(flow, &build);
     let (mut agents, mut names) = (BTreeMap::new(), Names::default());
@@ -175,7 +176,7 @@ async fn drive(
     (events, error.map_or_else(|| Ok(stream.end()), Err))
 }
 
-fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, names: &mut Names) {
+pub fn look(flow: &'static Flow, agents: &mut BTreeMap<String, &'static Agent>, names: &mut Names) {
     each(&flow.body, &mut |node| match node {
         Node::Run(agent) => {
             agents.insert(agent.name.clone(), agent);

@@ -1,7 +1,7 @@
 //! Shrinks a failing tree.
 
-use super::tree::{Agent, Block, Flow, Kind, Nested, Node, Patience};
-use adk_build::spec::OnError;
+use super::tree::{Agent, Block, Flow, Guarding, Kind, Marks, Nested, Node, Patience};
+use adk_build::spec::{Conversation, Labels, OnError};
 use std::sync::Arc;
 
 /// Returns the smallest tree found that fails in the same way, with its failure.
@@ -50,6 +50,27 @@ fn flows(flow: &Flow) -> Vec<Flow> {
             body: with(&flow.body, &smaller),
             ..flow.clone()
         }));
+    }
+    if let Some(guards) = &flow.guards {
+        let mut fewer = Vec::new();
+        fewer.extend(without(&guards.untrusted).map(|untrusted| Guarding {
+            untrusted,
+            ..guards.clone()
+        }));
+        fewer.extend(without(&guards.private).map(|private| Guarding {
+            private,
+            ..guards.clone()
+        }));
+        all.extend(
+            fewer
+                .into_iter()
+                .map(Some)
+                .chain([None])
+                .map(|guards| Flow {
+                    guards,
+                    ..flow.clone()
+                }),
+        );
     }
     all.extend(without(&flow.outputs).map(|outputs| Flow {
         outputs,
@@ -340,6 +361,10 @@ fn agents(agent: &Agent) -> Vec<Agent> {
             ..agent.clone()
         });
     }
+    all.extend(marks(&agent.marks).into_iter().map(|marks| Agent {
+        marks,
+        ..agent.clone()
+    }));
     let mut plain = agent.clone();
     plain.reads.iter_mut().for_each(|read| read.own = None);
     plain.writes.iter_mut().for_each(|write| write.own = None);
@@ -349,5 +374,31 @@ fn agents(agent: &Agent) -> Vec<Agent> {
         all.push(plain);
     }
     all.iter_mut().for_each(Agent::settle);
+    all
+}
+
+fn marks(marks: &Marks) -> Vec<Marks> {
+    let mut all: Vec<_> = without(&marks.tools)
+        .map(|tools| Marks {
+            tools,
+            ..marks.clone()
+        })
+        .collect();
+    let mut plain = marks.clone();
+    if marks.labels != Labels::NONE {
+        plain.labels = Labels::NONE;
+        all.push(plain);
+    }
+    let mut plain = marks.clone();
+    if marks.tool.labels != Labels::NONE {
+        plain.tool.labels = Labels::NONE;
+        all.push(plain);
+    }
+    if marks.shows != Conversation::Shown {
+        all.push(Marks {
+            shows: Conversation::Shown,
+            ..marks.clone()
+        });
+    }
     all
 }

@@ -1,11 +1,13 @@
 //! Converts a workflow to the [`Spec`] that the macro would write.
 
-use super::tree::{Agent, Block, Flow, Kind, Node, Read, SECRET, is_secret, type_of};
+use super::tree::{
+    Agent, Block, Consent, Flow, Kind, MarkedTool, Node, Read, SECRET, is_secret, pattern, type_of,
+};
 use adk_build::__private::typed::Numbered;
 use adk_build::Secret;
 use adk_build::spec::{
-    AgentKind, AgentMeta, Attempts, InputSpec, KeySpec, Over, Renames, Spec, Step, StepKind,
-    ToolMeta,
+    AgentKind, AgentMeta, Attempts, Guards, InputSpec, KeySpec, Over, Renames, Spec, Step,
+    StepKind, ToolMeta,
 };
 use serde_json::Value;
 use std::cell::{Cell, OnceCell};
@@ -22,6 +24,7 @@ pub struct Store<'a> {
     pairs: Shelf<'a, (&'a str, &'a str)>,
     words: Shelf<'a, &'a str>,
     prompts: Shelf<'a, u8>,
+    guards: Shelf<'a, Guards<'a>>,
 }
 
 /// An append-only collection of slices: a linked chain.
@@ -59,7 +62,16 @@ pub fn spec<'a>(flow: &'a Flow, store: &'a Store<'a>) -> Spec<'a> {
         .inputs
         .iter()
         .map(|(key, default)| InputSpec::typed(key_of(key, key), *default));
+    let guards = flow.guards.as_ref().map(|guards| {
+        let own = Guards::NONE
+            .untrusted(store.words.put(guards.untrusted.iter().copied()))
+            .private(store.words.put(guards.private.iter().copied()))
+            .fresh(guards.fresh)
+            .strict(guards.strict);
+        &store.guards.put([own])[0]
+    });
     Spec::new(&flow.name, "", steps(flow, store))
+        .guards(guards)
         .inputs(store.inputs.put(inputs))
         .lets(keys(&flow.lets, store))
         .states(keys(&flow.states, store))
@@ -132,12 +144,20 @@ fn lay<'a>(nodes: &'a [Node], steps: &mut Vec<Step<'a>>, store: &'a Store<'a>) {
                 steps.push(step.skippable(block.skippable).on_error(block.on_error));
                 match part {
                     None => lay(&block.inside, steps, store),
-                    Some(part) => block.inside.iter().for_each(|node| {
-                        let open = steps.len();
-                        steps.push(Step::new("", part, open));
-                        lay(std::slice::from_ref(node), steps, store);
-                        close(open, steps);
-                    }),
+                    Some(part) => {
+                        for (arm, node) in block.inside.iter().enumerate() {
+                            let open = steps.len();
+                            let part = match block.kind {
+                                Kind::Match { key } if block.spelled => StepKind::Arm {
+                                    pattern: pattern(key, arm, block.inside.len()),
+                                },
+                                _ => part,
+                            };
+                            steps.push(Step::new("", part, open));
+                            lay(std::slice::from_ref(node), steps, store);
+                            close(open, steps);
+                        }
+                    }
                 }
                 close(at, steps);
             }
@@ -224,6 +244,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
         .map(|nested| of_flow(&nested.flow, store));
     let tools = (!agent.tools.is_empty()).then_some(tool).into_iter();
     let tools: Vec<_> = tools
+        .chain(agent.marks.tools.iter().map(marked_tool))
         .chain(helpers.chain(flows).map(ToolMeta::of_agent))
         .collect();
     let targets: Vec<_> = agent
@@ -235,7 +256,7 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
         Some(_) => AgentKind::Await,
         // Only for functions does the description say when they write.
         None if agent.model => AgentKind::Llm,
-        None if agent.writes_first && agent.is_alone() => AgentKind::Function,
+        None if agent.is_function() => AgentKind::Function,
         None => AgentKind::Custom,
     };
     let meta = AgentMeta::new(kind, &agent.name)
@@ -248,6 +269,9 @@ pub fn of_agent<'a>(agent: &'a Agent, store: &'a Store<'a>) -> &'a AgentMeta<'a>
         .tools(store.tools.put(tools))
         .may_exit(agent.exit)
         .exits(store.words.put(agent.leaves.iter().map(String::as_str)))
+        .labels(agent.marks.labels)
+        .conversation(agent.marks.shows)
+        .default(agent.marks.default)
         .transfer(store.targets.put(targets));
     &store.metas.put([meta])[0]
 }
@@ -269,9 +293,20 @@ pub fn tool_of<'a>(agent: &'a Agent, store: &'a Store<'a>) -> ToolMeta<'a> {
         .tools
         .iter()
         .map(|write| key_of(write.own(), write.key));
-    ToolMeta::new("tool", "Helps.")
+    with_labels(ToolMeta::new("tool", "Helps."), &agent.marks.tool)
         .reads(store.keys.put(reads))
         .writes(store.keys.put(writes))
+}
+
+/// Returns the description of a tool that uses no keys.
+pub fn marked_tool(tool: &MarkedTool) -> ToolMeta<'_> {
+    with_labels(ToolMeta::new(&tool.name, "Helps."), tool)
+}
+
+fn with_labels<'a>(meta: ToolMeta<'a>, tool: &MarkedTool) -> ToolMeta<'a> {
+    meta.labels(tool.labels)
+        .confirm(tool.consent != Consent::No)
+        .selects(tool.consent == Consent::Some)
 }
 
 /// Returns one prompt if the agent has any read in a prompt.

@@ -1,7 +1,10 @@
 //! Formats a workflow as a user would write it, so that a failing tree is readable.
 
-use super::tree::{Agent, Block, Flow, Key, Kind, Nested, Node, Patience, type_of};
-use adk_build::spec::{OnError, Over, SkipLimit};
+use super::tree::{
+    Agent, Block, Consent, Flow, Key, Kind, MarkedTool, Nested, Node, Patience, pattern, type_of,
+};
+use adk_build::__private::check::{SEES_ALL, SEES_MEMORY};
+use adk_build::spec::{Labels, OnError, Over, SkipLimit};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Flow {
@@ -14,6 +17,9 @@ impl Display for Flow {
 }
 
 fn one(flow: &Flow, f: &mut Formatter<'_>) -> fmt::Result {
+    if let Some(guards) = &flow.guards {
+        writeln!(f, "{guards:?}")?;
+    }
     let inputs = flow.inputs.iter().map(|(key, default)| match default {
         true => format!("{} = ...", typed(key)),
         false => typed(key),
@@ -94,12 +100,59 @@ fn declare(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
             list(agent.targets.iter().map(|target| target.name.clone()))
         )?;
     }
+    marks(agent, f)?;
     writeln!(f)?;
     agent
         .targets
         .iter()
         .chain(&agent.helpers)
         .try_for_each(|agent| declare(agent, f))
+}
+
+/// Formats labels, and the part of the conversation that an agent sees.
+fn marks(agent: &Agent, f: &mut Formatter<'_>) -> fmt::Result {
+    let kind = match agent {
+        Agent { model: true, .. } => format!("model, {:?}", agent.marks.shows),
+        _ if agent.patience.is_some() => agent.marks.default.to_owned(),
+        _ if agent.is_function() => "function".to_owned(),
+        _ => "impl Agent".to_owned(),
+    };
+    write!(f, " [{kind}")?;
+    let mut labels = |name: &str, labels: Labels, consent: &str| {
+        let special = [
+            (Labels::LOCAL, "local"),
+            (SEES_ALL, "context"),
+            (SEES_MEMORY, "memory"),
+        ];
+        let special = special.iter().filter(|(label, _)| labels.has(*label));
+        let words: Vec<_> = labels
+            .words()
+            .chain(special.map(|(_, word)| *word))
+            .collect();
+        if words.is_empty() && name.is_empty() {
+            return Ok(());
+        }
+        write!(f, "; {name}({}{consent})", words.join(", "))
+    };
+    labels("", agent.marks.labels, "")?;
+    let own = (!agent.tools.is_empty()).then_some(&agent.marks.tool);
+    for MarkedTool {
+        name,
+        labels: all,
+        consent,
+    } in own.into_iter().chain(&agent.marks.tools)
+    {
+        let consent = match consent {
+            Consent::No => "",
+            Consent::Each => ", confirm",
+            Consent::Some => ", confirm = ...",
+        };
+        labels(name, *all, consent)?;
+    }
+    if agent.toolset {
+        write!(f, "; ..")?;
+    }
+    write!(f, "]")
 }
 
 fn steps(nodes: &[Node], depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
@@ -189,6 +242,14 @@ fn block(block: &Block, depth: usize, f: &mut Formatter<'_>) -> fmt::Result {
         }
         Kind::Try { most } => format!("try(attempts = {most}, on = all)"),
         Kind::Else => "else".to_owned(),
+        Kind::Match { key } if block.spelled => {
+            let count = block.inside.len();
+            let arms = (0..count).map(|arm| pattern(key, arm, count).to_owned());
+            format!(
+                "match {key} with arms {}",
+                arms.collect::<Vec<_>>().join(", ")
+            )
+        }
         Kind::Match { key } => format!("match {key}"),
         Kind::Each {
             item,

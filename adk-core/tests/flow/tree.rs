@@ -1,6 +1,7 @@
 //! Workflows as data. The text, the spec and both executions are derived from them.
 
-use adk_build::spec::{OnError, Over};
+use adk_build::__private::check::SEES_ALL;
+use adk_build::spec::{Conversation, Labels, OnError, Over};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -66,7 +67,18 @@ pub struct Flow {
     pub lets: Vec<Key>,
     pub states: Vec<Key>,
     pub outputs: Vec<Key>,
+    pub guards: Option<Guarding>,
     pub body: Vec<Node>,
+}
+
+/// The `#[guards(...)]` of a workflow.
+#[derive(Clone, Debug, Default)]
+pub struct Guarding {
+    /// Keys, and `user` for the message of the run.
+    pub untrusted: Vec<Key>,
+    pub private: Vec<Key>,
+    pub fresh: bool,
+    pub strict: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -109,6 +121,38 @@ pub struct Agent {
     pub flows: Vec<Nested>,
     /// Set for an `await`, which has written its one key after its answer.
     pub patience: Option<Patience>,
+    pub marks: Marks,
+}
+
+/// The labels of an agent and of its tools, and the part of the conversation that it sees.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// The labels of a function, or of the toolsets of an agent with a model.
+    pub labels: Labels,
+    /// The tool that reads and writes keys.
+    pub tool: MarkedTool,
+    /// More tools, which use no keys.
+    pub tools: Vec<MarkedTool>,
+    pub shows: Conversation,
+    /// The default of an `await` as the user spelled it.
+    pub default: &'static str,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct MarkedTool {
+    pub name: String,
+    pub labels: Labels,
+    pub consent: Consent,
+}
+
+/// Whether a person has to confirm the calls of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Consent {
+    #[default]
+    No,
+    Each,
+    /// `confirm = PREDICATE`
+    Some,
 }
 
 /// The timeout of an `await` and its effect.
@@ -163,6 +207,8 @@ pub struct Block {
     pub skippable: bool,
     /// Whether failed branches or elements are skipped, and how many.
     pub on_error: OnError,
+    /// Whether the arms of a `match` have the patterns of [`pattern`] instead of `_`.
+    pub spelled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +237,17 @@ pub enum Kind {
     },
     /// An `else`, with the name of its `try`.
     Else,
+}
+
+/// Returns the pattern of an arm of a `match` with `count` arms.
+pub fn pattern(key: Key, arm: usize, count: usize) -> &'static str {
+    match (type_of(key), arm) {
+        ("bool", 0) if count > 1 => "true",
+        ("bool", 1) => "false",
+        ("String", 0) if count > 1 => "\"yes\"",
+        ("String", 1) if count > 2 => "\"no\"",
+        _ => "_",
+    }
 }
 
 impl Read {
@@ -229,7 +286,19 @@ impl Agent {
             && self.targets.is_empty()
             && self.helpers.is_empty()
             && self.flows.is_empty()
+            && self.marks.tools.is_empty()
             && !self.toolset
+    }
+
+    /// Whether it is a function, and neither an `impl Agent` nor an agent with a model.
+    pub fn is_function(&self) -> bool {
+        self.patience.is_none() && !self.model && self.writes_first && self.is_alone()
+    }
+
+    /// Whether its code reads what it wants.
+    pub fn sees_all(&self) -> bool {
+        let is_custom = self.patience.is_none() && !self.model && !self.is_function();
+        is_custom || self.marks.labels.has(SEES_ALL)
     }
 
     /// Marks an agent that needs a model, and removes settings that only functions have.

@@ -166,6 +166,7 @@ impl Grower {
                 inside: otherwise,
                 skippable: false,
                 on_error: OnError::Fail,
+                spelled: false,
             }));
         }
         here.known = own.known;
@@ -175,6 +176,7 @@ impl Grower {
             inside,
             skippable: false,
             on_error: OnError::Fail,
+            spelled: false,
         })
     }
 
@@ -215,6 +217,7 @@ impl Grower {
             inside,
             skippable: false,
             on_error: OnError::Fail,
+            spelled: false,
         })
     }
 }

@@ -345,6 +345,7 @@ pub fn example((_, one, other): Pair) -> Flow {
         inside: vec![inside],
         skippable: false,
         on_error: OnError::Fail,
+        spelled: false,
     };
     Flow {
         name: "root".into(),

@@ -3,6 +3,7 @@
 use super::actor::{Actor, asks};
 use super::desk::desk;
 use super::plan;
+use crate::marks::parrot::Parrot;
 use crate::spec::{Store, of_agent, of_flow, spec};
 use crate::tree::{Agent, Flow, Nested, Node};
 use adk_build::__private::workflow::{self, Form, Keys, StepTable, Values};
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub struct Builder {
     pub store: &'static Store<'static>,
     pub seed: u64,
+    /// The observer of hostile models.
+    pub parrot: Option<&'static Parrot>,
 }
 
 impl Builder {
@@ -27,6 +30,9 @@ impl Builder {
 
     /// Builds an agent without its surroundings.
     pub fn agent(&self, agent: &'static Agent, handled: bool) -> Arc<dyn DynAgent> {
+        if let Some(parrot) = self.parrot.filter(|_| agent.patience.is_none()) {
+            return parrot.agent(agent, self, handled);
+        }
         if agent.model {
             return Arc::new(desk(agent, self));
         }
@@ -49,6 +55,7 @@ pub struct Tree {
     agents: Vec<Option<Arc<dyn DynAgent>>>,
     callbacks: Vec<Option<AgentCallbacks>>,
     seed: u64,
+    parrot: Option<&'static Parrot>,
 }
 
 impl Tree {
@@ -84,6 +91,7 @@ impl Tree {
             agents,
             callbacks,
             seed: build.seed,
+            parrot: build.parrot,
         }
     }
 }
@@ -130,6 +138,9 @@ impl StepTable for Tree {
         self.callbacks.get(step)?.as_ref()
     }
     fn max(&self, step: usize) -> Option<u32> {
+        if let Some(parrot) = self.parrot {
+            return parrot.gives_up().then_some(1);
+        }
         matches!(self.spec.steps[step].kind, StepKind::Loop { max: None, .. })
             .then_some(plan::ROUNDS)
     }
@@ -182,7 +193,10 @@ impl Workflow for Tree {
         self
     }
     fn begin(&self, (): (), keys: &mut Keys) -> Result<()> {
-        let value = |key| plan::value(self.seed, "input", key);
+        let value = |key| match self.parrot {
+            Some(parrot) => parrot.value(parrot.guard(key), "input", key),
+            None => plan::value(self.seed, "input", key),
+        };
         self.flow
             .inputs
             .iter()
