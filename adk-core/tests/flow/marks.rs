@@ -1,14 +1,14 @@
 //! The checks `untrusted-action` and `lethal-trifecta` against sessions with real marks.
 //!
-//! Grown workflows get random labels and guards. [`world`] runs sessions of three runs with obedient
-//! models, and records the sinks that marked text reaches. Each of them must be a finding; findings
-//! that no session reaches are counted.
+//! Grown workflows get random labels and guards. [`world`] runs sessions of three runs with
+//! obedient models, and records the sinks that marked text reaches. Each of them must be a finding;
+//! findings that no session reaches are counted.
 //!
 //! [`parrot`] lets hostile models run the same workflows on the real runtime.
 //!
 //! The full runs: `ADK_TREES=100000 cargo test --release -p adk-workflow-core --test flow
-//! marks_reach -- --nocapture`, and `ADK_TREES=10000` with `hostile_models`. `ADK_SHOW=1` prints the
-//! findings that no session reaches, and 2 also their workflows.
+//! marks_reach -- --nocapture`, and `ADK_TREES=10000` with `hostile_models`. `ADK_SHOW=1` prints
+//! the findings that no session reaches, and 2 also their workflows.
 
 mod blocks;
 mod label;
@@ -88,7 +88,8 @@ fn has_panicked(flow: &Flow) -> bool {
     checked.is_err()
 }
 
-/// Whether the guards name only keys that the workflow declares, reads or writes. rustc checks this.
+/// Whether the guards name only keys that the workflow declares, reads or writes. rustc checks
+/// this.
 fn names_are_used(flow: &Flow) -> bool {
     let inputs = flow.inputs.iter().map(|(key, _)| *key);
     let mut used: Vec<_> = inputs.chain(flow.states.clone()).chain(["user"]).collect();

@@ -77,9 +77,9 @@ struct DrivenRun {
 /// The start events of the agents and blocks of a run that have not ended, each with the latest
 /// progress of an `each`.
 #[derive(Default)]
-struct OpenSteps(Mutex<Vec<OpenStep>>);
+struct OpenSteps(Mutex<Vec<StartedStep>>);
 
-struct OpenStep {
+struct StartedStep {
     started: Arc<Event>,
     progress: Option<Arc<Event>>,
 }
@@ -91,7 +91,7 @@ impl OpenSteps {
         };
         let mut open = lock(&self.0);
         match lifecycle.phase {
-            LifecyclePhase::Started => open.push(OpenStep {
+            LifecyclePhase::Started => open.push(StartedStep {
                 started: event.clone(),
                 progress: None,
             }),
@@ -108,7 +108,7 @@ impl OpenSteps {
     /// Returns the events that inform a new listener.
     fn events(&self) -> Vec<Arc<Event>> {
         let open = lock(&self.0);
-        let events = |step: &OpenStep| [Some(step.started.clone()), step.progress.clone()];
+        let events = |step: &StartedStep| [Some(step.started.clone()), step.progress.clone()];
         open.iter().flat_map(events).flatten().collect()
     }
 

@@ -138,8 +138,9 @@ async fn wait_of(served: &Served, path: &str, question: &str) -> String {
 }
 
 /// Adds to a document what only this test knows: the scheme of the tokens, ids of runs and waits,
-/// and an answer to the second wait. Removes `default` from the responses, so that each other status is a finding, and the
-/// request keys of all workflows except one, because schemathesis repeats them with other bodies.
+/// and an answer to the second wait. Removes `default` from the responses, so that each other
+/// status is a finding, and the request keys of all workflows except one, because schemathesis
+/// repeats them with other bodies.
 fn with_knowledge(document: &mut Value, runs: &[Value], waits: &[Value]) {
     document["components"]["securitySchemes"] =
         json!({"token": {"type": "http", "scheme": "bearer"}});

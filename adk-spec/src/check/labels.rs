@@ -253,8 +253,9 @@ const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
     labels
 }
 
-/// Returns whether the default of an `await`, as the user spelled it, chooses an arm that the checks
-/// count as one that only a person can choose. Tokens do not distinguish a variant from a constant.
+/// Returns whether the default of an `await`, as the user spelled it, chooses an arm that the
+/// checks count as one that only a person can choose. Tokens do not distinguish a variant from a
+/// constant.
 pub fn chooses_cleaned_arm(spec: &Spec<'_>, choice: usize, arm: usize, default: &str) -> bool {
     let Some(block) = spec.steps.get(choice) else {
         return false;

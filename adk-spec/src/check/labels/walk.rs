@@ -1,4 +1,5 @@
-//! [`LabelWalk`]: the flow of marks through the steps of a workflow, and of the workflows inside it.
+//! [`LabelWalk`]: the flow of marks through the steps of a workflow, and of the workflows inside
+//! it.
 //!
 //! Paths join, and blocks that repeat are walked until no mark is new. The walk of a whole workflow
 //! is repeated too: a later run of the session begins with what earlier runs have left.
