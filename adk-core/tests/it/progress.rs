@@ -234,11 +234,13 @@ async fn blocks_in_progress_report_it_and_blocks_that_have_ended_do_not() {
             }
             seen.push(path);
             let element = format!("{path}[");
-            let is_end = |own: &&String| match path.ends_with("/inner") {
-                true => own.starts_with(&element) && own.ends_with("/inside"),
+            let end = if path.ends_with("/inner") {
+                "/inside"
+            } else {
                 // An element of the outer block has two inner elements.
-                false => own.starts_with(&element) && own.ends_with("/inner[1]/inside"),
+                "/inner[1]/inside"
             };
+            let is_end = |own: &&String| own.starts_with(&element) && own.ends_with(end);
             let ended = killed.stored.iter().filter(is_end).count();
             assert_eq!(now, format!("{ended} of 2 elements"), "{killed:?}");
         }
