@@ -179,8 +179,10 @@ fn reply(value: &Value, random: &mut Random) -> Reply {
 }
 
 fn around(reply: Reply, random: &mut Random) -> Reply {
-    let mut file = FileData::default();
-    file.file_uri = JUNK.to_owned();
+    let file = FileData {
+        file_uri: JUNK.to_owned(),
+        ..FileData::default()
+    };
     let blob = Blob {
         mime_type: JUNK.to_owned(),
         data: JUNK.as_bytes().into(),

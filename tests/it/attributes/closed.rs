@@ -193,7 +193,9 @@ struct ByHand {
 #[allow(
     unused_variables,
     clippy::too_many_arguments,
-    clippy::needless_pass_by_value
+    clippy::needless_pass_by_value,
+    clippy::option_option,
+    clippy::similar_names
 )]
 fn closed(
     plain: bool,

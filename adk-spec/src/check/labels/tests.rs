@@ -1,9 +1,7 @@
 //! Workflows at the limits of the check, and built trees. `tests/ui` has a workflow for each way.
 
 use super::diagnostics;
-use crate::spec::sketch::{
-    Steps, block, keys, leak, llm, parallel, run, sequence, steps, workflow,
-};
+use crate::spec::sketch::{Steps, keys, leak, llm, parallel, run, sequence, steps, workflow};
 use crate::spec::{AgentMeta, KeySpec, Labels, Spec, ToolMeta};
 
 fn reader(name: &'static str) -> AgentMeta<'static> {
