@@ -140,7 +140,11 @@ fn missed(flow: &Flow, seed: u64, sessions: u64) -> Option<String> {
     if has_panicked(flow) {
         return Some("the check panics".to_owned());
     }
-    let reached = explore(flow, seed, sessions, false);
+    first_missed(&found, &explore(flow, seed, sessions, false), "a sink")
+}
+
+/// Names the first sink that was reached and is not found.
+fn first_missed(found: &[Finding], reached: &BTreeSet<Reached>, sink: &str) -> Option<String> {
     let missed = reached
         .iter()
         .find(|reached| !found.iter().any(|finding| finding.is_of(reached)))?;
@@ -151,7 +155,7 @@ fn missed(flow: &Flow, seed: u64, sessions: u64) -> Option<String> {
         tool,
     } = missed;
     Some(format!(
-        "{check} misses a sink: `{step}`: `{agent}` calls `{tool}`"
+        "{check} misses {sink}: `{step}`: `{agent}` calls `{tool}`"
     ))
 }
 
@@ -260,19 +264,11 @@ fn missed_by_run(flow: &Flow, seed: u64, runtime: &Runtime) -> Option<String> {
     if has_panicked(flow) {
         return Some("the check panics".to_owned());
     }
-    let reached = play::play(flow, seed, runtime);
-    let missed = reached
-        .iter()
-        .find(|reached| !found.iter().any(|finding| finding.is_of(reached)))?;
-    let Reached {
-        check,
-        step,
-        agent,
-        tool,
-    } = missed;
-    Some(format!(
-        "{check} misses a sink of a real run: `{step}`: `{agent}` calls `{tool}`"
-    ))
+    first_missed(
+        &found,
+        &play::play(flow, seed, runtime),
+        "a sink of a real run",
+    )
 }
 
 #[test]
