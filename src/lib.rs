@@ -81,12 +81,23 @@ pub use adk_build::{
     Workflow,
 };
 pub use adk_build::{
-    build, callback, check, engine, fluent, memory, model, runner, session, spec, testing, tool,
-    tools, workflow,
+    build, callback, check, engine, fluent, memory, model, runner, session, spec, tool, tools,
+    workflow,
 };
 pub use adk_macros::{Resources, agent, data, tool, workflow};
 /// JSON values, for data without a type.
 pub use serde_json::{Value, json};
+
+/// Tests without a model, and with the feature `testing` tests of recorded runs.
+pub mod testing {
+    pub use adk_build::testing::*;
+    #[cfg(feature = "testing")]
+    pub use adk_testing::*;
+}
+
+/// Evals with the files and numbers of google-adk.
+#[cfg(feature = "eval")]
+pub use adk_eval as eval;
 
 /// Agents that ask a language model.
 pub mod llm {

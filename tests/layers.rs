@@ -17,6 +17,7 @@ const CRATES: &[&[&str]] = &[
     &["adk-core", "adk-store", "adk-genai"],
     &[
         "adk-build",
+        "adk-testing",
         "adk-sqlite",
         "adk-postgres",
         "adk-mcp",
@@ -24,7 +25,7 @@ const CRATES: &[&[&str]] = &[
         "adk-a2a",
         "adk-restate",
     ],
-    &["adk-server", "adk-store-kit"],
+    &["adk-eval", "adk-server", "adk-store-kit"],
     &["adk-web", "adk-ag-ui"],
     &["adk"],
     &["adk-cli"],

@@ -8,7 +8,7 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-crates=(adk-workflow-spec adk-workflow-model adk-workflow-journal adk-workflow-store adk-workflow-core adk-workflow-build adk-workflow-store-kit adk-workflow-macros adk-workflow-genai adk-workflow-mcp adk-workflow-sqlite adk-workflow-postgres adk-workflow-otel adk-workflow-a2a adk-workflow-restate adk-workflow-server adk-workflow-web adk-workflow-ag-ui adk-workflow-cli adk-workflow)
+crates=(adk-workflow-spec adk-workflow-model adk-workflow-journal adk-workflow-store adk-workflow-core adk-workflow-build adk-workflow-testing adk-workflow-eval adk-workflow-store-kit adk-workflow-macros adk-workflow-genai adk-workflow-mcp adk-workflow-sqlite adk-workflow-postgres adk-workflow-otel adk-workflow-a2a adk-workflow-restate adk-workflow-server adk-workflow-web adk-workflow-ag-ui adk-workflow-cli adk-workflow)
 cargo package "${crates[@]/#/-p}" --no-verify --locked --quiet --target-dir "$folder/made"
 {
   printf '[workspace]\nresolver = "3"\nmembers = ["adk-workflow*"]\n[patch.crates-io]\n'

@@ -16,6 +16,7 @@ const LIBRARIES: &[&str] = &[
     "adk_ag_ui",
     "adk_build",
     "adk_core",
+    "adk_eval",
     "adk_genai",
     "adk_journal",
     "adk_mcp",
@@ -28,6 +29,7 @@ const LIBRARIES: &[&str] = &[
     "adk_sqlite",
     "adk_store",
     "adk_store_kit",
+    "adk_testing",
     "adk_web",
 ];
 

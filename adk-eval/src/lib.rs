@@ -1,0 +1,1 @@
+//! Evals of workflows, with the files and the numbers of google-adk.

@@ -1,0 +1,1 @@
+//! Tests of workflows, for the crates of their authors.
