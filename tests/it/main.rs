@@ -26,6 +26,7 @@ pub mod resources;
 pub mod scripted;
 pub mod secrets;
 pub mod sequence;
+mod strangers;
 pub mod teams;
 pub mod toolsets;
 pub mod transfers;
