@@ -37,7 +37,7 @@ pub enum Decision {
 }
 
 /// Publishes the draft.
-#[agent(writes = post)]
+#[agent(writes = post, acts)]
 fn publish(draft: &str) -> String {
     // A real agent would send the draft to a web site.
     draft.to_owned()

@@ -6,8 +6,10 @@ use adk::prelude::*;
 
 workflow! {
     /// Answers from files.
+    #[guards(strict)]
     pub Answering(question: String) -> answer: String {
-        toolset files: McpToolset;
+        // Others may have written the files. The filter below leaves only tools that read.
+        toolset files: McpToolset as (untrusted, private);
 
         /// Reads files, and answers.
         agent reader -> answer: String {

@@ -1,6 +1,5 @@
 //! Reads a mail of a stranger in agents that cannot act: `cargo run --example quarantined_reader`.
 
-use adk::InMemoryStore;
 use adk::prelude::*;
 
 /// Asks the carrier to look for the parcel of an order.
@@ -46,7 +45,7 @@ workflow! {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let model = Rehearsal::new().with_tool_calls();
-    let store = InMemoryStore::new();
+    let store = adk::InMemoryStore::new();
     let runner = Runner::builder().model(model).store(store).build()?;
     let complaints = Complaints::default();
     let mut run = runner.run(&complaints, "Where is order 7?").stream();

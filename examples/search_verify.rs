@@ -5,17 +5,19 @@
 //! cargo run --features mcp --example search_verify -- "Who built the first bicycle?"
 //! ```
 //!
-//! With `--mcp "npx -y @modelcontextprotocol/server-filesystem docs"` the searcher also gets the
-//! tools of that MCP server.
+//! With `--mcp "npx -y @modelcontextprotocol/server-filesystem docs"` the searcher also gets those
+//! tools of that MCP server that only read.
 
 mod cli;
 
 use adk::mcp::{McpToolset, StdioServer};
 use adk::prelude::*;
+use adk::{BoxFuture, DynTool, ReadonlyContext, Toolset};
 use clap::Parser;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-/// The searchable texts. A real tool would query a search engine.
+/// The searchable texts. A real tool would query a search engine, hence its labels.
 const LIBRARY: [&str; 5] = [
     "Karl Drais showed his running machine, a bicycle without pedals, in Mannheim in 1817.",
     "Pierre Michaux built bicycles with pedals on the front wheel in Paris from 1861.",
@@ -25,7 +27,7 @@ const LIBRARY: [&str; 5] = [
 ];
 
 /// Searches for information.
-#[tool]
+#[tool(untrusted, sends)]
 fn search(
     /// What to look for, in a few words.
     query: &str,
@@ -44,16 +46,46 @@ fn search(
     LIBRARY.into_iter().filter(about).collect()
 }
 
+/// The tools of an MCP server, or none.
+#[derive(Debug)]
+pub struct Pages(Option<McpToolset>);
+
+impl Toolset for Pages {
+    fn name(&self) -> &str {
+        "pages"
+    }
+
+    fn tools<'a>(
+        &'a self,
+        cx: &'a ReadonlyContext,
+    ) -> BoxFuture<'a, Result<Vec<Arc<dyn DynTool>>>> {
+        match &self.0 {
+            Some(server) => server.tools(cx),
+            None => Box::pin(async { Ok(Vec::new()) }),
+        }
+    }
+}
+
+/// Whether a tool only reads, by its name. The label of the toolset relies on it.
+fn only_reads(tool: &str) -> bool {
+    ["read", "list", "search", "get"]
+        .iter()
+        .any(|verb| tool.starts_with(verb))
+}
+
 workflow! {
     /// Searches until what was found answers the question.
+    #[guards(strict)]
     pub SearchVerify(question: String) -> search_results: String {
+        toolset pages: Pages as untrusted;
+
         /// Searches for information.
         agent searcher -> search_results: String {
             include_contents: none,
             instruction: "Search for what answers this question, and write down what you found, \
                 with nothing from your own memory: {question}\n\nWhat was missing the last time, \
                 if anything: {gaps?}",
-            tools: [search, ..],
+            tools: [search, pages],
         }
 
         /// Verifies information.
@@ -93,14 +125,12 @@ async fn main() -> ExitCode {
 async fn work(Args { cli, mcp }: &Args) -> Result<()> {
     let input = cli.input()?;
     let runner = cli.runner("search_verify", Rehearsal::new())?;
-    let mut workflow = SearchVerify::default();
     let mut words = mcp.iter().flat_map(|command| command.split_whitespace());
-    if let Some(program) = words.next() {
+    let server = words.next().map(|program| {
         let server = StdioServer::new(program).args(words);
-        workflow
-            .searcher
-            .add_toolset(McpToolset::new("mcp", server));
-    }
+        McpToolset::new("mcp", server).filter(only_reads)
+    });
+    let workflow = SearchVerify::new(Pages(server));
     let outcome = cli.show(runner.run(&workflow, input).stream()).await?;
     cli.result(&outcome.output)?;
     outcome.loops.iter().try_for_each(|end| cli.note(end))

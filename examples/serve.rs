@@ -43,7 +43,7 @@ async fn measure(draft: &str) -> usize {
 }
 
 /// Publishes the draft.
-#[agent(writes = post)]
+#[agent(writes = post, acts)]
 fn publish(draft: &str) -> String {
     // A real agent would send the draft to a web site.
     draft.to_owned()

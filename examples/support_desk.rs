@@ -24,7 +24,7 @@ pub struct Ticket {
 }
 
 /// Looks up an invoice of the shop.
-#[tool]
+#[tool(private)]
 fn find_invoice(
     /// Its number.
     number: u32,
@@ -58,6 +58,7 @@ fn chapter(cx: ReadonlyContext) -> Result<String> {
 
 workflow! {
     /// Sees to what a customer of a bicycle shop asks.
+    #[guards(untrusted(question), strict)]
     pub SupportDesk(question: String) -> ticket: Ticket {
         /// Answers what is simple, and knows who can answer the rest.
         agent desk -> ticket: Ticket {

@@ -31,15 +31,15 @@ pub enum Severity {
 /// The number of affected customers that wakes the engineer on duty.
 const MANY: u32 = 10;
 
-/// Wakes the engineer on duty.
-#[agent(writes = answer)]
-fn pager(ticket: &str) -> String {
+/// Wakes the engineer on duty. A ticket can cause this, and can say nothing in the message.
+#[agent(writes = answer, acts)]
+fn pager() -> &'static str {
     // A real agent would send a message.
-    format!("An engineer is on it, at any hour. You wrote: {ticket}")
+    "An engineer is on it, at any hour."
 }
 
 /// Throws the ticket away.
-#[agent(writes = answer)]
+#[agent(writes = answer, local)]
 fn bin() -> &'static str {
     "(not answered)"
 }
@@ -56,6 +56,7 @@ llm::agent! {
 
 workflow! {
     /// Rates a ticket and sees to it.
+    #[guards(untrusted(ticket), strict)]
     pub Triage(ticket: String) -> answer: String {
         /// Says how bad it is.
         agent rater -> severity: Severity {

@@ -196,6 +196,11 @@ pub struct Errors;
 #[doc = include_str!("../docs/running.md")]
 pub struct Running;
 
+/// The code of the page about text of strangers, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/guide/strangers.md")]
+pub struct Strangers;
+
 /// The code of the page about providers, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/providers.md")]

@@ -38,9 +38,10 @@ fn the_error_messages_are_those_of_the_compiler() {
 fn the_guide_shows_its_examples() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide");
     let index = std::fs::read_to_string(guide.join("README.md")).expect("the file is readable");
+    // `| [Title](page.md) | `example`, `example` | ... |`
     let pages: Vec<_> = index
         .lines()
-        .filter_map(|line| line.strip_prefix("| [")?.split('`').nth(1))
+        .filter_map(|line| line.strip_prefix("| [")?.split_once("](")?.1.split_once(')'))
         .collect();
     assert_eq!(
         pages.len() + 1,
@@ -48,18 +49,61 @@ fn the_guide_shows_its_examples() {
             .expect("the guide is a folder")
             .count()
     );
-    for name in pages {
-        let page = std::fs::read_to_string(guide.join(name).with_extension("md"))
-            .expect("the file is readable");
-        let examples = guide.join("../../examples");
-        // An example that is a crate shows its tests.
-        let example = std::fs::read_to_string(examples.join(name).with_extension("rs"))
-            .or_else(|_| std::fs::read_to_string(examples.join(name).join("tests/kit.rs")))
-            .expect("the file is readable");
-        assert!(
-            page.contains(&format!("\n```rust\n{example}```\n")),
-            "docs/guide/{name}.md shows another program"
-        );
+    for (file, columns) in pages {
+        let page = std::fs::read_to_string(guide.join(file)).expect("the file is readable");
+        let names = columns.split('|').nth(1).expect("a column of examples");
+        for name in names.split('`').skip(1).step_by(2) {
+            let examples = guide.join("../../examples");
+            // An example that is a crate shows its tests.
+            let example = std::fs::read_to_string(examples.join(name).with_extension("rs"))
+                .or_else(|_| std::fs::read_to_string(examples.join(name).join("tests/kit.rs")))
+                .expect("the file is readable");
+            assert!(
+                page.contains(&format!("\n```rust\n{example}```\n")),
+                "docs/guide/{file} shows another program than `{name}`"
+            );
+        }
+    }
+}
+
+/// The page on text of strangers shows its wrong programs as changes of the examples, with the
+/// messages of the compiler. The cases of `tests/ui` are these programs.
+#[test]
+fn the_wrong_patterns_are_rejected_as_shown() {
+    const PATTERNS: [[&str; 3]; 3] = [
+        [
+            include_str!("../examples/plan_execute.rs"),
+            include_str!("ui/untrusted-action-plan.rs"),
+            include_str!("ui/untrusted-action-plan.stderr"),
+        ],
+        [
+            include_str!("../examples/quarantined_reader.rs"),
+            include_str!("ui/untrusted-action-reader.rs"),
+            include_str!("ui/untrusted-action-reader.stderr"),
+        ],
+        [
+            include_str!("../examples/action_selector.rs"),
+            include_str!("ui/untrusted-action-selector.rs"),
+            include_str!("ui/untrusted-action-selector.stderr"),
+        ],
+    ];
+    let shown = blocks(include_str!("../docs/guide/strangers.md"), "diff");
+    assert_eq!(shown.len(), PATTERNS.len());
+    for (block, [right, wrong, output]) in shown.into_iter().zip(PATTERNS) {
+        let (changes, messages) = block.split_once("\n\n").expect("changes and messages");
+        let lines = |sign| changes.lines().filter_map(move |line| line.strip_prefix(sign));
+        let (mut program, _) = right.split_once("\n#[tokio::main").expect("a `main`");
+        let mut changed = String::new();
+        assert_eq!(lines('-').count(), lines('+').count(), "{changes}");
+        for (removed, added) in lines('-').zip(lines('+')) {
+            let (before, after) = program.split_once(removed).expect("a line of the example");
+            changed += before;
+            changed += added;
+            program = after;
+        }
+        assert_eq!(changed + program + "\nfn main() {}\n", wrong);
+        let errors = output.lines().filter(|line| line.starts_with("error["));
+        assert!(messages.lines().eq(errors), "{messages}\nis not in\n{output}");
     }
 }
 
@@ -89,6 +133,7 @@ fn every_link_leads_somewhere() {
         "docs/guide/serve.md",
         "docs/guide/sessions.md",
         "docs/guide/elements.md",
+        "docs/guide/strangers.md",
         "docs/guide/cost.md",
         "docs/guide/mcp.md",
         "docs/guide/resilience.md",

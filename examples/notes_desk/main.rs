@@ -20,16 +20,17 @@ pub struct Advice {
 }
 
 /// Opens a ticket for what the notes do not say.
-#[tool]
+#[tool(acts)]
 fn open_ticket(question: &str) -> String {
     format!("ticket 1: {question}")
 }
 
 workflow! {
-    /// Answers from notes, and checks the answer.
+    /// Answers from the notes of its owner, and checks the answer.
+    #[guards(strict)]
     #[bounds(model_calls = 16, tokens = 200_000)]
     pub Desk(question: String, folder: String) -> (reply: Advice, verdict: String) {
-        toolset files: McpToolset = include!("files.mcp.json");
+        toolset files: McpToolset = include!("files.mcp.json") as private;
 
         /// Reads notes.
         agent reader -> findings: String {
@@ -56,7 +57,7 @@ workflow! {
 }
 
 /// Ends the loop once the checker is content.
-#[agent]
+#[agent(local)]
 fn content(verdict: &str) -> Flow {
     Flow::exit_if(verdict.contains("good"))
 }

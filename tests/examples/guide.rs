@@ -36,6 +36,15 @@ async fn programs_without_a_server_run_to_their_end() {
             "cost",
             "raise `tokens`, or find the cause in the events of the run\n",
         ),
+        (
+            "plan_execute",
+            "host calls invite\n(rehearsed answer of reader)\n",
+        ),
+        (
+            "quarantined_reader",
+            "May this be sent? (rehearsed answer of writer)\nsent: (rehearsed answer of writer)\n",
+        ),
+        ("action_selector", "order 7 is sent again\n"),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",
