@@ -41,7 +41,12 @@ fn the_guide_shows_its_examples() {
     // `| [Title](page.md) | `example`, `example` | ... |`
     let pages: Vec<_> = index
         .lines()
-        .filter_map(|line| line.strip_prefix("| [")?.split_once("](")?.1.split_once(')'))
+        .filter_map(|line| {
+            line.strip_prefix("| [")?
+                .split_once("](")?
+                .1
+                .split_once(')')
+        })
         .collect();
     assert_eq!(
         pages.len() + 1,
@@ -91,7 +96,11 @@ fn the_wrong_patterns_are_rejected_as_shown() {
     assert_eq!(shown.len(), PATTERNS.len());
     for (block, [right, wrong, output]) in shown.into_iter().zip(PATTERNS) {
         let (changes, messages) = block.split_once("\n\n").expect("changes and messages");
-        let lines = |sign| changes.lines().filter_map(move |line| line.strip_prefix(sign));
+        let lines = |sign| {
+            changes
+                .lines()
+                .filter_map(move |line| line.strip_prefix(sign))
+        };
         let (mut program, _) = right.split_once("\n#[tokio::main").expect("a `main`");
         let mut changed = String::new();
         assert_eq!(lines('-').count(), lines('+').count(), "{changes}");
@@ -103,7 +112,10 @@ fn the_wrong_patterns_are_rejected_as_shown() {
         }
         assert_eq!(changed + program + "\nfn main() {}\n", wrong);
         let errors = output.lines().filter(|line| line.starts_with("error["));
-        assert!(messages.lines().eq(errors), "{messages}\nis not in\n{output}");
+        assert!(
+            messages.lines().eq(errors),
+            "{messages}\nis not in\n{output}"
+        );
     }
 }
 
