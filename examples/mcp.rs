@@ -6,10 +6,8 @@ use adk::prelude::*;
 
 workflow! {
     /// Answers from files.
-    #[guards(strict)]
     pub Answering(question: String) -> answer: String {
-        // Others may have written the files. The filter below leaves only tools that read.
-        toolset files: McpToolset as (untrusted, private);
+        toolset files: McpToolset;
 
         /// Reads files, and answers.
         agent reader -> answer: String {

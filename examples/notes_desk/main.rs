@@ -20,17 +20,16 @@ pub struct Advice {
 }
 
 /// Opens a ticket for what the notes do not say.
-#[tool(acts)]
+#[tool]
 fn open_ticket(question: &str) -> String {
     format!("ticket 1: {question}")
 }
 
 workflow! {
-    /// Answers from the notes of its owner, and checks the answer.
-    #[guards(strict)]
+    /// Answers from notes, and checks the answer.
     #[bounds(model_calls = 16, tokens = 200_000)]
     pub Desk(question: String, folder: String) -> (reply: Advice, verdict: String) {
-        toolset files: McpToolset = include!("files.mcp.json") as private;
+        toolset files: McpToolset = include!("files.mcp.json");
 
         /// Reads notes.
         agent reader -> findings: String {
@@ -57,7 +56,7 @@ workflow! {
 }
 
 /// Ends the loop once the checker is content.
-#[agent(local)]
+#[agent]
 fn content(verdict: &str) -> Flow {
     Flow::exit_if(verdict.contains("good"))
 }
