@@ -8,6 +8,7 @@ mod agents;
 mod arms;
 mod describe;
 mod findings;
+mod kept;
 mod marks;
 mod nested;
 mod sinks;
@@ -17,11 +18,12 @@ mod tests;
 mod walk;
 
 use super::Check;
-use crate::effects::{Effects, is_alone};
+use crate::effects::{Effects, contains, is_alone};
 use crate::message::Message;
-use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind, has_prefix};
 use crate::text::same;
 use findings::Finding;
+use kept::KeptKey;
 use marks::{Cause, Marks};
 use state::{Head, MarkedKey};
 use walk::{Limit, MarkedBlock, Room, walk};
@@ -100,6 +102,7 @@ macro_rules! search {
             cells: &mut [Marks::NONE; $size.cells],
             heads: &mut [Head::NEW; $size.heads],
             keys: &mut [MarkedKey::NONE; $size.keys],
+            kept: &mut [KeptKey::NONE; $size.keys],
             key_slots: &mut [0; $size.key_slots],
             blocks: &mut [MarkedBlock::NONE; $size.blocks],
             causes: &mut [Cause::NONE; $size.causes],
@@ -178,6 +181,7 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             cells: &mut vec![Marks::NONE; size.cells],
             heads: &mut vec![Head::NEW; size.heads],
             keys: &mut vec![MarkedKey::NONE; size.keys],
+            kept: &mut vec![KeptKey::NONE; size.keys],
             key_slots: &mut vec![0; size.key_slots],
             blocks: &mut vec![MarkedBlock::NONE; size.blocks],
             causes: &mut vec![Cause::NONE; size.causes],
@@ -281,11 +285,25 @@ pub fn chooses_cleaned_arm(spec: &Spec<'_>, choice: usize, arm: usize, default: 
 /// Returns whether the last words of an agent, or its result as a tool, are a value without text.
 pub const fn answers_closed(meta: &AgentMeta<'_>) -> bool {
     let may_end_otherwise = meta.may_exit
+        || !matches!(meta.exits, [])
         || !matches!(meta.transfer, [])
         || any!(tool in meta.tools => tool.may_skip || tool.long_running);
     !may_end_otherwise
-        && !matches!(meta.writes, [])
+        && always_writes(meta)
         && !any!(key in meta.writes => key.optional || !key.is_closed())
+}
+
+/// Returns whether each execution of an agent that ends without an exit writes one of its keys. A
+/// workflow may only pass on a key that has its value already.
+const fn always_writes(meta: &AgentMeta<'_>) -> bool {
+    let is_workflow = matches!(meta.kind, AgentKind::Workflow);
+    any!(key in meta.writes => {
+        let has_value = is_workflow
+            && (has_prefix(key.name)
+                || contains(meta.reads, key.name)
+                || contains(meta.states, key.name));
+        !key.optional && !has_value
+    })
 }
 
 /// Ends const evaluation when no part of a workflow reads or writes a session key that

@@ -142,6 +142,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 break;
             }
         }
+        self.errors = self.errors.or(context);
         if context.untrusted != 0 {
             self.sinks(place, context, called);
         }
@@ -162,7 +163,7 @@ impl<'a> LabelWalk<'_, 'a> {
             }
             marks = marks.or(self.artifacts(member));
             if sees_all(member) {
-                marks = marks.or(self.states.everything(NOW));
+                marks = marks.or(self.everything());
             }
             match member.kind {
                 AgentKind::Custom => {
@@ -194,7 +195,7 @@ impl<'a> LabelWalk<'_, 'a> {
     ) -> Marks {
         let mut labels = tool.labels;
         if labels.has(Labels::MEMORY) && self.is_guarded {
-            labels = labels.and(Labels::UNTRUSTED);
+            labels = self.counted(labels).and(Labels::UNTRUSTED);
         }
         if labels.has(Labels::CONTEXT) {
             self.earlier.reads_shelf = true;
@@ -229,12 +230,16 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the marks of the keys that an agent and its transfer targets read.
-    pub(super) const fn reads(&self, place: &Place<'a>) -> Marks {
+    pub(super) const fn reads(&mut self, place: &Place<'a>) -> Marks {
         let (mut all, mut marks) = (place.effects(), Marks::NONE);
         while let Some(effect) = all.next() {
             match effect.act {
-                Act::Prompt { .. } => marks = marks.or(self.states.read(hash(effect.key))),
+                Act::Prompt { optional, .. } => {
+                    self.reads_absent = self.reads_absent || optional;
+                    marks = marks.or(self.states.read(hash(effect.key)));
+                }
                 Act::Read { spec, .. } => {
+                    self.reads_absent = self.reads_absent || spec.optional;
                     let read = self.states.read(hash(effect.key));
                     marks = marks.or(if spec.is_closed() {
                         read.without_text()
@@ -292,8 +297,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 if let Some(agent) = tool.agent
                     && !self.is_over()
                 {
-                    let result = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
-                    let known = self.causes.extend(result, How::Result, agent.name, "");
+                    let known = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
                     // The agent knows its request from its caller.
                     back = back.or(Marks {
                         untrusted: if context.untrusted == 0 { known.untrusted } else { 0 },
@@ -324,16 +328,26 @@ impl<'a> LabelWalk<'_, 'a> {
             AgentKind::Llm | AgentKind::Custom => self.turn(place, Some(context)),
             AgentKind::Await => Marks::NONE,
         };
+        // The caller reads the error of a failed call, and no later step does.
+        let errors = self.errors;
+        self.errors = Marks::NONE;
         self.close_call();
         self.nested -= 1;
         if self.is_over() {
             return Marks::NONE;
         }
-        if answers_closed(agent) {
+        // The error of an agent with a closed answer quotes nothing.
+        let is_closed = answers_closed(agent);
+        let result = if is_closed {
             result.without_text()
         } else {
             result
+        };
+        let result = self.causes.extend(result, How::Result, agent.name, "");
+        if is_closed || errors.is_within(result) {
+            return result;
         }
+        result.or(self.causes.extend(errors, How::Failure, agent.name, ""))
     }
 
     /// Walks the workflows that an agent may hand over to. Returns the marks of what they say.
@@ -428,7 +442,7 @@ impl<'a> LabelWalk<'_, 'a> {
         let has_context = meta.labels.has(Labels::CONTEXT);
         let mut marks = self.reads(place);
         if has_context {
-            marks = marks.or(self.states.everything(NOW));
+            marks = marks.or(self.everything());
         }
         if marks.untrusted != 0 {
             let mut ways = Ways::NONE;
@@ -436,6 +450,7 @@ impl<'a> LabelWalk<'_, 'a> {
             self.function_sink(marks, meta, &ways);
         }
         marks = self.source(marks, meta.labels, How::Function, meta.name, "");
+        self.errors = self.errors.or(marks);
         if meta.labels.has(Labels::TRUSTS) {
             marks = Marks::NONE;
         }

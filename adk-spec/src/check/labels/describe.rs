@@ -139,6 +139,7 @@ const fn step_of_way(m: &mut Message, cause: &Cause<'_>) {
         How::Speech => m.all(&["`", cause.agent, "` says it in the conversation"]),
         How::Result => m.all(&["result of `", cause.agent, "` as a tool"]),
         How::Error => m.push("an error that a `try` keeps may quote it"),
+        How::Failure => m.all(&["an error of `", cause.agent, "` as a tool may quote it"]),
     }
 }
 

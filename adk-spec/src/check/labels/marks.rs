@@ -73,6 +73,8 @@ pub(in crate::check) enum How {
     Result,
     /// The error of a `try` may quote it.
     Error,
+    /// The error of an agent that is a tool may quote it.
+    Failure,
 }
 
 /// One step of the way from a source to a sink.

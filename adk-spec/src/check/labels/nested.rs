@@ -2,11 +2,12 @@
 //! own.
 
 use super::agents::Place;
+use super::always_writes;
 use super::marks::Marks;
 use super::state::{EVER, Level, NOW};
 use super::walk::{DEEPEST, LabelWalk};
 use crate::check::flow::count;
-use crate::effects::{Act, Effects, is_session_key};
+use crate::effects::{Act, Effects, contains, is_session_key};
 use crate::hash::hash;
 use crate::spec::AgentMeta;
 
@@ -26,11 +27,17 @@ impl<'a> LabelWalk<'_, 'a> {
         );
         let speaker = self.states.head(NOW).speaker;
         let own = meta.reads.len() + meta.writes.len() + meta.lets.len() + meta.states.len();
+        let (around, repeats) = (self.states.everything(NOW), self.may_repeat());
+        let is_in_branch = self.is_in_branch();
         self.states
             .enter(meta.steps, meta.name, count(meta.steps) + own + outer.count);
         if self.is_over() {
             return Marks::NONE;
         }
+        let level = &mut self.states.at;
+        level.outputs = meta.writes;
+        level.around = around.or(outer.around);
+        (level.repeats, level.is_in_branch) = (repeats, is_in_branch);
         self.nested += 1;
         self.states.set_speech(speech.0, speech.1, speech.2);
         self.states.head_mut(NOW).speaker = speaker;
@@ -55,8 +62,13 @@ impl<'a> LabelWalk<'_, 'a> {
             }
             i += 1;
         }
+        self.enter_own_keys(place, outer);
+        each!(key in meta.lets => {
+            let is_own = !is_session_key(meta, key.name);
+            self.states.write(key.name, Marks::NONE, is_own, false);
+        });
         if let (Some(input), Some(request)) = (meta.request_input(), request) {
-            self.states.write(input, request, false, false);
+            self.states.write(input, request, true, false);
         }
         let mut all = place.effects();
         while let Some(effect) = all.next() {
@@ -67,7 +79,8 @@ impl<'a> LabelWalk<'_, 'a> {
                 } else {
                     marks
                 };
-                self.states.write(spec.name, marks, false, false);
+                let is_own = !is_session_key(meta, spec.name);
+                self.states.write(spec.name, marks, is_own, false);
             }
         }
         // The guards of the workflow itself also mark keys of the session here.
@@ -75,6 +88,27 @@ impl<'a> LabelWalk<'_, 'a> {
             self.is_guarded = true;
             self.guard_session(meta, guards.untrusted, true);
             self.guard_session(meta, guards.private, false);
+        }
+    }
+
+    /// Gives a nested workflow what its keys hold before it begins: an output is a key of the
+    /// workflow around it, and any other key has its value of an earlier execution.
+    const fn enter_own_keys(&mut self, place: &Place<'a>, outer: &Level<'a>) {
+        if self.states.at.repeats {
+            let (id, mut from) = (self.states.at.id, 0);
+            while let Some((at, key)) = self.kept.next(id, from) {
+                self.states.write(key.name, key.marks, false, false);
+                from = at + 1;
+            }
+        }
+        let mut all = place.effects().only_writes();
+        while let Some(effect) = all.next() {
+            if let Act::Write { spec, .. } | Act::May(spec) = effect.act
+                && !is_session_key(place.agent, spec.name)
+            {
+                let marks = self.states.read_at(outer, hash(effect.key), NOW);
+                self.states.write(spec.name, marks, false, false);
+            }
         }
     }
 
@@ -103,11 +137,17 @@ impl<'a> LabelWalk<'_, 'a> {
             self.states.last(NOW),
             self.states.before(NOW),
         );
-        let mut result = if matches!(meta.writes, []) {
-            speech.0
-        } else {
+        // As a tool, a workflow returns its last text if it writes none of its outputs.
+        let mut result = if always_writes(meta) {
             Marks::NONE
+        } else {
+            speech.0
         };
+        let (keeps, mut aside) = (
+            inner.repeats && (self.reads_all || self.reads_absent),
+            self.states.aside(state),
+        );
+        let left = if inner.is_weak_around { EVER } else { state };
         self.states.at = outer;
         self.states.note_heard(ever);
         if end.dead {
@@ -122,8 +162,12 @@ impl<'a> LabelWalk<'_, 'a> {
             if is_session_key(meta, key.name) {
                 let (_, ever) = self.states.key_at(&inner, i, EVER);
                 self.write(key.name, marks, false, true);
-                if !ever.is_none() {
-                    self.states.note(key.name, ever);
+                self.states.note(key.name, ever, true);
+            } else {
+                let (_, marks) = self.states.key_at(&inner, i, left);
+                aside = aside.or(marks);
+                if keeps && !is_set_at_start(meta, key.name) {
+                    self.kept.add(inner.id, key.name, marks);
                 }
             }
             i += 1;
@@ -152,7 +196,18 @@ impl<'a> LabelWalk<'_, 'a> {
             };
             result = result.or(marks);
             self.write(effect.key, marks, sure && !is_tool, false);
+            if !is_session_key(meta, spec.name) {
+                let ever = self.states.read_at(&inner, hash(spec.name), EVER);
+                self.states.note(effect.key, ever, false);
+            }
         }
+        self.states.add_aside(aside);
         result
     }
+}
+
+/// Returns whether a nested workflow sets a key when it begins: an input, a `let`, or an output,
+/// which is a key of the workflow around it.
+const fn is_set_at_start(meta: &AgentMeta<'_>, key: &str) -> bool {
+    contains(meta.reads, key) || contains(meta.lets, key) || contains(meta.writes, key)
 }

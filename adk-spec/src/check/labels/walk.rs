@@ -6,11 +6,12 @@
 
 use super::arms::excludes;
 use super::findings::Finding;
+use super::kept::{Kept, KeptKey};
 use super::marks::{Cause, Causes, How, Marks};
 use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
 use crate::check::flow::count;
-use crate::effects::Effects;
-use crate::hash::hash;
+use crate::effects::{Effects, contains};
+use crate::hash::{hash, mixed};
 use crate::spec::{ERROR_KEY, Guards, OnError, Spec, Step, StepKind, has_prefix};
 use crate::text::{same, starts_with};
 
@@ -22,6 +23,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) cells: &'t mut [Marks],
     pub(super) heads: &'t mut [Head],
     pub(super) keys: &'t mut [MarkedKey<'a>],
+    pub(super) kept: &'t mut [KeptKey<'a>],
     pub(super) key_slots: &'t mut [u16],
     pub(super) blocks: &'t mut [MarkedBlock],
     pub(super) causes: &'t mut [Cause<'a>],
@@ -35,6 +37,12 @@ pub(in crate::check) struct MarkedBlock {
     at: usize,
     /// Whether the block is a `try` with an `else`.
     has_else: bool,
+    /// What errors before the block may quote.
+    errors: Marks,
+    /// What was written before the block.
+    written: Marks,
+    /// What an agent before the block reads of other branches.
+    around: Marks,
 }
 
 impl MarkedBlock {
@@ -43,6 +51,9 @@ impl MarkedBlock {
     pub(super) const NONE: Self = Self {
         at: Self::CALL,
         has_else: false,
+        errors: Marks::NONE,
+        written: Marks::NONE,
+        around: Marks::NONE,
     };
 }
 
@@ -50,6 +61,7 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) states: States<'t, 'a>,
     blocks: &'t mut [MarkedBlock],
     pub(super) causes: Causes<'t, 'a>,
+    pub(super) kept: Kept<'t, 'a>,
     pub(super) findings: &'t mut [Finding<'a>],
     pub(super) found: usize,
     pub(super) guards: Guards<'a>,
@@ -64,6 +76,12 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) nested: usize,
     pub(super) earlier: EarlierRuns,
     pub(super) is_too_deep: bool,
+    /// What errors may quote since a block began: what the steps have seen.
+    pub(super) errors: Marks,
+    /// Whether an agent that sees everything was walked.
+    pub(super) reads_all: bool,
+    /// Whether an agent was walked that reads a key which may be absent.
+    pub(super) reads_absent: bool,
 }
 
 /// The runs of the session, or of the user, before the walked one.
@@ -95,6 +113,7 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         states: States::new(room.cells, room.heads, room.keys, room.key_slots),
         blocks: room.blocks,
         causes: Causes::new(room.causes, room.cause_slots),
+        kept: Kept::new(room.kept),
         findings: room.findings,
         found: 0,
         guards,
@@ -108,6 +127,9 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
             reads_shelf: false,
         },
         is_too_deep: false,
+        errors: Marks::NONE,
+        reads_all: false,
+        reads_absent: false,
     };
     let guarded = guards.untrusted.len() + guards.private.len();
     let most = count(spec.steps) + spec.declared_count() + guarded;
@@ -125,6 +147,11 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         walk.earlier.shelf = walk.states.heard(EVER);
         walk.states.copy(START, NOW);
         walk.steps();
+        while walk.kept.has_grown && !walk.is_over() {
+            walk.kept.has_grown = false;
+            walk.states.copy(NOW, START);
+            walk.steps();
+        }
         walk.earlier.exist = true;
     }
 }
@@ -134,7 +161,7 @@ impl<'a> LabelWalk<'_, 'a> {
     pub(super) const fn limit(&self) -> Limit {
         if self.is_too_deep {
             Limit::Depth
-        } else if self.states.is_full || self.causes.is_full() {
+        } else if self.is_full() {
             Limit::Room
         } else {
             Limit::None
@@ -142,7 +169,11 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.is_too_deep || self.states.is_full || self.causes.is_full()
+        self.is_too_deep || self.is_full()
+    }
+
+    const fn is_full(&self) -> bool {
+        self.states.is_full || self.causes.is_full() || self.kept.is_full
     }
 
     /// Sets the state in which a run begins.
@@ -175,8 +206,9 @@ impl<'a> LabelWalk<'_, 'a> {
         } else {
             self.states.heard(EVER)
         };
-        let heard = said.or(ever);
-        self.states.set_speech(heard, heard, ever);
+        // The message is the last word, also if it is empty.
+        self.states.set_speech(said.or(ever), said, ever);
+        self.states.head_mut(NOW).speaker = hash("user");
         let (level, mut i) = (self.states.at, 0);
         while i < level.count {
             let (key, marks) = self.states.key_at(&level, i, EVER);
@@ -267,6 +299,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 let parent = self.states.at.depth - 1;
                 self.states.copy(NOW, Level::of_block(parent, ENTRY));
                 self.open(at);
+                self.read_branches(parent);
                 if let StepKind::Arm { pattern } = step.kind
                     && let Some(block) = self.block_step(parent)
                     && let StepKind::Match { key } = block.kind
@@ -278,6 +311,7 @@ impl<'a> LabelWalk<'_, 'a> {
             StepKind::End => return self.close(at),
             StepKind::Each { item, list, .. } => {
                 let marks = self.states.read(hash(list));
+                self.errors = self.errors.or(marks);
                 self.open(at);
                 self.states.write(item, marks, false, false);
             }
@@ -311,9 +345,78 @@ impl<'a> LabelWalk<'_, 'a> {
         self.blocks[block] = MarkedBlock {
             at,
             has_else: false,
+            errors: self.errors,
+            written: self.states.written,
+            around: self.states.at.around,
         };
+        (self.errors, self.states.written) = (Marks::NONE, Marks::NONE);
         self.states.at.depth += 1;
         true
+    }
+
+    /// Removes the innermost block.
+    const fn pop(&mut self) {
+        let depth = self.states.at.depth - 1;
+        let block = self.block(depth);
+        self.errors = block.errors.or(self.errors);
+        self.states.written = block.written.or(self.states.written);
+        self.states.at.around = block.around;
+        self.states.at.depth = depth;
+    }
+
+    /// Adds what the other branches of a `parallel` write, at the start of a branch.
+    const fn read_branches(&mut self, parent: usize) {
+        let place = self.branches(self.block(parent).at);
+        if let Some((_, others)) = self.kept.next(place, 0) {
+            self.states.at.around = self.states.at.around.or(others.marks);
+        }
+    }
+
+    /// Returns the number of a `parallel`.
+    const fn branches(&self, at: usize) -> u64 {
+        mixed(self.states.at.id.rotate_left(7), at as u64 + 1)
+    }
+
+    /// Returns what an agent sees that gets the context.
+    pub(super) const fn everything(&mut self) -> Marks {
+        self.reads_all = true;
+        self.states.everything(NOW).or(self.states.at.around)
+    }
+
+    /// Returns whether a run may execute what is here several times, with the keys of the earlier
+    /// execution. An element of an `each` begins without keys.
+    pub(super) const fn may_repeat(&self) -> bool {
+        let mut depth = self.states.at.depth;
+        while depth > 0 {
+            depth -= 1;
+            match self.block_step(depth) {
+                None => return true,
+                Some(step) => match step.kind {
+                    StepKind::Loop { .. } | StepKind::Try(_) => return true,
+                    StepKind::Each { .. } => return false,
+                    _ => {}
+                },
+            }
+        }
+        self.states.at.repeats
+    }
+
+    /// Returns whether the current step is in a branch or an element. A call of an agent as a tool
+    /// has a conversation of its own.
+    pub(super) const fn is_in_branch(&self) -> bool {
+        let mut depth = self.states.at.depth;
+        while depth > 0 {
+            depth -= 1;
+            match self.block_step(depth) {
+                None => return false,
+                Some(step) => {
+                    if let StepKind::Branch | StepKind::Each { .. } = step.kind {
+                        return true;
+                    }
+                }
+            }
+        }
+        self.states.at.is_in_branch
     }
 
     /// Opens the call of an agent that is a tool.
@@ -330,7 +433,7 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.join_keys(Level::of_block(depth, ENTRY), NOW);
         self.states.copy(NOW, Level::of_block(depth, ENTRY));
         self.states.head_mut(NOW).keep_common(&inside);
-        self.states.at.depth = depth;
+        self.pop();
     }
 
     /// Adds the current state to the ways out of a loop: the innermost, or the one with a name.
@@ -372,7 +475,7 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Cleans a key that a person has seen.
     pub(super) const fn clean(&mut self, key: &'a str) {
         // A block around a nested workflow does not see the value before.
-        if self.states.at.is_weak_around && (has_prefix(key) || self.states.lasts(key)) {
+        if self.is_weak_around(key, self.states.lasts(key)) {
             return;
         }
         if self.states.at.weak > 0 {
@@ -383,11 +486,16 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Writes a key. A `sure` write replaces the former value.
     pub(super) const fn write(&mut self, key: &'a str, marks: Marks, sure: bool, lasts: bool) {
-        let level = self.states.at;
-        let is_around = level.is_weak_around && (lasts || has_prefix(key));
+        let is_sure = sure && self.states.at.weak == 0 && !self.is_weak_around(key, lasts);
         self.forget_questions(key);
-        self.states
-            .write(key, marks, sure && level.weak == 0 && !is_around, lasts);
+        self.states.write(key, marks, is_sure, lasts);
+    }
+
+    /// Returns whether a key belongs to a workflow around this one, in which a block is open that
+    /// may fail or run several times at once.
+    const fn is_weak_around(&self, key: &str, lasts: bool) -> bool {
+        let level = &self.states.at;
+        level.is_weak_around && (lasts || has_prefix(key) || contains(level.outputs, key))
     }
 
     /// Returns whether an `await` with a default has asked about a key.
@@ -457,7 +565,7 @@ impl<'a> LabelWalk<'_, 'a> {
             return self.blocks[block].at + 1;
         }
         self.blocks[block].has_else = true;
-        let error = self.states.everything(NOW);
+        let error = self.states.everything(NOW).or(self.errors);
         let error = self.causes.extend(error, How::Error, "", ERROR_KEY);
         self.open(at);
         self.states.write(ERROR_KEY, error, false, false);
@@ -469,7 +577,7 @@ impl<'a> LabelWalk<'_, 'a> {
             return end + 1;
         }
         let depth = self.states.at.depth - 1;
-        let MarkedBlock { at, has_else } = self.block(depth);
+        let MarkedBlock { at, has_else, .. } = self.block(depth);
         let Some(step) = self.block_step(depth) else {
             return end + 1;
         };
@@ -488,7 +596,7 @@ impl<'a> LabelWalk<'_, 'a> {
         }
         match step.kind {
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
-                self.states.at.depth = depth;
+                self.pop();
                 if depth > 0 {
                     self.states.join(Level::of_block(depth - 1, EXIT), NOW);
                 }
@@ -506,6 +614,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 if first || skips {
                     self.states.unsettle(exit);
                 }
+                self.end_branches(depth);
             }
             _ => {}
         }
@@ -516,8 +625,21 @@ impl<'a> LabelWalk<'_, 'a> {
             self.states.join(NOW, entry);
         }
         self.states.at.weak -= is_weak(step) as usize;
-        self.states.at.depth = depth;
+        self.pop();
         end + 1
+    }
+
+    /// Ends the branches of a `parallel`.
+    const fn end_branches(&mut self, depth: usize) {
+        let (entry, exit) = (Level::of_block(depth, ENTRY), Level::of_block(depth, EXIT));
+        // The events of inner branches are not visible in the branch around them.
+        if self.is_in_branch() {
+            self.states.join_last(exit, entry);
+        }
+        if self.reads_all {
+            let place = self.branches(self.block(depth).at);
+            self.kept.add(place, "", self.states.written);
+        }
     }
 
     /// Ends a round of a loop, the elements of an `each` or an attempt of a `try`. Returns whether
