@@ -474,8 +474,13 @@ mod last_words_in_a_branch {
             agent reader { instruction: "{topic}", tools: [fetch_page], max_turns: 3 }
             agent judge -> good: bool { instruction: "Is {topic} good?" }
             agent other -> new: bool { instruction: "Is {topic} new?" }
+            agent third -> long: bool { instruction: "Is {topic} long?" }
+            agent fourth -> old: bool { instruction: "Is {topic} old?" }
             agent sender { include_contents: none, instruction: "Mail about {topic}", tools: [send_mail], max_turns: 3 }
-            parallel < sequence < reader; parallel < judge; other > sender >; idle >
+            parallel <
+                sequence < reader; parallel < sequence < judge; other >; sequence < third; fourth > > sender >;
+                idle
+            >
         }
     }
 }

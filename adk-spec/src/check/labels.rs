@@ -6,6 +6,7 @@
 
 mod agents;
 mod arms;
+mod around;
 mod describe;
 mod findings;
 mod kept;

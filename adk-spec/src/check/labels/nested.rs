@@ -163,10 +163,11 @@ impl<'a> LabelWalk<'_, 'a> {
                 let (_, ever) = self.states.key_at(&inner, i, EVER);
                 self.write(key.name, marks, false, true);
                 self.states.note(key.name, ever, true);
-            } else {
+            } else if !contains(meta.writes, key.name) {
                 let (_, marks) = self.states.key_at(&inner, i, left);
                 aside = aside.or(marks);
-                if keeps && !is_set_at_start(meta, key.name) {
+                let is_set = contains(meta.reads, key.name) || contains(meta.lets, key.name);
+                if keeps && !is_set {
                     self.kept.add(inner.id, key.name, marks);
                 }
             }
@@ -204,10 +205,4 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.add_aside(aside);
         result
     }
-}
-
-/// Returns whether a nested workflow sets a key when it begins: an input, a `let`, or an output,
-/// which is a key of the workflow around it.
-const fn is_set_at_start(meta: &AgentMeta<'_>, key: &str) -> bool {
-    contains(meta.reads, key) || contains(meta.lets, key) || contains(meta.writes, key)
 }

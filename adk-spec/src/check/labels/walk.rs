@@ -11,7 +11,7 @@ use super::marks::{Cause, Causes, How, Marks};
 use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
 use crate::check::flow::count;
 use crate::effects::{Effects, contains};
-use crate::hash::{hash, mixed};
+use crate::hash::hash;
 use crate::spec::{ERROR_KEY, Guards, OnError, Spec, Step, StepKind, has_prefix};
 use crate::text::{same, starts_with};
 
@@ -34,7 +34,7 @@ pub(super) struct Room<'t, 'a> {
 /// An open block.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct MarkedBlock {
-    at: usize,
+    pub(super) at: usize,
     /// Whether the block is a `try` with an `else`.
     has_else: bool,
     /// What errors before the block may quote.
@@ -270,12 +270,12 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.head(NOW).dead
     }
 
-    const fn block(&self, depth: usize) -> MarkedBlock {
+    pub(super) const fn block(&self, depth: usize) -> MarkedBlock {
         self.blocks[self.states.at.block(depth)]
     }
 
     /// Returns the step of the block at a depth; `None` for the call of an agent as a tool.
-    const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
+    pub(super) const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
         match self.block(depth).at {
             MarkedBlock::CALL => None,
             at => Some(&self.states.at.steps[at]),
@@ -362,61 +362,6 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.written = block.written.or(self.states.written);
         self.states.at.around = block.around;
         self.states.at.depth = depth;
-    }
-
-    /// Adds what the other branches of a `parallel` write, at the start of a branch.
-    const fn read_branches(&mut self, parent: usize) {
-        let place = self.branches(self.block(parent).at);
-        if let Some((_, others)) = self.kept.next(place, 0) {
-            self.states.at.around = self.states.at.around.or(others.marks);
-        }
-    }
-
-    /// Returns the number of a `parallel`.
-    const fn branches(&self, at: usize) -> u64 {
-        mixed(self.states.at.id.rotate_left(7), at as u64 + 1)
-    }
-
-    /// Returns what an agent sees that gets the context.
-    pub(super) const fn everything(&mut self) -> Marks {
-        self.reads_all = true;
-        self.states.everything(NOW).or(self.states.at.around)
-    }
-
-    /// Returns whether a run may execute what is here several times, with the keys of the earlier
-    /// execution. An element of an `each` begins without keys.
-    pub(super) const fn may_repeat(&self) -> bool {
-        let mut depth = self.states.at.depth;
-        while depth > 0 {
-            depth -= 1;
-            match self.block_step(depth) {
-                None => return true,
-                Some(step) => match step.kind {
-                    StepKind::Loop { .. } | StepKind::Try(_) => return true,
-                    StepKind::Each { .. } => return false,
-                    _ => {}
-                },
-            }
-        }
-        self.states.at.repeats
-    }
-
-    /// Returns whether the current step is in a branch or an element. A call of an agent as a tool
-    /// has a conversation of its own.
-    pub(super) const fn is_in_branch(&self) -> bool {
-        let mut depth = self.states.at.depth;
-        while depth > 0 {
-            depth -= 1;
-            match self.block_step(depth) {
-                None => return false,
-                Some(step) => {
-                    if let StepKind::Branch | StepKind::Each { .. } = step.kind {
-                        return true;
-                    }
-                }
-            }
-        }
-        self.states.at.is_in_branch
     }
 
     /// Opens the call of an agent that is a tool.
@@ -627,19 +572,6 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.at.weak -= is_weak(step) as usize;
         self.pop();
         end + 1
-    }
-
-    /// Ends the branches of a `parallel`.
-    const fn end_branches(&mut self, depth: usize) {
-        let (entry, exit) = (Level::of_block(depth, ENTRY), Level::of_block(depth, EXIT));
-        // The events of inner branches are not visible in the branch around them.
-        if self.is_in_branch() {
-            self.states.join_last(exit, entry);
-        }
-        if self.reads_all {
-            let place = self.branches(self.block(depth).at);
-            self.kept.add(place, "", self.states.written);
-        }
     }
 
     /// Ends a round of a loop, the elements of an `each` or an attempt of a `try`. Returns whether
