@@ -464,6 +464,33 @@ mod failed_workflow {
     }
 }
 
+mod tools_in_any_order {
+    use super::*;
+
+    /// Posts a text.
+    #[agent(acts)]
+    fn publish(post: &str) {
+        let _ = post;
+    }
+
+    /// Shortens a page.
+    #[agent(writes = post)]
+    fn shorten(page: &str) -> String {
+        page.to_owned()
+    }
+
+    workflow! {
+        /// A tool reads what the tool after it has written in an earlier call.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            let page: String = "nothing yet";
+            let post: String = "nothing yet";
+            agent boss { instruction: "{topic}", tools: [agent(publish), agent(shorten), agent(listen)], max_turns: 9 }
+            boss
+        }
+    }
+}
+
 mod last_words_in_a_branch {
     use super::*;
 

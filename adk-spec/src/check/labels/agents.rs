@@ -121,26 +121,21 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Walks the turn of an LLM agent, or an `impl Agent`. Returns its context. `request` is what
     /// an agent as a tool is asked.
     const fn turn(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
-        let repeats = repeats(place);
-        let (mut context, mut called) = (Marks::NONE, "");
-        loop {
-            let mut next = context.or(self.gather(place, request));
-            if repeats {
-                let results = self.call_agents(place, next);
-                if let Some(cause) = self.causes.get(results.untrusted) {
-                    called = cause.agent;
-                }
-                next = next.or(results);
-                next = next.or(self.hand_over(place, next));
-                self.write_all(place, next, true);
+        let (mut context, mut called) = (self.gather(place, request), "");
+        let mut repeats = repeats(place);
+        while repeats {
+            self.write_all(place, context, true);
+            let (before, marked) = (context, self.states.count_marks());
+            let results = self.call_agents(place, context);
+            if let Some(cause) = self.causes.get(results.untrusted) {
+                called = cause.agent;
             }
-            if self.is_over() || next.is_within(context) {
-                break;
-            }
-            context = next;
-            if !repeats {
-                break;
-            }
+            context = context.or(results);
+            context = context.or(self.hand_over(place, context));
+            context = context.or(self.gather(place, request));
+            // Calls may read what later calls have written.
+            let is_new = !context.is_within(before) || self.states.count_marks() != marked;
+            repeats = is_new && !self.is_over();
         }
         self.errors = self.errors.or(context);
         if context.untrusted != 0 {

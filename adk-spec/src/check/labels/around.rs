@@ -71,7 +71,7 @@ impl LabelWalk<'_, '_> {
         }
         if self.reads_all {
             let place = self.branches(self.block(depth).at);
-            self.kept.add(place, "", self.states.written);
+            self.kept.add(place, "", self.states.written, true);
         }
     }
 }

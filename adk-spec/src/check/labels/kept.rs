@@ -3,12 +3,13 @@
 use super::marks::Marks;
 use crate::text::same;
 
-/// A key of a nested workflow, or what the branches of a `parallel` write.
+/// A key of a nested workflow, what workflows inside it have left, or what the branches of a
+/// `parallel` write.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct KeptKey<'a> {
     /// The nested workflow or the block.
     place: u64,
-    /// The key inside the nested workflow; empty for a block.
+    /// The key inside the nested workflow; empty for anything else.
     pub(super) name: &'a str,
     pub(super) marks: Marks,
 }
@@ -48,7 +49,8 @@ impl<'t, 'a> Kept<'t, 'a> {
         }
     }
 
-    pub(super) const fn add(&mut self, place: u64, name: &'a str, marks: Marks) {
+    /// Adds marks. The walk is repeated for new ones only if anything reads them.
+    pub(super) const fn add(&mut self, place: u64, name: &'a str, marks: Marks, is_read: bool) {
         if marks.is_none() {
             return;
         }
@@ -69,6 +71,6 @@ impl<'t, 'a> Kept<'t, 'a> {
             }
         };
         self.all[at].marks = self.all[at].marks.or(marks);
-        self.has_grown = true;
+        self.has_grown = self.has_grown || is_read;
     }
 }

@@ -73,6 +73,7 @@ impl<'a> LabelWalk<'_, 'a> {
         let mut all = place.effects();
         while let Some(effect) = all.next() {
             if let Act::Read { spec, .. } = effect.act {
+                self.reads_absent = self.reads_absent || spec.optional;
                 let marks = self.states.read_at(outer, hash(effect.key), NOW);
                 let marks = if spec.is_closed() {
                     marks.without_text()
@@ -97,7 +98,11 @@ impl<'a> LabelWalk<'_, 'a> {
         if self.states.at.repeats {
             let (id, mut from) = (self.states.at.id, 0);
             while let Some((at, key)) = self.kept.next(id, from) {
-                self.states.write(key.name, key.marks, false, false);
+                if key.name.is_empty() {
+                    self.states.add_aside(key.marks);
+                } else {
+                    self.states.write(key.name, key.marks, false, false);
+                }
                 from = at + 1;
             }
         }
@@ -143,10 +148,10 @@ impl<'a> LabelWalk<'_, 'a> {
         } else {
             speech.0
         };
-        let (keeps, mut aside) = (
-            inner.repeats && (self.reads_all || self.reads_absent),
-            self.states.aside(state),
-        );
+        let mut aside = self.states.aside(state);
+        if inner.repeats {
+            self.kept.add(inner.id, "", aside, self.reads_all);
+        }
         let left = if inner.is_weak_around { EVER } else { state };
         self.states.at = outer;
         self.states.note_heard(ever);
@@ -167,8 +172,9 @@ impl<'a> LabelWalk<'_, 'a> {
                 let (_, marks) = self.states.key_at(&inner, i, left);
                 aside = aside.or(marks);
                 let is_set = contains(meta.reads, key.name) || contains(meta.lets, key.name);
-                if keeps && !is_set {
-                    self.kept.add(inner.id, key.name, marks);
+                if inner.repeats && !is_set {
+                    let is_read = self.reads_all || self.reads_absent;
+                    self.kept.add(inner.id, key.name, marks, is_read);
                 }
             }
             i += 1;

@@ -404,6 +404,18 @@ impl<'t, 'a> States<'t, 'a> {
         marks
     }
 
+    /// Returns the number of marks of keys.
+    pub(super) const fn count_marks(&self) -> usize {
+        let (place, len) = (self.place(NOW), KEYS + self.at.count);
+        let (mut count, mut i) = (0, ASIDE);
+        while i < len {
+            let Marks { untrusted, private } = self.cells[place + i];
+            count += (untrusted != 0) as usize + (private != 0) as usize;
+            i += 1;
+        }
+        count
+    }
+
     /// Returns what nested workflows have left in a state.
     pub(super) const fn aside(&self, state: usize) -> Marks {
         self.cells[self.place(state) + ASIDE]

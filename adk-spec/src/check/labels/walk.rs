@@ -82,6 +82,9 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) reads_all: bool,
     /// Whether an agent was walked that reads a key which may be absent.
     pub(super) reads_absent: bool,
+    /// The number of walked steps.
+    #[cfg(test)]
+    pub(super) walked: usize,
 }
 
 /// The runs of the session, or of the user, before the walked one.
@@ -130,6 +133,8 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         errors: Marks::NONE,
         reads_all: false,
         reads_absent: false,
+        #[cfg(test)]
+        walked: 0,
     };
     let guarded = guards.untrusted.len() + guards.private.len();
     let most = count(spec.steps) + spec.declared_count() + guarded;
@@ -284,6 +289,10 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Walks one step. Returns the next one.
     const fn step(&mut self, at: usize) -> usize {
+        #[cfg(test)]
+        {
+            self.walked += 1;
+        }
         let step = &self.states.at.steps[at];
         match step.kind {
             StepKind::Agent { meta, .. } => {
