@@ -246,6 +246,11 @@ const fn close_turn(m: &mut Message, finding: &Finding<'_>) -> bool {
         m.push(" a key in place of the artifact");
         has_part = true;
     }
+    if ways.computed {
+        m.push(if has_part { ", and write" } else { "write" });
+        m.push(" its instruction as a text, which reads only the keys that it names");
+        has_part = true;
+    }
     if has_part && (ways.requested || ways.heard) {
         m.push(", and ");
     }

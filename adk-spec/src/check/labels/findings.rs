@@ -67,6 +67,8 @@ pub(in crate::check) struct Ways<'a> {
     pub(super) called: &'a str,
     /// The conversation.
     pub(super) heard: bool,
+    /// An instruction that is a function, and may read everything.
+    pub(super) computed: bool,
     /// Artifacts.
     pub(super) artifacts: bool,
     /// The first keys; empty for none.
@@ -84,6 +86,7 @@ impl<'a> Ways<'a> {
         own: false,
         called: "",
         heard: false,
+        computed: false,
         artifacts: false,
         keys: [""; MOST_KEYS],
         more_keys: false,
@@ -108,6 +111,7 @@ impl<'a> Ways<'a> {
     pub(super) const fn join(&mut self, other: &Self) {
         self.own = self.own || other.own;
         self.heard = self.heard || other.heard;
+        self.computed = self.computed || other.computed;
         self.artifacts = self.artifacts || other.artifacts;
         self.more_keys = self.more_keys || other.more_keys;
         self.asked = self.asked || other.asked;

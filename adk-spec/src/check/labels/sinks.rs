@@ -22,7 +22,10 @@ impl<'a> LabelWalk<'_, 'a> {
         };
         ways.called = called;
         while let Some(member) = members.next_agent() {
-            ways.heard = ways.heard || self.visible(member).untrusted != 0 || sees_all(member);
+            let is_computed = matches!(member.kind, AgentKind::Llm) && sees_all(member);
+            ways.computed = ways.computed || is_computed;
+            let is_visible = self.visible(member).untrusted != 0;
+            ways.heard = ways.heard || is_visible || sees_all(member) && !is_computed;
             let unknown = self.unknown_tools(member).has(Labels::UNTRUSTED);
             let own = any!(tool in member.tools => {
                 self.tool(Marks::NONE, member, tool).untrusted != 0
