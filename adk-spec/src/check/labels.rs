@@ -19,7 +19,7 @@ mod tests;
 mod walk;
 
 use super::Check;
-use crate::effects::{Effects, contains, is_alone};
+use crate::effects::{Effects, contains};
 use crate::message::Message;
 use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind, has_prefix};
 use crate::text::same;
@@ -229,8 +229,8 @@ const fn matters(spec: &Spec<'_>) -> bool {
     }
     each!(step in spec.steps => {
         if let StepKind::Agent { meta, .. } = step.kind {
-            labels = labels.and(own_labels(meta, is_strict));
-            if !is_alone(meta) {
+            labels.0 |= own_labels(meta, is_strict).0;
+            if has_agents(meta) {
                 let mut all = Effects::of(meta, &step.renames);
                 while let Some(agent) = all.next_agent() {
                     labels = labels.and(own_labels(agent, is_strict));
@@ -241,6 +241,13 @@ const fn matters(spec: &Spec<'_>) -> bool {
     labels.has(Labels::UNTRUSTED.and(Labels::MEMORY)) && labels.has(Labels::ACTS.and(Labels::SENDS))
 }
 
+/// Returns whether agents belong to an agent.
+const fn has_agents(meta: &AgentMeta<'_>) -> bool {
+    !matches!(meta.transfer, [])
+        || matches!(meta.kind, AgentKind::Workflow)
+        || any!(tool in meta.tools => matches!(tool.agent, Some(_)))
+}
+
 /// Returns the labels of an agent and its tools.
 const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
     let mut labels = meta.labels;
@@ -249,17 +256,26 @@ const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
     {
         labels = labels.and(Labels::UNTRUSTED);
     }
-    each!(tool in meta.tools => { labels = labels.and(tool.labels) });
+    // A loop without calls, since each workflow pays for it.
+    let (mut tools, mut bits) = (meta.tools, 0);
+    while let [tool, more @ ..] = tools {
+        (tools, bits) = (more, bits | tool.labels.0);
+    }
+    labels.0 |= bits;
     // Something without a label may be a source and a sink.
-    let is_known = matches!(meta.kind, AgentKind::Workflow | AgentKind::Await)
-        || matches!(
-            (meta.kind, meta.tools, meta.more_tools),
-            (AgentKind::Llm, [], false)
-        );
-    if is_strict && !is_known {
+    if is_strict && !is_known(meta) {
         labels = labels.and(Labels::ALL);
     }
     labels
+}
+
+/// Returns whether the labels of an agent and its tools say all that they may do.
+const fn is_known(meta: &AgentMeta<'_>) -> bool {
+    matches!(meta.kind, AgentKind::Workflow | AgentKind::Await)
+        || matches!(
+            (meta.kind, meta.tools, meta.more_tools),
+            (AgentKind::Llm, [], false)
+        )
 }
 
 /// Returns whether the default of an `await`, as the user spelled it, chooses an arm that the

@@ -40,11 +40,41 @@ impl<'a> Place<'a> {
         all.outside().without_agent_tools()
     }
 
+    /// Returns the agent and its transfer targets.
+    pub(super) const fn members(&self) -> Members<'a> {
+        // Const evaluation takes long to make an iterator over effects, and most agents are alone.
+        let has_targets = !matches!(self.agent.transfer, []);
+        Members {
+            alone: if has_targets { None } else { Some(self.agent) },
+            all: if has_targets {
+                Some(self.effects())
+            } else {
+                None
+            },
+        }
+    }
+
     const fn below(&self, agent: &'a AgentMeta<'a>, role: PlaceRole) -> Self {
         Self {
             agent,
             role,
             ..*self
+        }
+    }
+}
+
+/// An agent and its transfer targets.
+pub(super) struct Members<'a> {
+    /// The next agent, if it has no targets.
+    alone: Option<&'a AgentMeta<'a>>,
+    all: Option<Effects<'a>>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) const fn next(&mut self) -> Option<&'a AgentMeta<'a>> {
+        match &mut self.all {
+            Some(all) => all.next_agent(),
+            None => self.alone.take(),
         }
     }
 }
@@ -92,8 +122,8 @@ impl<'a> LabelWalk<'_, 'a> {
             each!(target in meta.exits => { self.leave(Some(target)) });
             return;
         }
-        let mut members = place.effects();
-        while let Some(member) = members.next_agent() {
+        let mut members = place.members();
+        while let Some(member) = members.next() {
             each!(target in member.exits => { self.leave(Some(target)) });
         }
     }
@@ -151,8 +181,8 @@ impl<'a> LabelWalk<'_, 'a> {
         if let Some(request) = request {
             marks = marks.or(request);
         }
-        let mut members = place.effects();
-        while let Some(member) = members.next_agent() {
+        let mut members = place.members();
+        while let Some(member) = members.next() {
             if request.is_none() {
                 marks = marks.or(self.visible(member));
             }
@@ -286,8 +316,8 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Walks the agents that are tools. Returns the marks of their results.
     const fn call_agents(&mut self, place: &Place<'a>, context: Marks) -> Marks {
-        let (mut members, mut back) = (place.effects(), Marks::NONE);
-        while let Some(member) = members.next_agent() {
+        let (mut members, mut back) = (place.members(), Marks::NONE);
+        while let Some(member) = members.next() {
             each!(tool in member.tools => {
                 if let Some(agent) = tool.agent
                     && !self.is_over()
@@ -347,8 +377,8 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Walks the workflows that an agent may hand over to. Returns the marks of what they say.
     const fn hand_over(&mut self, place: &Place<'a>, context: Marks) -> Marks {
-        let (mut members, mut back) = (place.effects(), Marks::NONE);
-        while let Some(member) = members.next_agent() {
+        let (mut members, mut back) = (place.members(), Marks::NONE);
+        while let Some(member) = members.next() {
             if matches!(member.kind, AgentKind::Workflow) && !self.is_over() {
                 self.open_call();
                 self.speak(place.agent, context);
@@ -369,6 +399,9 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Writes the keys of an agent, its transfer targets and their tools; `only_tools` leaves out
     /// the keys of the agents.
     pub(super) const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
+        if !writes(place.agent, only_tools) {
+            return;
+        }
         let mut all = place.effects().only_writes();
         while let Some(effect) = all.next() {
             let (spec, sure) = match effect.act {
@@ -489,8 +522,8 @@ const fn repeats(place: &Place<'_>) -> bool {
     if effects::is_alone(place.agent) {
         return false;
     }
-    let mut members = place.effects();
-    while let Some(member) = members.next_agent() {
+    let mut members = place.members();
+    while let Some(member) = members.next() {
         let calls = any!(tool in member.tools => {
             tool.agent.is_some() || !matches!(tool.writes, [])
         });
@@ -499,4 +532,12 @@ const fn repeats(place: &Place<'_>) -> bool {
         }
     }
     false
+}
+
+/// Returns whether an agent, a transfer target or one of their tools writes a key; `only_tools`
+/// leaves out the keys of the agents.
+const fn writes(agent: &AgentMeta<'_>, only_tools: bool) -> bool {
+    !matches!(agent.transfer, [])
+        || !only_tools && !matches!(agent.writes, [])
+        || any!(tool in agent.tools => !matches!(tool.writes, []))
 }

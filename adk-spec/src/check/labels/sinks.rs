@@ -7,21 +7,24 @@ use super::state::NOW;
 use super::walk::LabelWalk;
 use crate::effects::Act;
 use crate::hash::hash;
-use crate::spec::{AgentKind, AgentMeta, Labels};
+use crate::spec::{AgentKind, AgentMeta, Labels, ToolMeta};
 use crate::text::same;
 
 impl<'a> LabelWalk<'_, 'a> {
     /// Reports each tool and function of a turn that acts or sends, if the marks of the context
     /// allow none.
     pub(super) const fn sinks(&mut self, place: &Place<'a>, context: Marks, called: &'a str) {
-        let (mut members, mut ways) = (place.effects(), Ways::NONE);
+        if !self.has_sinks(place) {
+            return;
+        }
+        let (mut members, mut ways) = (place.members(), Ways::NONE);
         self.add_keys(place, &mut ways);
         ways.requested = match place.role {
             PlaceRole::Tool => self.states.heard(NOW).untrusted != 0,
             _ => false,
         };
         ways.called = called;
-        while let Some(member) = members.next_agent() {
+        while let Some(member) = members.next() {
             let is_computed = matches!(member.kind, AgentKind::Llm) && sees_all(member);
             ways.computed = ways.computed || is_computed;
             let is_visible = self.visible(member).untrusted != 0;
@@ -33,11 +36,10 @@ impl<'a> LabelWalk<'_, 'a> {
             ways.own = ways.own || own || unknown;
             ways.artifacts = ways.artifacts || self.artifacts(member).untrusted != 0;
         }
-        members = place.effects();
-        while let Some(member) = members.next_agent() {
+        members = place.members();
+        while let Some(member) = members.next() {
             each!(tool in member.tools => {
-                let asks = tool.confirm && !(tool.selects && self.guards.strict);
-                if tool.agent.is_none() && !asks {
+                if self.is_unasked(tool) {
                     let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
                     self.sink(context, tool.labels, kind, member.name, tool.name, &ways);
                 }
@@ -68,6 +70,31 @@ impl<'a> LabelWalk<'_, 'a> {
                 AgentKind::Workflow | AgentKind::Await => {}
             }
         }
+    }
+
+    /// Returns whether a person agrees to no call of a tool, or only to selected ones.
+    const fn is_unasked(&self, tool: &ToolMeta<'_>) -> bool {
+        tool.agent.is_none() && (!tool.confirm || tool.selects && self.guards.strict)
+    }
+
+    /// Returns whether a turn has anything that acts or sends.
+    const fn has_sinks(&self, place: &Place<'a>) -> bool {
+        let sink = Labels::ACTS.and(Labels::SENDS);
+        let mut members = place.members();
+        while let Some(member) = members.next() {
+            let own = match member.kind {
+                AgentKind::Llm => self.unknown_tools(member),
+                AgentKind::Function | AgentKind::Custom => self.counted(member.labels),
+                AgentKind::Workflow | AgentKind::Await => Labels::NONE,
+            };
+            let has_tool = any!(tool in member.tools => {
+                self.is_unasked(tool) && self.counted(tool.labels).has(sink)
+            });
+            if own.has(sink) || has_tool {
+                return true;
+            }
+        }
+        false
     }
 
     /// Adds the keys with text of strangers that an agent reads.
