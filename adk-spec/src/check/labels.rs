@@ -70,12 +70,12 @@ struct RoomSizes {
 }
 
 const SMALL: RoomSizes = RoomSizes {
-    cells: 1 << 11,
+    cells: 1 << 12,
     heads: 64,
-    keys: 256,
-    key_slots: 1 << 10,
+    keys: 1 << 9,
+    key_slots: 1 << 11,
     blocks: 32,
-    causes: 1 << 8,
+    causes: 1 << 9,
 };
 const MIDDLE: RoomSizes = RoomSizes {
     cells: 1 << 15,

@@ -4,14 +4,16 @@
 
 use super::answers_closed;
 use super::findings::Ways;
-use super::marks::{How, Marks};
+use super::marks::{How, Marks, place as cause_place};
 use super::state::NOW;
 use super::walk::{DEEPEST, LabelWalk};
 use crate::effects::{self, Act, Effects, may_exit};
 use crate::hash::hash;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentKind, AgentMeta, Conversation, Labels, Renames, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, Conversation, KeySpec, Labels, Renames, ToolMeta};
 use crate::text::starts_with;
+
+const NO_NAME: u64 = hash("");
 
 /// An agent in the workflow around it: the agent of a step, or one that belongs to that agent.
 #[derive(Clone, Copy)]
@@ -20,6 +22,11 @@ pub(super) struct Place<'a> {
     pub(super) renames: &'a Renames<'a>,
     pub(super) agent: &'a AgentMeta<'a>,
     pub(super) role: PlaceRole,
+    /// Whether only the agent itself accesses keys, by their own names. Const evaluation takes much
+    /// longer to iterate over effects than to read the keys of such an agent.
+    is_plain: bool,
+    /// The hash of the agent's name.
+    agent_hash: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -58,6 +65,8 @@ impl<'a> Place<'a> {
         Self {
             agent,
             role,
+            is_plain: false,
+            agent_hash: hash(agent.name),
             ..*self
         }
     }
@@ -92,9 +101,14 @@ impl<'a> LabelWalk<'_, 'a> {
             renames,
             agent: meta,
             role: PlaceRole::Step,
+            is_plain: is_plain(meta, renames),
+            agent_hash: hash(meta.name),
         };
         // An agent may end a loop before or after it writes its keys.
-        self.exits(&place);
+        let may_leave = meta.may_exit || !matches!(meta.exits, []) || !matches!(meta.transfer, []);
+        if may_leave {
+            self.exits(&place);
+        }
         match meta.kind {
             AgentKind::Workflow => {
                 self.workflow(&place, None);
@@ -105,10 +119,10 @@ impl<'a> LabelWalk<'_, 'a> {
             AgentKind::Await => self.wait(at, meta),
             AgentKind::Llm | AgentKind::Custom => {
                 let context = self.turn(&place, None);
-                self.speak(meta, context);
+                self.speak(&place, context);
             }
         }
-        if !self.is_over() {
+        if may_leave && !self.is_over() {
             self.exits(&place);
         }
     }
@@ -168,7 +182,13 @@ impl<'a> LabelWalk<'_, 'a> {
             repeats = is_new && !self.is_over();
         }
         self.errors = self.errors.or(context);
-        if context.untrusted != 0 {
+        let agent = place.agent;
+        let has_nothing = place.is_plain
+            && matches!(
+                (agent.kind, agent.tools, agent.more_tools),
+                (AgentKind::Llm, [], false)
+            );
+        if context.untrusted != 0 && !has_nothing {
             self.sinks(place, context, called);
         }
         self.write_all(place, context, false);
@@ -181,34 +201,52 @@ impl<'a> LabelWalk<'_, 'a> {
         if let Some(request) = request {
             marks = marks.or(request);
         }
+        if place.is_plain {
+            return self.member(marks, place, place.agent, request.is_none());
+        }
         let mut members = place.members();
         while let Some(member) = members.next() {
-            if request.is_none() {
-                marks = marks.or(self.visible(member));
-            }
-            marks = marks.or(self.artifacts(member));
-            if sees_all(member) {
-                marks = marks.or(self.everything());
-            }
-            match member.kind {
-                AgentKind::Custom => {
-                    marks = self.source(marks, member.labels, How::Agent, member.name, "");
-                }
-                AgentKind::Function => {
-                    marks = self.source(marks, member.labels, How::Function, member.name, "");
-                }
-                AgentKind::Llm => {
-                    let labels = self.unknown_tools(member);
-                    marks = self.source(marks, labels, How::UnknownTool, member.name, "");
-                }
-                AgentKind::Workflow | AgentKind::Await => {}
-            }
-            each!(tool in member.tools => {
-                if tool.agent.is_none() {
-                    marks = self.tool(marks, member, tool);
-                }
-            });
+            marks = self.member(marks, place, member, request.is_none());
         }
+        marks
+    }
+
+    /// Adds the marks that the conversation, artifacts and tools bring into the turn of one agent.
+    const fn member(
+        &mut self,
+        mut marks: Marks,
+        place: &Place<'a>,
+        member: &'a AgentMeta<'a>,
+        hears: bool,
+    ) -> Marks {
+        if hears {
+            marks = marks.or(self.visible(member));
+        }
+        // A plain agent has read its artifacts with its prompts.
+        if !place.is_plain {
+            marks = marks.or(self.artifacts(member));
+        }
+        if sees_all(member) {
+            marks = marks.or(self.everything());
+        }
+        match member.kind {
+            AgentKind::Custom => {
+                marks = self.source(marks, member.labels, How::Agent, member.name, "");
+            }
+            AgentKind::Function => {
+                marks = self.source(marks, member.labels, How::Function, member.name, "");
+            }
+            AgentKind::Llm if member.more_tools => {
+                let labels = self.unknown_tools(member);
+                marks = self.source(marks, labels, How::UnknownTool, member.name, "");
+            }
+            _ => {}
+        }
+        each!(tool in member.tools => {
+            if tool.agent.is_none() {
+                marks = self.tool(marks, member, tool);
+            }
+        });
         marks
     }
 
@@ -256,26 +294,82 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns the marks of the keys that an agent and its transfer targets read.
     pub(super) const fn reads(&mut self, place: &Place<'a>) -> Marks {
-        let (mut all, mut marks) = (place.effects(), Marks::NONE);
+        let mut marks = Marks::NONE;
+        if place.is_plain {
+            marks = self.prompts(place.agent);
+            let mut specs = place.agent.reads;
+            while let [spec, more @ ..] = specs {
+                marks = self.read(marks, spec.hash(), spec.optional, spec.is_closed());
+                specs = more;
+            }
+            return marks;
+        }
+        let mut all = place.effects();
         while let Some(effect) = all.next() {
             match effect.act {
                 Act::Prompt { optional, .. } => {
-                    self.reads_absent = self.reads_absent || optional;
-                    marks = marks.or(self.states.read(hash(effect.key)));
+                    marks = self.read(marks, hash(effect.key), optional, false);
                 }
                 Act::Read { spec, .. } => {
-                    self.reads_absent = self.reads_absent || spec.optional;
-                    let read = self.states.read(hash(effect.key));
-                    marks = marks.or(if spec.is_closed() {
-                        read.without_text()
-                    } else {
-                        read
-                    });
+                    let (optional, is_closed) = (spec.optional, spec.is_closed());
+                    marks = self.read(marks, hash(effect.key), optional, is_closed);
                 }
                 _ => {}
             }
         }
         marks
+    }
+
+    /// Returns the marks of the keys and artifacts that the prompts of a plain agent show.
+    const fn prompts(&mut self, meta: &AgentMeta<'a>) -> Marks {
+        let mut marks = Marks::NONE;
+        if let Some(mut keys) = meta.prompt_keys {
+            while let [(_, hash, optional), more @ ..] = keys {
+                marks = self.read(marks, *hash, *optional, false);
+                keys = more;
+            }
+            return marks;
+        }
+        each!(prompt in meta.prompts => {
+            let mut scan = Placeholders::new(prompt);
+            while let Some(span) = scan.next_span() {
+                if let Some((hash, optional)) = span.plain {
+                    marks = self.read(marks, hash, optional, false);
+                } else if let Some((source, optional)) = scan.parse(&span) {
+                    marks = match source {
+                        Source::Key(key) => self.read(marks, hash(key), optional, false),
+                        Source::Artifact(name) => marks.or(self.artifact(name)),
+                    };
+                }
+            }
+        });
+        marks
+    }
+
+    /// Returns the marks of an artifact. All artifacts count as one, which holds what anybody has
+    /// said.
+    const fn artifact(&mut self, name: &str) -> Marks {
+        let heard = self.states.heard(NOW);
+        if starts_with(name, "user:") {
+            self.earlier.reads_shelf = true;
+            heard.or(self.earlier.shelf)
+        } else {
+            heard
+        }
+    }
+
+    /// Adds the marks of a key that an agent reads.
+    const fn read(&mut self, marks: Marks, hash: u64, optional: bool, is_closed: bool) -> Marks {
+        self.reads_absent = self.reads_absent || optional;
+        let mut read = self.states.read(hash);
+        if is_closed {
+            read.untrusted = 0;
+        }
+        if read.is_none() {
+            marks
+        } else {
+            marks.or(read)
+        }
     }
 
     /// Returns the marks of the artifacts that the prompts of an agent show. All artifacts count as
@@ -289,11 +383,7 @@ impl<'a> LabelWalk<'_, 'a> {
             let mut all = Placeholders::new(prompt);
             while let Some(found) = all.next() {
                 if let Source::Artifact(name) = found.source {
-                    marks = marks.or(self.states.heard(NOW));
-                    if starts_with(name, "user:") {
-                        self.earlier.reads_shelf = true;
-                        marks = marks.or(self.earlier.shelf);
-                    }
+                    marks = marks.or(self.artifact(name));
                 }
             }
         });
@@ -302,7 +392,7 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns the marks of the conversation that an agent sees.
     pub(super) const fn visible(&self, meta: &AgentMeta<'a>) -> Marks {
-        let speaker = self.states.head(NOW).speaker;
+        let speaker = self.states.speaker();
         match meta.conversation {
             _ if matches!(meta.kind, AgentKind::Workflow | AgentKind::Function) => Marks::NONE,
             Conversation::Shown => self.states.heard(NOW),
@@ -381,14 +471,14 @@ impl<'a> LabelWalk<'_, 'a> {
         while let Some(member) = members.next() {
             if matches!(member.kind, AgentKind::Workflow) && !self.is_over() {
                 self.open_call();
-                self.speak(place.agent, context);
+                self.speak(place, context);
                 self.workflow(&place.below(member, PlaceRole::Target), None);
                 if self.is_over() {
                     return back;
                 }
                 let heard = self.states.heard(NOW);
                 self.close_call();
-                self.speak(place.agent, heard);
+                self.speak(place, heard);
                 self.states.unsettle(NOW);
                 back = back.or(heard);
             }
@@ -399,7 +489,14 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Writes the keys of an agent, its transfer targets and their tools; `only_tools` leaves out
     /// the keys of the agents.
     pub(super) const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
-        if !writes(place.agent, only_tools) {
+        if place.is_plain {
+            let mut specs = place.agent.writes;
+            while let [spec, more @ ..] = specs {
+                let names = (place.agent.name, spec.name);
+                let hashes = (place.agent_hash, spec.hash());
+                self.write_key(spec, names, hashes, marks, !spec.optional);
+                specs = more;
+            }
             return;
         }
         let mut all = place.effects().only_writes();
@@ -417,22 +514,41 @@ impl<'a> LabelWalk<'_, 'a> {
                 Some(tool) => tool.name,
                 None => all.agent().name,
             };
-            let marks = if spec.is_closed() {
-                marks.without_text()
-            } else {
-                marks
-            };
-            let marks = self.causes.extend(marks, How::Write, writer, effect.key);
-            self.write(effect.key, marks, sure, false);
+            let hashes = (hash(writer), hash(effect.key));
+            self.write_key(&spec, (writer, effect.key), hashes, marks, sure);
         }
     }
 
+    /// Writes a key, with the names and hashes of the writer and the key.
+    const fn write_key(
+        &mut self,
+        spec: &KeySpec<'a>,
+        (writer, key): (&'a str, &'a str),
+        (writer_hash, key_hash): (u64, u64),
+        mut marks: Marks,
+        sure: bool,
+    ) {
+        if marks.untrusted != 0 && spec.is_closed() {
+            marks.untrusted = 0;
+        }
+        if marks.untrusted != 0 || marks.private != 0 {
+            let how = How::Write;
+            let at = cause_place(how, writer_hash, key_hash);
+            marks = self.causes.extend_at(at, marks, how, writer, key);
+        }
+        self.write_at(key_hash, key, marks, sure, false);
+    }
+
     /// Adds the turn of an agent to the conversation.
-    pub(super) const fn speak(&mut self, meta: &'a AgentMeta<'a>, context: Marks) {
+    pub(super) const fn speak(&mut self, place: &Place<'a>, context: Marks) {
         if self.is_over() {
             return;
         }
-        let said = self.causes.extend(context, How::Speech, meta.name, "");
+        let (meta, mut said) = (place.agent, context);
+        if !said.is_none() {
+            let at = cause_place(How::Speech, place.agent_hash, NO_NAME);
+            said = self.causes.extend_at(at, said, How::Speech, meta.name, "");
+        }
         let (heard, last, before) = (
             self.states.heard(NOW).or(said),
             self.states.last(NOW),
@@ -445,12 +561,12 @@ impl<'a> LabelWalk<'_, 'a> {
             self.states.head_mut(NOW).speaker = 0;
             return;
         }
-        let answer = if answers_closed(meta) {
+        let answer = if said.untrusted != 0 && answers_closed(meta) {
             said.without_text()
         } else {
             said
         };
-        let (speaker, known) = (hash(meta.name), self.states.head(NOW).speaker);
+        let (speaker, known) = (place.agent_hash, self.states.speaker());
         if known == speaker {
             return self.states.set_speech(heard, last.or(answer), before);
         }
@@ -483,7 +599,7 @@ impl<'a> LabelWalk<'_, 'a> {
             marks = Marks::NONE;
         }
         if has_context {
-            self.speak(meta, marks);
+            self.speak(place, marks);
         }
         self.write_all(place, marks, false);
         marks
@@ -497,6 +613,7 @@ impl<'a> LabelWalk<'_, 'a> {
         each!(key in meta.writes => { self.write(key.name, Marks::NONE, !key.optional, false) });
         if !meta.default.is_empty() {
             self.states.head_mut(NOW).ask(at);
+            self.has_asked = true;
         }
     }
 
@@ -519,7 +636,7 @@ pub(super) const fn sees_all(meta: &AgentMeta<'_>) -> bool {
 /// Returns whether the turn of an agent has results that depend on its context, or that change the
 /// keys of its prompts.
 const fn repeats(place: &Place<'_>) -> bool {
-    if effects::is_alone(place.agent) {
+    if place.is_plain {
         return false;
     }
     let mut members = place.members();
@@ -534,10 +651,12 @@ const fn repeats(place: &Place<'_>) -> bool {
     false
 }
 
-/// Returns whether an agent, a transfer target or one of their tools writes a key; `only_tools`
-/// leaves out the keys of the agents.
-const fn writes(agent: &AgentMeta<'_>, only_tools: bool) -> bool {
-    !matches!(agent.transfer, [])
-        || !only_tools && !matches!(agent.writes, [])
-        || any!(tool in agent.tools => !matches!(tool.writes, []))
+/// Returns whether only an agent itself accesses keys, by their own names.
+const fn is_plain(meta: &AgentMeta<'_>, renames: &Renames<'_>) -> bool {
+    matches!(meta.transfer, [])
+        && !matches!(meta.kind, AgentKind::Workflow)
+        && matches!((renames.reads, renames.writes), ([], []))
+        && !any!(tool in meta.tools => {
+            !matches!((tool.agent, tool.reads, tool.writes), (None, [], []))
+        })
 }

@@ -294,6 +294,16 @@ impl<'t, 'a> States<'t, 'a> {
         self.heads[self.at.first.heads + state]
     }
 
+    /// Returns whether no run arrives at the current step.
+    pub(super) const fn is_dead(&self) -> bool {
+        self.heads[self.at.first.heads + NOW].dead
+    }
+
+    /// Returns the hash of the last speaker's name; 0 if it may be one of several.
+    pub(super) const fn speaker(&self) -> u64 {
+        self.heads[self.at.first.heads + NOW].speaker
+    }
+
     pub(super) const fn head_mut(&mut self, state: usize) -> &mut Head {
         &mut self.heads[self.at.first.heads + state]
     }
@@ -443,7 +453,8 @@ impl<'t, 'a> States<'t, 'a> {
         self.cells[place + HEARD] = heard;
         self.cells[place + LAST] = last;
         self.cells[place + BEFORE] = before;
-        self.note_heard(heard);
+        let ever = place + self.at.stride + HEARD;
+        self.cells[ever] = self.cells[ever].or(heard);
     }
 
     /// Adds to what was ever said.
@@ -483,7 +494,10 @@ impl<'t, 'a> States<'t, 'a> {
     }
 
     pub(super) const fn read(&self, hash: u64) -> Marks {
-        self.read_at(&self.at, hash, NOW)
+        match self.lookup(&self.at, hash) {
+            Ok(key) => self.cells[self.at.first.cells + KEYS + key],
+            Err(_) => Marks::NONE,
+        }
     }
 
     /// Returns the marks of a key in a state of a level around the current one.
@@ -532,14 +546,26 @@ impl<'t, 'a> States<'t, 'a> {
 
     /// Writes a key. `sure` replaces the marks of its former value.
     pub(super) const fn write(&mut self, name: &'a str, marks: Marks, sure: bool, lasts: bool) {
-        let hash = hash(name);
+        self.write_at(hash(name), name, marks, sure, lasts);
+    }
+
+    /// Writes a key with a known hash.
+    pub(super) const fn write_at(
+        &mut self,
+        hash: u64,
+        name: &'a str,
+        marks: Marks,
+        sure: bool,
+        lasts: bool,
+    ) {
         self.written = self.written.or(marks);
         // Most keys never have marks.
         if marks.is_none() && self.lookup(&self.at, hash).is_err() {
             return;
         }
         if let Some(cell) = self.cell(name, hash, lasts) {
-            let (now, ever) = (self.place(NOW) + cell, self.place(EVER) + cell);
+            let now = self.place(NOW) + cell;
+            let ever = now + self.at.stride;
             self.cells[now] = if sure {
                 marks
             } else {

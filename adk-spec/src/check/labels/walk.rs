@@ -78,6 +78,8 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) is_too_deep: bool,
     /// What errors may quote since a block began: what the steps have seen.
     pub(super) errors: Marks,
+    /// Whether an `await` with a default was walked.
+    pub(super) has_asked: bool,
     /// Whether an agent that sees everything was walked.
     pub(super) reads_all: bool,
     /// Whether an agent was walked that reads a key which may be absent.
@@ -131,6 +133,7 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         },
         is_too_deep: false,
         errors: Marks::NONE,
+        has_asked: false,
         reads_all: false,
         reads_absent: false,
         #[cfg(test)]
@@ -174,11 +177,11 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.is_too_deep || self.is_full()
+        self.is_too_deep || self.states.is_full || self.causes.is_full || self.kept.is_full
     }
 
     const fn is_full(&self) -> bool {
-        self.states.is_full || self.causes.is_full() || self.kept.is_full
+        self.states.is_full || self.causes.is_full || self.kept.is_full
     }
 
     /// Sets the state in which a run begins.
@@ -226,13 +229,17 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns whether a run begins with the value of a key that an earlier run wrote.
     const fn is_left(&self, spec: &Spec<'_>, key: &MarkedKey<'_>) -> bool {
-        let is_shared = starts_with(key.name, "user:") || starts_with(key.name, "app:");
-        if self.guards.fresh {
-            return is_shared;
+        if has_prefix(key.name) {
+            return if self.guards.fresh {
+                starts_with(key.name, "user:") || starts_with(key.name, "app:")
+            } else {
+                !starts_with(key.name, "temp:") || key.lasts || self.is_built
+            };
         }
-        let is_prefixed = has_prefix(key.name) && !starts_with(key.name, "temp:");
-        let is_state = any!(state in spec.states => same(state.name, key.name));
-        key.lasts || is_state || is_prefixed || self.is_built
+        !self.guards.fresh
+            && (key.lasts
+                || self.is_built
+                || any!(state in spec.states => same(state.name, key.name)))
     }
 
     /// Marks the keys that guards name.
@@ -272,7 +279,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     const fn is_dead(&self) -> bool {
-        self.states.head(NOW).dead
+        self.states.is_dead()
     }
 
     pub(super) const fn block(&self, depth: usize) -> MarkedBlock {
@@ -440,9 +447,23 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Writes a key. A `sure` write replaces the former value.
     pub(super) const fn write(&mut self, key: &'a str, marks: Marks, sure: bool, lasts: bool) {
+        self.write_at(hash(key), key, marks, sure, lasts);
+    }
+
+    /// Writes a key with a known hash.
+    pub(super) const fn write_at(
+        &mut self,
+        hash: u64,
+        key: &'a str,
+        marks: Marks,
+        sure: bool,
+        lasts: bool,
+    ) {
         let is_sure = sure && self.states.at.weak == 0 && !self.is_weak_around(key, lasts);
-        self.forget_questions(key);
-        self.states.write(key, marks, is_sure, lasts);
+        if self.has_asked {
+            self.forget_questions(key);
+        }
+        self.states.write_at(hash, key, marks, is_sure, lasts);
     }
 
     /// Returns whether a key belongs to a workflow around this one, in which a block is open that
