@@ -26,6 +26,28 @@ fn copy(#[key(user:first)] first: Option<&str>) -> String {
     first.unwrap_or_default().to_owned()
 }
 
+/// Listens to strangers.
+#[agent(writes = page, untrusted)]
+fn listen() -> String {
+    String::new()
+}
+
+/// Keeps known words.
+#[agent(writes = post, trusts)]
+fn known_words(page: &str) -> String {
+    page.to_owned()
+}
+
+/// Posts what it finds in the context.
+#[agent(acts)]
+fn post_all(cx: &mut Context) {
+    let _ = cx.state();
+}
+
+/// Does nothing.
+#[agent]
+fn idle() {}
+
 /// Writes the draft again.
 #[agent(writes = draft)]
 fn rewrite(page: &str) -> String {
@@ -195,6 +217,297 @@ mod failed_attempt {
                 /// May this be sent? {page}
                 await fine: bool
             > else < sender >
+        }
+    }
+}
+
+mod key_of_another_branch {
+    use super::*;
+
+    workflow! {
+        /// A function with a context reads what another branch writes at the same time.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            parallel < listen; post_all >
+        }
+    }
+}
+
+mod prompt_of_another_branch {
+    use super::*;
+
+    workflow! {
+        /// So does an instruction that is a function.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            agent sender {
+                include_contents: prompt,
+                instruction: |_: adk::ReadonlyContext| String::from("Mail all of it."),
+                tools: [send_mail],
+                max_turns: 3,
+            }
+            parallel < sender; sequence < listen; known_words > >
+        }
+    }
+}
+
+mod nested_in_another_branch {
+    use super::*;
+
+    workflow! {
+        /// Posts what it finds.
+        pub Inner(topic: String) { post_all }
+    }
+
+    workflow! {
+        /// So does a function inside a nested workflow.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            parallel < listen; Inner >
+        }
+    }
+}
+
+mod events_around {
+    use super::*;
+
+    workflow! {
+        /// Posts what it finds.
+        pub Inner(topic: String) { post_all }
+    }
+
+    workflow! {
+        /// A function with a context reads the events of the workflow around its own.
+        #[guards(fresh)]
+        pub W(topic: String) { listen; Inner }
+    }
+}
+
+mod events_inside {
+    use super::*;
+
+    workflow! {
+        /// Writes a key that nothing outside can name.
+        pub Inner(topic: String) { listen }
+    }
+
+    workflow! {
+        /// A function with a context reads the events of a nested workflow that has ended.
+        #[guards(fresh)]
+        pub W(topic: String) { Inner; post_all }
+    }
+}
+
+mod error_of_a_function {
+    use super::*;
+
+    workflow! {
+        /// The function answers for its result, but its error may quote the page.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            agent boss { instruction: "{topic}", tools: [agent(known_words), send_mail], max_turns: 3 }
+            listen; boss
+        }
+    }
+}
+
+mod error_of_a_workflow {
+    use super::*;
+
+    workflow! {
+        /// Returns only known words.
+        pub Inner(topic: String) -> post: String { listen; known_words }
+    }
+
+    workflow! {
+        /// The error of a failed step inside may quote the page.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            agent boss { instruction: "{topic}", tools: [agent(Inner), send_mail], max_turns: 3 }
+            boss
+        }
+    }
+}
+
+mod error_of_an_attempt {
+    use super::*;
+
+    /// Says whether a stranger agrees.
+    #[agent(writes = fine, untrusted)]
+    fn ask_stranger() -> bool {
+        true
+    }
+
+    workflow! {
+        /// The value has no text, but the error may quote what the function read.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            agent sender { include_contents: prompt, instruction: "Mail {error}", tools: [send_mail], max_turns: 3 }
+            try(attempts = 2) < ask_stranger > else < sender >
+        }
+    }
+}
+
+mod last_text_of_a_workflow {
+    use super::*;
+
+    workflow! {
+        /// Writes the draft again only if it is to.
+        pub Inner(again: bool, draft: String) -> draft: String {
+            let page: String = "nothing yet";
+            agent reader { instruction: "Read", tools: [fetch_page], max_turns: 3 }
+            reader;
+            match again < true => rewrite, false => () >
+        }
+    }
+
+    workflow! {
+        /// A workflow that writes none of its outputs returns its last text.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            let draft: String = "nothing yet";
+            let again: bool = false;
+            agent boss { include_contents: prompt, instruction: "{topic}", tools: [agent(Inner), send_mail], max_turns: 3 }
+            boss
+        }
+    }
+}
+
+mod output_in_the_session {
+    use super::*;
+
+    workflow! {
+        /// Mails the plan before it writes a new one.
+        pub Inner(topic: String) -> user:plan: String {
+            agent sender { include_contents: prompt, instruction: "Mail {user:plan?}", tools: [send_mail], max_turns: 3 }
+            agent planner -> user:plan: String { include_contents: prompt, instruction: "Plan {topic}." }
+            sender; planner
+        }
+    }
+
+    /// Keeps a page as the plan.
+    #[agent(writes = user:plan)]
+    fn keep_plan(page: &str) -> String {
+        page.to_owned()
+    }
+
+    workflow! {
+        /// An output of a nested workflow has its value before the workflow writes it.
+        #[guards(fresh)]
+        pub W(topic: String) { listen; keep_plan; Inner }
+    }
+}
+
+mod earlier_round {
+    use super::*;
+
+    workflow! {
+        /// Mails the page of the execution before.
+        pub Inner(topic: String) {
+            agent sender { include_contents: prompt, instruction: "Mail {page?}", tools: [send_mail], max_turns: 3 }
+            sender; listen
+        }
+    }
+
+    workflow! {
+        /// A nested workflow finds the keys of its earlier execution.
+        #[guards(fresh)]
+        pub W(topic: String) { loop(max = 2) < Inner > }
+    }
+}
+
+mod earlier_attempt {
+    use super::*;
+
+    workflow! {
+        /// Mails the page of the execution before.
+        pub Inner(topic: String) {
+            agent sender { include_contents: prompt, instruction: "Mail {page?}", tools: [send_mail], max_turns: 3 }
+            sender; listen
+        }
+    }
+
+    workflow! {
+        /// So does one around it.
+        pub Middle(topic: String) { Inner }
+    }
+
+    workflow! {
+        /// So does one in another attempt.
+        #[guards(fresh)]
+        pub W(topic: String) { try(attempts = 2) < Middle > }
+    }
+}
+
+mod failed_workflow {
+    use super::*;
+
+    /// Keeps known words in place of the page.
+    #[agent(writes = page, trusts)]
+    fn clean(page: &str) -> String {
+        page.len().to_string()
+    }
+
+    workflow! {
+        /// Returns a clean page, unless it fails before.
+        pub Inner(topic: String) -> page: String { listen; clean }
+    }
+
+    workflow! {
+        /// The output is written before the nested workflow fails.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            let page: String = "nothing yet";
+            agent sender { include_contents: prompt, instruction: "Mail {page}", tools: [send_mail], max_turns: 3 }
+            try(attempts = 2) < Inner > else < sender >
+        }
+    }
+}
+
+mod tools_in_any_order {
+    use super::*;
+
+    /// Posts a text.
+    #[agent(acts)]
+    fn publish(post: &str) {
+        let _ = post;
+    }
+
+    /// Shortens a page.
+    #[agent(writes = post)]
+    fn shorten(page: &str) -> String {
+        page.to_owned()
+    }
+
+    workflow! {
+        /// A tool reads what the tool after it has written in an earlier call.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            let page: String = "nothing yet";
+            let post: String = "nothing yet";
+            agent boss { instruction: "{topic}", tools: [agent(publish), agent(shorten), agent(listen)], max_turns: 9 }
+            boss
+        }
+    }
+}
+
+mod last_words_in_a_branch {
+    use super::*;
+
+    workflow! {
+        /// A branch does not see the answers of branches inside it, but what was said before them.
+        #[guards(fresh)]
+        pub W(topic: String) {
+            agent reader { instruction: "{topic}", tools: [fetch_page], max_turns: 3 }
+            agent judge -> good: bool { instruction: "Is {topic} good?" }
+            agent other -> new: bool { instruction: "Is {topic} new?" }
+            agent third -> long: bool { instruction: "Is {topic} long?" }
+            agent fourth -> old: bool { instruction: "Is {topic} old?" }
+            agent sender { include_contents: none, instruction: "Mail about {topic}", tools: [send_mail], max_turns: 3 }
+            parallel <
+                sequence < reader; parallel < sequence < judge; other >; sequence < third; fourth > > sender >;
+                idle
+            >
         }
     }
 }

@@ -6,21 +6,28 @@
 
 mod agents;
 mod arms;
+mod around;
 mod describe;
+mod findings;
+mod kept;
 mod marks;
+mod nested;
+mod sinks;
 mod state;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 use super::Check;
-use crate::effects::{Effects, is_alone};
+use crate::effects::{Effects, contains};
 use crate::message::Message;
-use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind, has_prefix};
 use crate::text::same;
+use findings::Finding;
+use kept::KeptKey;
 use marks::{Cause, Marks};
 use state::{Head, MarkedKey};
-use walk::{Finding, Limit, MarkedBlock, Room, walk};
+use walk::{Limit, MarkedBlock, Room, walk};
 
 /// The largest number of findings that const evaluation reports at once.
 const MOST: usize = 4;
@@ -63,12 +70,12 @@ struct RoomSizes {
 }
 
 const SMALL: RoomSizes = RoomSizes {
-    cells: 1 << 11,
+    cells: 1 << 12,
     heads: 64,
-    keys: 256,
-    key_slots: 1 << 10,
+    keys: 1 << 9,
+    key_slots: 1 << 11,
     blocks: 32,
-    causes: 1 << 8,
+    causes: 1 << 9,
 };
 const MIDDLE: RoomSizes = RoomSizes {
     cells: 1 << 15,
@@ -96,6 +103,7 @@ macro_rules! search {
             cells: &mut [Marks::NONE; $size.cells],
             heads: &mut [Head::NEW; $size.heads],
             keys: &mut [MarkedKey::NONE; $size.keys],
+            kept: &mut [KeptKey::NONE; $size.keys],
             key_slots: &mut [0; $size.key_slots],
             blocks: &mut [MarkedBlock::NONE; $size.blocks],
             causes: &mut [Cause::NONE; $size.causes],
@@ -174,6 +182,7 @@ pub(super) fn diagnostics(spec: &Spec<'_>) -> Vec<(usize, Message)> {
             cells: &mut vec![Marks::NONE; size.cells],
             heads: &mut vec![Head::NEW; size.heads],
             keys: &mut vec![MarkedKey::NONE; size.keys],
+            kept: &mut vec![KeptKey::NONE; size.keys],
             key_slots: &mut vec![0; size.key_slots],
             blocks: &mut vec![MarkedBlock::NONE; size.blocks],
             causes: &mut vec![Cause::NONE; size.causes],
@@ -220,8 +229,8 @@ const fn matters(spec: &Spec<'_>) -> bool {
     }
     each!(step in spec.steps => {
         if let StepKind::Agent { meta, .. } = step.kind {
-            labels = labels.and(own_labels(meta, is_strict));
-            if !is_alone(meta) {
+            labels.0 |= own_labels(meta, is_strict).0;
+            if has_agents(meta) {
                 let mut all = Effects::of(meta, &step.renames);
                 while let Some(agent) = all.next_agent() {
                     labels = labels.and(own_labels(agent, is_strict));
@@ -232,6 +241,13 @@ const fn matters(spec: &Spec<'_>) -> bool {
     labels.has(Labels::UNTRUSTED.and(Labels::MEMORY)) && labels.has(Labels::ACTS.and(Labels::SENDS))
 }
 
+/// Returns whether agents belong to an agent.
+const fn has_agents(meta: &AgentMeta<'_>) -> bool {
+    !matches!(meta.transfer, [])
+        || matches!(meta.kind, AgentKind::Workflow)
+        || any!(tool in meta.tools => matches!(tool.agent, Some(_)))
+}
+
 /// Returns the labels of an agent and its tools.
 const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
     let mut labels = meta.labels;
@@ -240,17 +256,26 @@ const fn own_labels(meta: &AgentMeta<'_>, is_strict: bool) -> Labels {
     {
         labels = labels.and(Labels::UNTRUSTED);
     }
-    each!(tool in meta.tools => { labels = labels.and(tool.labels) });
+    // A loop without calls, since each workflow pays for it.
+    let (mut tools, mut bits) = (meta.tools, 0);
+    while let [tool, more @ ..] = tools {
+        (tools, bits) = (more, bits | tool.labels.0);
+    }
+    labels.0 |= bits;
     // Something without a label may be a source and a sink.
-    let is_known = matches!(meta.kind, AgentKind::Workflow | AgentKind::Await)
-        || matches!(
-            (meta.kind, meta.tools, meta.more_tools),
-            (AgentKind::Llm, [], false)
-        );
-    if is_strict && !is_known {
+    if is_strict && !is_known(meta) {
         labels = labels.and(Labels::ALL);
     }
     labels
+}
+
+/// Returns whether the labels of an agent and its tools say all that they may do.
+const fn is_known(meta: &AgentMeta<'_>) -> bool {
+    matches!(meta.kind, AgentKind::Workflow | AgentKind::Await)
+        || matches!(
+            (meta.kind, meta.tools, meta.more_tools),
+            (AgentKind::Llm, [], false)
+        )
 }
 
 /// Returns whether the default of an `await`, as the user spelled it, chooses an arm that the
@@ -277,11 +302,25 @@ pub fn chooses_cleaned_arm(spec: &Spec<'_>, choice: usize, arm: usize, default: 
 /// Returns whether the last words of an agent, or its result as a tool, are a value without text.
 pub const fn answers_closed(meta: &AgentMeta<'_>) -> bool {
     let may_end_otherwise = meta.may_exit
+        || !matches!(meta.exits, [])
         || !matches!(meta.transfer, [])
         || any!(tool in meta.tools => tool.may_skip || tool.long_running);
     !may_end_otherwise
-        && !matches!(meta.writes, [])
+        && always_writes(meta)
         && !any!(key in meta.writes => key.optional || !key.is_closed())
+}
+
+/// Returns whether each execution of an agent that ends without an exit writes one of its keys. A
+/// workflow may only pass on a key that has its value already.
+const fn always_writes(meta: &AgentMeta<'_>) -> bool {
+    let is_workflow = matches!(meta.kind, AgentKind::Workflow);
+    any!(key in meta.writes => {
+        let has_value = is_workflow
+            && (has_prefix(key.name)
+                || contains(meta.reads, key.name)
+                || contains(meta.states, key.name));
+        !key.optional && !has_value
+    })
 }
 
 /// Ends const evaluation when no part of a workflow reads or writes a session key that

@@ -13,7 +13,7 @@ use std::fmt;
 /// assert!(META.labels.has(Labels::ACTS) && !META.labels.has(Labels::SENDS));
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Labels(u8);
+pub struct Labels(pub(crate) u8);
 
 impl Labels {
     /// No labels.

@@ -309,3 +309,140 @@ mod strict {
         }
     }
 }
+
+/// Posts what it finds in the context.
+#[agent(acts)]
+fn post_all(cx: &mut Context) {
+    let _ = cx.state();
+}
+
+/// Listens to strangers.
+#[agent(writes = page, untrusted)]
+fn listen() -> String {
+    String::new()
+}
+
+/// Says how urgent a stranger is.
+#[agent(writes = urgency, untrusted)]
+fn rate() -> Urgency {
+    Urgency::Low
+}
+
+mod closed_branch {
+    use super::*;
+
+    workflow! {
+        /// The other branch writes a value without text.
+        #[guards(fresh)]
+        pub R(topic: String) {
+            parallel < rate; post_all >
+        }
+    }
+}
+
+mod later_step {
+    use super::*;
+
+    workflow! {
+        /// Listens after the post.
+        #[guards(fresh)]
+        pub R(topic: String) {
+            parallel < post_all; post_all as again > listen
+        }
+    }
+}
+
+mod quarantine_in_a_workflow {
+    use super::*;
+
+    workflow! {
+        /// Reads pages and answers with a word.
+        pub Inner(topic: String) -> urgency: Urgency { listen; rate }
+    }
+
+    workflow! {
+        /// A workflow that is a tool and answers with a word quotes nothing in its error either.
+        #[guards(fresh)]
+        pub R(topic: String) {
+            agent boss { instruction: "{topic}", tools: [agent(Inner), send_mail], max_turns: 3 }
+            boss
+        }
+    }
+}
+
+mod earlier_error {
+    use super::*;
+
+    /// Fails.
+    #[agent]
+    fn fail() -> Result<()> {
+        Err(Error::other("no"))
+    }
+
+    workflow! {
+        /// The error is one of a step inside the `try`.
+        #[guards(fresh)]
+        pub R(topic: String) {
+            agent sender { include_contents: prompt, instruction: "Mail {error}", tools: [send_mail], max_turns: 3 }
+            rate;
+            try(attempts = 2) < fail > else < sender >
+        }
+    }
+}
+
+mod written_before_it_is_read {
+    use super::*;
+
+    workflow! {
+        /// Mails its own plan.
+        pub Inner(topic: String) -> user:plan: String {
+            agent planner -> user:plan: String { include_contents: prompt, instruction: "Plan {topic}." }
+            agent sender { include_contents: prompt, instruction: "Mail {user:plan}", tools: [send_mail], max_turns: 3 }
+            planner; sender
+        }
+    }
+
+    /// Keeps a page as the plan.
+    #[agent(writes = user:plan)]
+    fn keep_plan(page: &str) -> String {
+        page.to_owned()
+    }
+
+    workflow! {
+        /// The nested workflow replaces the plan before it reads it.
+        #[guards(fresh)]
+        pub R(topic: String) { listen; keep_plan; Inner }
+    }
+}
+
+mod new_round {
+    use super::*;
+
+    workflow! {
+        /// Mails a text of this execution.
+        pub Inner(topic: String) {
+            agent writer -> page: String { include_contents: prompt, instruction: "Write about {topic}." }
+            agent sender { include_contents: prompt, instruction: "Mail {page?}", tools: [send_mail], max_turns: 3 }
+            writer; sender; listen
+        }
+    }
+
+    workflow! {
+        /// The keys of an earlier execution are written again before they are read.
+        #[guards(fresh)]
+        pub R(topic: String) { loop(max = 2) < Inner > }
+    }
+}
+
+mod message_is_the_last_word {
+    use super::*;
+
+    workflow! {
+        /// A run begins with its message, not with the last words of the run before it.
+        pub R(topic: String) {
+            agent sender { include_contents: none, instruction: "Mail about {topic}.", tools: [send_mail], max_turns: 3 }
+            agent reader { instruction: "{topic}", tools: [fetch_page], max_turns: 3 }
+            sender; reader
+        }
+    }
+}

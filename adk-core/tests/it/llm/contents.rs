@@ -3,7 +3,7 @@
 use super::*;
 use crate::support::{Tree, repeat, run, say};
 use adk_build::llm::IncludeContents;
-use adk_build::model::ModelRequest;
+use adk_build::model::{FinishReason, ModelRequest};
 use adk_build::testing::Reply;
 use adk_build::{Content, Part, Role};
 
@@ -87,6 +87,26 @@ async fn other_agents_are_reported_and_include_none_shows_the_current_turn() {
             .iter()
             .all(|content| content.role == Role::User)
     );
+}
+
+#[tokio::test]
+async fn after_a_reply_without_words_include_none_shows_nothing() {
+    let empty = || {
+        [
+            Reply::new(),
+            Reply::new().finish(FinishReason::Stop),
+            Reply::new().thought("hm"),
+            Reply::new().error_code("SAFETY", "No."),
+        ]
+    };
+    for (at, reply) in empty().into_iter().enumerate() {
+        let model = ScriptedModel::new().on("a").text("A").on("b").text("B");
+        let model = model.on("c").reply(reply);
+        let tree = Tree::new("w", vec![run(llm::<A>()), run(llm::<C>()), run(llm::<B>())]);
+        let session = runner(&model).session("user", "s");
+        session.run(&tree, "first").await.unwrap();
+        assert_eq!(outline(&model.requests()[2]), [""; 0], "{at}");
+    }
 }
 
 #[tokio::test]

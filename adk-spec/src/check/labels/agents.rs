@@ -3,27 +3,34 @@
 //! The turn of an LLM agent has one context, which its transfer targets share.
 
 use super::answers_closed;
-use super::marks::{How, Marks};
-use super::state::{EVER, Level, NOW};
-use super::walk::{DEEPEST, LabelWalk, SinkKind, Ways};
-use crate::check::flow::count;
-use crate::effects::{self, Act, Effects, is_session_key, may_exit};
+use super::findings::Ways;
+use super::marks::{How, Marks, place as cause_place};
+use super::state::NOW;
+use super::walk::{DEEPEST, LabelWalk};
+use crate::effects::{self, Act, Effects, may_exit};
 use crate::hash::hash;
 use crate::spec::placeholder::{Placeholders, Source};
-use crate::spec::{AgentKind, AgentMeta, Conversation, Labels, Renames, ToolMeta};
+use crate::spec::{AgentKind, AgentMeta, Conversation, KeySpec, Labels, Renames, ToolMeta};
 use crate::text::starts_with;
+
+const NO_NAME: u64 = hash("");
 
 /// An agent in the workflow around it: the agent of a step, or one that belongs to that agent.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    step: &'a AgentMeta<'a>,
-    renames: &'a Renames<'a>,
-    agent: &'a AgentMeta<'a>,
-    role: PlaceRole,
+    pub(super) step: &'a AgentMeta<'a>,
+    pub(super) renames: &'a Renames<'a>,
+    pub(super) agent: &'a AgentMeta<'a>,
+    pub(super) role: PlaceRole,
+    /// Whether only the agent itself accesses keys, by their own names. Const evaluation takes much
+    /// longer to iterate over effects than to read the keys of such an agent.
+    is_plain: bool,
+    /// The hash of the agent's name.
+    agent_hash: u64,
 }
 
 #[derive(Clone, Copy)]
-enum PlaceRole {
+pub(super) enum PlaceRole {
     Step,
     Target,
     Tool,
@@ -31,7 +38,7 @@ enum PlaceRole {
 
 impl<'a> Place<'a> {
     /// Returns the accesses of the agent and its transfer targets.
-    const fn effects(&self) -> Effects<'a> {
+    pub(super) const fn effects(&self) -> Effects<'a> {
         let all = match self.role {
             PlaceRole::Step => Effects::of(self.step, self.renames),
             PlaceRole::Target => Effects::below(self.step, self.renames, self.agent, false),
@@ -40,11 +47,43 @@ impl<'a> Place<'a> {
         all.outside().without_agent_tools()
     }
 
+    /// Returns the agent and its transfer targets.
+    pub(super) const fn members(&self) -> Members<'a> {
+        // Const evaluation takes long to make an iterator over effects, and most agents are alone.
+        let has_targets = !matches!(self.agent.transfer, []);
+        Members {
+            alone: if has_targets { None } else { Some(self.agent) },
+            all: if has_targets {
+                Some(self.effects())
+            } else {
+                None
+            },
+        }
+    }
+
     const fn below(&self, agent: &'a AgentMeta<'a>, role: PlaceRole) -> Self {
         Self {
             agent,
             role,
+            is_plain: false,
+            agent_hash: hash(agent.name),
             ..*self
+        }
+    }
+}
+
+/// An agent and its transfer targets.
+pub(super) struct Members<'a> {
+    /// The next agent, if it has no targets.
+    alone: Option<&'a AgentMeta<'a>>,
+    all: Option<Effects<'a>>,
+}
+
+impl<'a> Members<'a> {
+    pub(super) const fn next(&mut self) -> Option<&'a AgentMeta<'a>> {
+        match &mut self.all {
+            Some(all) => all.next_agent(),
+            None => self.alone.take(),
         }
     }
 }
@@ -62,9 +101,14 @@ impl<'a> LabelWalk<'_, 'a> {
             renames,
             agent: meta,
             role: PlaceRole::Step,
+            is_plain: is_plain(meta, renames),
+            agent_hash: hash(meta.name),
         };
         // An agent may end a loop before or after it writes its keys.
-        self.exits(&place);
+        let may_leave = meta.may_exit || !matches!(meta.exits, []) || !matches!(meta.transfer, []);
+        if may_leave {
+            self.exits(&place);
+        }
         match meta.kind {
             AgentKind::Workflow => {
                 self.workflow(&place, None);
@@ -75,10 +119,10 @@ impl<'a> LabelWalk<'_, 'a> {
             AgentKind::Await => self.wait(at, meta),
             AgentKind::Llm | AgentKind::Custom => {
                 let context = self.turn(&place, None);
-                self.speak(meta, context);
+                self.speak(&place, context);
             }
         }
-        if !self.is_over() {
+        if may_leave && !self.is_over() {
             self.exits(&place);
         }
     }
@@ -92,8 +136,8 @@ impl<'a> LabelWalk<'_, 'a> {
             each!(target in meta.exits => { self.leave(Some(target)) });
             return;
         }
-        let mut members = place.effects();
-        while let Some(member) = members.next_agent() {
+        let mut members = place.members();
+        while let Some(member) = members.next() {
             each!(target in member.exits => { self.leave(Some(target)) });
         }
     }
@@ -108,7 +152,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the labels of the tools of an LLM agent that only the run knows.
-    const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
+    pub(super) const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
         if !meta.more_tools {
             Labels::LOCAL
         } else if self.guards.strict && !meta.labels.has(Labels::LOCAL) {
@@ -121,28 +165,30 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Walks the turn of an LLM agent, or an `impl Agent`. Returns its context. `request` is what
     /// an agent as a tool is asked.
     const fn turn(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
-        let repeats = repeats(place);
-        let (mut context, mut called) = (Marks::NONE, "");
-        loop {
-            let mut next = context.or(self.gather(place, request));
-            if repeats {
-                let results = self.call_agents(place, next);
-                if let Some(cause) = self.causes.get(results.untrusted) {
-                    called = cause.agent;
-                }
-                next = next.or(results);
-                next = next.or(self.hand_over(place, next));
-                self.write_all(place, next, true);
+        let (mut context, mut called) = (self.gather(place, request), "");
+        let mut repeats = repeats(place);
+        while repeats {
+            self.write_all(place, context, true);
+            let (before, marked) = (context, self.states.count_marks());
+            let results = self.call_agents(place, context);
+            if let Some(cause) = self.causes.get(results.untrusted) {
+                called = cause.agent;
             }
-            if self.is_over() || next.is_within(context) {
-                break;
-            }
-            context = next;
-            if !repeats {
-                break;
-            }
+            context = context.or(results);
+            context = context.or(self.hand_over(place, context));
+            context = context.or(self.gather(place, request));
+            // Calls may read what later calls have written.
+            let is_new = !context.is_within(before) || self.states.count_marks() != marked;
+            repeats = is_new && !self.is_over();
         }
-        if context.untrusted != 0 {
+        self.errors = self.errors.or(context);
+        let agent = place.agent;
+        let has_nothing = place.is_plain
+            && matches!(
+                (agent.kind, agent.tools, agent.more_tools),
+                (AgentKind::Llm, [], false)
+            );
+        if context.untrusted != 0 && !has_nothing {
             self.sinks(place, context, called);
         }
         self.write_all(place, context, false);
@@ -155,38 +201,56 @@ impl<'a> LabelWalk<'_, 'a> {
         if let Some(request) = request {
             marks = marks.or(request);
         }
-        let mut members = place.effects();
-        while let Some(member) = members.next_agent() {
-            if request.is_none() {
-                marks = marks.or(self.visible(member));
-            }
-            marks = marks.or(self.artifacts(member));
-            if sees_all(member) {
-                marks = marks.or(self.states.everything(NOW));
-            }
-            match member.kind {
-                AgentKind::Custom => {
-                    marks = self.source(marks, member.labels, How::Agent, member.name, "");
-                }
-                AgentKind::Function => {
-                    marks = self.source(marks, member.labels, How::Function, member.name, "");
-                }
-                AgentKind::Llm => {
-                    let labels = self.unknown_tools(member);
-                    marks = self.source(marks, labels, How::UnknownTool, member.name, "");
-                }
-                AgentKind::Workflow | AgentKind::Await => {}
-            }
-            each!(tool in member.tools => {
-                if tool.agent.is_none() {
-                    marks = self.tool(marks, member, tool);
-                }
-            });
+        if place.is_plain {
+            return self.member(marks, place, place.agent, request.is_none());
+        }
+        let mut members = place.members();
+        while let Some(member) = members.next() {
+            marks = self.member(marks, place, member, request.is_none());
         }
         marks
     }
 
-    const fn tool(
+    /// Adds the marks that the conversation, artifacts and tools bring into the turn of one agent.
+    const fn member(
+        &mut self,
+        mut marks: Marks,
+        place: &Place<'a>,
+        member: &'a AgentMeta<'a>,
+        hears: bool,
+    ) -> Marks {
+        if hears {
+            marks = marks.or(self.visible(member));
+        }
+        // A plain agent has read its artifacts with its prompts.
+        if !place.is_plain {
+            marks = marks.or(self.artifacts(member));
+        }
+        if sees_all(member) {
+            marks = marks.or(self.everything());
+        }
+        match member.kind {
+            AgentKind::Custom => {
+                marks = self.source(marks, member.labels, How::Agent, member.name, "");
+            }
+            AgentKind::Function => {
+                marks = self.source(marks, member.labels, How::Function, member.name, "");
+            }
+            AgentKind::Llm if member.more_tools => {
+                let labels = self.unknown_tools(member);
+                marks = self.source(marks, labels, How::UnknownTool, member.name, "");
+            }
+            _ => {}
+        }
+        each!(tool in member.tools => {
+            if tool.agent.is_none() {
+                marks = self.tool(marks, member, tool);
+            }
+        });
+        marks
+    }
+
+    pub(super) const fn tool(
         &mut self,
         mut marks: Marks,
         member: &'a AgentMeta<'a>,
@@ -194,7 +258,7 @@ impl<'a> LabelWalk<'_, 'a> {
     ) -> Marks {
         let mut labels = tool.labels;
         if labels.has(Labels::MEMORY) && self.is_guarded {
-            labels = labels.and(Labels::UNTRUSTED);
+            labels = self.counted(labels).and(Labels::UNTRUSTED);
         }
         if labels.has(Labels::CONTEXT) {
             self.earlier.reads_shelf = true;
@@ -204,7 +268,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Adds the marks of a result with labels.
-    const fn source(
+    pub(super) const fn source(
         &mut self,
         mut marks: Marks,
         own: Labels,
@@ -229,18 +293,26 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the marks of the keys that an agent and its transfer targets read.
-    const fn reads(&self, place: &Place<'a>) -> Marks {
-        let (mut all, mut marks) = (place.effects(), Marks::NONE);
+    pub(super) const fn reads(&mut self, place: &Place<'a>) -> Marks {
+        let mut marks = Marks::NONE;
+        if place.is_plain {
+            marks = self.prompts(place.agent);
+            let mut specs = place.agent.reads;
+            while let [spec, more @ ..] = specs {
+                marks = self.read(marks, spec.hash(), spec.optional, spec.is_closed());
+                specs = more;
+            }
+            return marks;
+        }
+        let mut all = place.effects();
         while let Some(effect) = all.next() {
             match effect.act {
-                Act::Prompt { .. } => marks = marks.or(self.states.read(hash(effect.key))),
+                Act::Prompt { optional, .. } => {
+                    marks = self.read(marks, hash(effect.key), optional, false);
+                }
                 Act::Read { spec, .. } => {
-                    let read = self.states.read(hash(effect.key));
-                    marks = marks.or(if spec.is_closed() {
-                        read.without_text()
-                    } else {
-                        read
-                    });
+                    let (optional, is_closed) = (spec.optional, spec.is_closed());
+                    marks = self.read(marks, hash(effect.key), optional, is_closed);
                 }
                 _ => {}
             }
@@ -248,9 +320,61 @@ impl<'a> LabelWalk<'_, 'a> {
         marks
     }
 
+    /// Returns the marks of the keys and artifacts that the prompts of a plain agent show.
+    const fn prompts(&mut self, meta: &AgentMeta<'a>) -> Marks {
+        let mut marks = Marks::NONE;
+        if let Some(mut keys) = meta.prompt_keys {
+            while let [(_, hash, optional), more @ ..] = keys {
+                marks = self.read(marks, *hash, *optional, false);
+                keys = more;
+            }
+            return marks;
+        }
+        each!(prompt in meta.prompts => {
+            let mut scan = Placeholders::new(prompt);
+            while let Some(span) = scan.next_span() {
+                if let Some((hash, optional)) = span.plain {
+                    marks = self.read(marks, hash, optional, false);
+                } else if let Some((source, optional)) = scan.parse(&span) {
+                    marks = match source {
+                        Source::Key(key) => self.read(marks, hash(key), optional, false),
+                        Source::Artifact(name) => marks.or(self.artifact(name)),
+                    };
+                }
+            }
+        });
+        marks
+    }
+
+    /// Returns the marks of an artifact. All artifacts count as one, which holds what anybody has
+    /// said.
+    const fn artifact(&mut self, name: &str) -> Marks {
+        let heard = self.states.heard(NOW);
+        if starts_with(name, "user:") {
+            self.earlier.reads_shelf = true;
+            heard.or(self.earlier.shelf)
+        } else {
+            heard
+        }
+    }
+
+    /// Adds the marks of a key that an agent reads.
+    const fn read(&mut self, marks: Marks, hash: u64, optional: bool, is_closed: bool) -> Marks {
+        self.reads_absent = self.reads_absent || optional;
+        let mut read = self.states.read(hash);
+        if is_closed {
+            read.untrusted = 0;
+        }
+        if read.is_none() {
+            marks
+        } else {
+            marks.or(read)
+        }
+    }
+
     /// Returns the marks of the artifacts that the prompts of an agent show. All artifacts count as
     /// one, which holds what anybody has said.
-    const fn artifacts(&mut self, meta: &AgentMeta<'a>) -> Marks {
+    pub(super) const fn artifacts(&mut self, meta: &AgentMeta<'a>) -> Marks {
         let mut marks = Marks::NONE;
         if meta.prompt_keys.is_some() {
             return marks;
@@ -259,11 +383,7 @@ impl<'a> LabelWalk<'_, 'a> {
             let mut all = Placeholders::new(prompt);
             while let Some(found) = all.next() {
                 if let Source::Artifact(name) = found.source {
-                    marks = marks.or(self.states.heard(NOW));
-                    if starts_with(name, "user:") {
-                        self.earlier.reads_shelf = true;
-                        marks = marks.or(self.earlier.shelf);
-                    }
+                    marks = marks.or(self.artifact(name));
                 }
             }
         });
@@ -271,8 +391,8 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the marks of the conversation that an agent sees.
-    const fn visible(&self, meta: &AgentMeta<'a>) -> Marks {
-        let speaker = self.states.head(NOW).speaker;
+    pub(super) const fn visible(&self, meta: &AgentMeta<'a>) -> Marks {
+        let speaker = self.states.speaker();
         match meta.conversation {
             _ if matches!(meta.kind, AgentKind::Workflow | AgentKind::Function) => Marks::NONE,
             Conversation::Shown => self.states.heard(NOW),
@@ -286,14 +406,13 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Walks the agents that are tools. Returns the marks of their results.
     const fn call_agents(&mut self, place: &Place<'a>, context: Marks) -> Marks {
-        let (mut members, mut back) = (place.effects(), Marks::NONE);
-        while let Some(member) = members.next_agent() {
+        let (mut members, mut back) = (place.members(), Marks::NONE);
+        while let Some(member) = members.next() {
             each!(tool in member.tools => {
                 if let Some(agent) = tool.agent
                     && !self.is_over()
                 {
-                    let result = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
-                    let known = self.causes.extend(result, How::Result, agent.name, "");
+                    let known = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
                     // The agent knows its request from its caller.
                     back = back.or(Marks {
                         untrusted: if context.untrusted == 0 { known.untrusted } else { 0 },
@@ -324,32 +443,42 @@ impl<'a> LabelWalk<'_, 'a> {
             AgentKind::Llm | AgentKind::Custom => self.turn(place, Some(context)),
             AgentKind::Await => Marks::NONE,
         };
+        // The caller reads the error of a failed call, and no later step does.
+        let errors = self.errors;
+        self.errors = Marks::NONE;
         self.close_call();
         self.nested -= 1;
         if self.is_over() {
             return Marks::NONE;
         }
-        if answers_closed(agent) {
+        // The error of an agent with a closed answer quotes nothing.
+        let is_closed = answers_closed(agent);
+        let result = if is_closed {
             result.without_text()
         } else {
             result
+        };
+        let result = self.causes.extend(result, How::Result, agent.name, "");
+        if is_closed || errors.is_within(result) {
+            return result;
         }
+        result.or(self.causes.extend(errors, How::Failure, agent.name, ""))
     }
 
     /// Walks the workflows that an agent may hand over to. Returns the marks of what they say.
     const fn hand_over(&mut self, place: &Place<'a>, context: Marks) -> Marks {
-        let (mut members, mut back) = (place.effects(), Marks::NONE);
-        while let Some(member) = members.next_agent() {
+        let (mut members, mut back) = (place.members(), Marks::NONE);
+        while let Some(member) = members.next() {
             if matches!(member.kind, AgentKind::Workflow) && !self.is_over() {
                 self.open_call();
-                self.speak(place.agent, context);
+                self.speak(place, context);
                 self.workflow(&place.below(member, PlaceRole::Target), None);
                 if self.is_over() {
                     return back;
                 }
                 let heard = self.states.heard(NOW);
                 self.close_call();
-                self.speak(place.agent, heard);
+                self.speak(place, heard);
                 self.states.unsettle(NOW);
                 back = back.or(heard);
             }
@@ -357,90 +486,19 @@ impl<'a> LabelWalk<'_, 'a> {
         back
     }
 
-    /// Reports each tool and function of a turn that acts or sends, if the marks of the context
-    /// allow none.
-    const fn sinks(&mut self, place: &Place<'a>, context: Marks, called: &'a str) {
-        let (mut members, mut ways) = (place.effects(), Ways::NONE);
-        self.add_keys(place, &mut ways);
-        ways.requested = match place.role {
-            PlaceRole::Tool => self.states.heard(NOW).untrusted != 0,
-            _ => false,
-        };
-        ways.called = called;
-        while let Some(member) = members.next_agent() {
-            ways.heard = ways.heard || self.visible(member).untrusted != 0 || sees_all(member);
-            let unknown = self.unknown_tools(member).has(Labels::UNTRUSTED);
-            let own = any!(tool in member.tools => {
-                self.tool(Marks::NONE, member, tool).untrusted != 0
-            });
-            ways.own = ways.own || own || unknown;
-            ways.artifacts = ways.artifacts || self.artifacts(member).untrusted != 0;
-        }
-        members = place.effects();
-        while let Some(member) = members.next_agent() {
-            each!(tool in member.tools => {
-                let asks = tool.confirm && !(tool.selects && self.guards.strict);
-                if tool.agent.is_none() && !asks {
-                    let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
-                    self.sink(context, tool.labels, kind, member.name, tool.name, &ways);
-                }
-            });
-            match member.kind {
-                AgentKind::Llm => {
-                    let labels = self.unknown_tools(member);
-                    self.sink(
-                        context,
-                        labels,
-                        SinkKind::UnknownTool,
-                        member.name,
-                        "",
-                        &ways,
-                    );
-                }
-                AgentKind::Function => self.function_sink(context, member, &ways),
-                AgentKind::Custom => {
-                    self.sink(
-                        context,
-                        member.labels,
-                        SinkKind::Custom,
-                        member.name,
-                        "",
-                        &ways,
-                    );
-                }
-                AgentKind::Workflow | AgentKind::Await => {}
-            }
-        }
-    }
-
-    /// Adds the keys with text of strangers that an agent reads.
-    const fn add_keys(&self, place: &Place<'a>, ways: &mut Ways<'a>) {
-        let mut all = place.effects();
-        while let Some(effect) = all.next() {
-            let reads_text = match effect.act {
-                Act::Prompt { .. } => true,
-                Act::Read { spec, .. } => !spec.is_closed(),
-                _ => false,
-            };
-            if reads_text && self.states.read(hash(effect.key)).untrusted != 0 {
-                ways.add_key(effect.key);
-                ways.asked = ways.asked || self.has_asked_about(effect.key);
-            }
-        }
-    }
-
-    const fn function_sink(&mut self, marks: Marks, meta: &'a AgentMeta<'a>, ways: &Ways<'a>) {
-        let kind = if meta.labels.has(Labels::CONTEXT) {
-            SinkKind::ContextFunction
-        } else {
-            SinkKind::Function
-        };
-        self.sink(marks, meta.labels, kind, meta.name, "", ways);
-    }
-
     /// Writes the keys of an agent, its transfer targets and their tools; `only_tools` leaves out
     /// the keys of the agents.
-    const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
+    pub(super) const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
+        if place.is_plain {
+            let mut specs = place.agent.writes;
+            while let [spec, more @ ..] = specs {
+                let names = (place.agent.name, spec.name);
+                let hashes = (place.agent_hash, spec.hash());
+                self.write_key(spec, names, hashes, marks, !spec.optional);
+                specs = more;
+            }
+            return;
+        }
         let mut all = place.effects().only_writes();
         while let Some(effect) = all.next() {
             let (spec, sure) = match effect.act {
@@ -456,22 +514,41 @@ impl<'a> LabelWalk<'_, 'a> {
                 Some(tool) => tool.name,
                 None => all.agent().name,
             };
-            let marks = if spec.is_closed() {
-                marks.without_text()
-            } else {
-                marks
-            };
-            let marks = self.causes.extend(marks, How::Write, writer, effect.key);
-            self.write(effect.key, marks, sure, false);
+            let hashes = (hash(writer), hash(effect.key));
+            self.write_key(&spec, (writer, effect.key), hashes, marks, sure);
         }
     }
 
+    /// Writes a key, with the names and hashes of the writer and the key.
+    const fn write_key(
+        &mut self,
+        spec: &KeySpec<'a>,
+        (writer, key): (&'a str, &'a str),
+        (writer_hash, key_hash): (u64, u64),
+        mut marks: Marks,
+        sure: bool,
+    ) {
+        if marks.untrusted != 0 && spec.is_closed() {
+            marks.untrusted = 0;
+        }
+        if marks.untrusted != 0 || marks.private != 0 {
+            let how = How::Write;
+            let at = cause_place(how, writer_hash, key_hash);
+            marks = self.causes.extend_at(at, marks, how, writer, key);
+        }
+        self.write_at(key_hash, key, marks, sure, false);
+    }
+
     /// Adds the turn of an agent to the conversation.
-    const fn speak(&mut self, meta: &'a AgentMeta<'a>, context: Marks) {
+    pub(super) const fn speak(&mut self, place: &Place<'a>, context: Marks) {
         if self.is_over() {
             return;
         }
-        let said = self.causes.extend(context, How::Speech, meta.name, "");
+        let (meta, mut said) = (place.agent, context);
+        if !said.is_none() {
+            let at = cause_place(How::Speech, place.agent_hash, NO_NAME);
+            said = self.causes.extend_at(at, said, How::Speech, meta.name, "");
+        }
         let (heard, last, before) = (
             self.states.heard(NOW).or(said),
             self.states.last(NOW),
@@ -484,12 +561,12 @@ impl<'a> LabelWalk<'_, 'a> {
             self.states.head_mut(NOW).speaker = 0;
             return;
         }
-        let answer = if answers_closed(meta) {
+        let answer = if said.untrusted != 0 && answers_closed(meta) {
             said.without_text()
         } else {
             said
         };
-        let (speaker, known) = (hash(meta.name), self.states.head(NOW).speaker);
+        let (speaker, known) = (place.agent_hash, self.states.speaker());
         if known == speaker {
             return self.states.set_speech(heard, last.or(answer), before);
         }
@@ -509,7 +586,7 @@ impl<'a> LabelWalk<'_, 'a> {
         let has_context = meta.labels.has(Labels::CONTEXT);
         let mut marks = self.reads(place);
         if has_context {
-            marks = marks.or(self.states.everything(NOW));
+            marks = marks.or(self.everything());
         }
         if marks.untrusted != 0 {
             let mut ways = Ways::NONE;
@@ -517,11 +594,12 @@ impl<'a> LabelWalk<'_, 'a> {
             self.function_sink(marks, meta, &ways);
         }
         marks = self.source(marks, meta.labels, How::Function, meta.name, "");
+        self.errors = self.errors.or(marks);
         if meta.labels.has(Labels::TRUSTS) {
             marks = Marks::NONE;
         }
         if has_context {
-            self.speak(meta, marks);
+            self.speak(place, marks);
         }
         self.write_all(place, marks, false);
         marks
@@ -535,6 +613,7 @@ impl<'a> LabelWalk<'_, 'a> {
         each!(key in meta.writes => { self.write(key.name, Marks::NONE, !key.optional, false) });
         if !meta.default.is_empty() {
             self.states.head_mut(NOW).ask(at);
+            self.has_asked = true;
         }
     }
 
@@ -547,166 +626,21 @@ impl<'a> LabelWalk<'_, 'a> {
             }
         }
     }
-
-    /// Walks the steps of a workflow inside the current one. Returns the marks of its result as a
-    /// tool.
-    const fn workflow(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
-        if self.nested == DEEPEST {
-            self.is_too_deep = true;
-            return Marks::NONE;
-        }
-        let (meta, outer, was_guarded) = (place.agent, self.states.at, self.is_guarded);
-        let speech = (
-            self.states.heard(NOW),
-            self.states.last(NOW),
-            self.states.before(NOW),
-        );
-        let speaker = self.states.head(NOW).speaker;
-        let own = meta.reads.len() + meta.writes.len() + meta.lets.len() + meta.states.len();
-        self.states
-            .enter(meta.steps, meta.name, count(meta.steps) + own + outer.count);
-        if self.is_over() {
-            return Marks::NONE;
-        }
-        self.nested += 1;
-        self.states.set_speech(speech.0, speech.1, speech.2);
-        self.states.head_mut(NOW).speaker = speaker;
-        self.enter_keys(place, &outer, request);
-        self.steps();
-        if self.is_over() {
-            return Marks::NONE;
-        }
-        self.nested -= 1;
-        self.is_guarded = was_guarded;
-        self.exit_workflow(place, outer, request.is_some())
-    }
-
-    /// Gives a nested workflow its inputs and the keys of the session.
-    const fn enter_keys(&mut self, place: &Place<'a>, outer: &Level<'a>, request: Option<Marks>) {
-        let meta = place.agent;
-        let mut i = 0;
-        while i < outer.count {
-            let (key, marks) = self.states.key_at(outer, i, NOW);
-            if !marks.is_none() && is_session_key(meta, key.name) {
-                self.states.write(key.name, marks, false, true);
-            }
-            i += 1;
-        }
-        if let (Some(input), Some(request)) = (meta.request_input(), request) {
-            self.states.write(input, request, false, false);
-        }
-        let mut all = place.effects();
-        while let Some(effect) = all.next() {
-            if let Act::Read { spec, .. } = effect.act {
-                let marks = self.states.read_at(outer, hash(effect.key), NOW);
-                let marks = if spec.is_closed() {
-                    marks.without_text()
-                } else {
-                    marks
-                };
-                self.states.write(spec.name, marks, false, false);
-            }
-        }
-        // The guards of the workflow itself also mark keys of the session here.
-        if let Some(guards) = meta.guards {
-            self.is_guarded = true;
-            self.guard_session(meta, guards.untrusted, true);
-            self.guard_session(meta, guards.private, false);
-        }
-    }
-
-    const fn guard_session(
-        &mut self,
-        meta: &'a AgentMeta<'a>,
-        keys: &'a [&'a str],
-        is_untrusted: bool,
-    ) {
-        each!(key in keys => {
-            if is_session_key(meta, key) {
-                let marks = self.causes.guard(key, is_untrusted);
-                self.states.write(key, marks, false, true);
-            }
-        });
-    }
-
-    /// Ends a nested workflow: its outputs and the keys of the session have their marks in the
-    /// workflow around it. Returns the marks of its result as a tool.
-    const fn exit_workflow(&mut self, place: &Place<'a>, outer: Level<'a>, is_tool: bool) -> Marks {
-        let (meta, inner, end) = (place.agent, self.states.at, self.states.head(NOW));
-        let state = if end.dead { EVER } else { NOW };
-        let ever = self.states.heard(EVER);
-        let speech = (
-            self.states.heard(state),
-            self.states.last(NOW),
-            self.states.before(NOW),
-        );
-        let mut result = if matches!(meta.writes, []) {
-            speech.0
-        } else {
-            Marks::NONE
-        };
-        self.states.at = outer;
-        self.states.note_heard(ever);
-        if end.dead {
-            self.states.set_speech(ever, ever, ever);
-        } else {
-            self.states.set_speech(speech.0, speech.1, speech.2);
-        }
-        self.states.head_mut(NOW).speaker = if end.dead { 0 } else { end.speaker };
-        let mut i = 0;
-        while i < inner.count {
-            let (key, marks) = self.states.key_at(&inner, i, state);
-            if is_session_key(meta, key.name) {
-                let (_, ever) = self.states.key_at(&inner, i, EVER);
-                self.write(key.name, marks, false, true);
-                if !ever.is_none() {
-                    self.states.note(key.name, ever);
-                }
-            }
-            i += 1;
-        }
-        // A write of clean text has left no trace, but it may be the answer of a question.
-        if self.states.head(NOW).has_questions() {
-            let mut all = Effects::writes(place.step, place.renames);
-            while let Some(effect) = all.next() {
-                if effect.act.is_write() {
-                    self.forget_questions(effect.key);
-                }
-            }
-        }
-        let mut all = place.effects().only_writes();
-        while let Some(effect) = all.next() {
-            let (spec, sure) = match effect.act {
-                Act::Write { spec, sure, .. } => (spec, sure),
-                Act::May(spec) => (spec, false),
-                _ => continue,
-            };
-            let marks = self.states.read_at(&inner, hash(spec.name), state);
-            let marks = if spec.is_closed() {
-                marks.without_text()
-            } else {
-                marks
-            };
-            result = result.or(marks);
-            self.write(effect.key, marks, sure && !is_tool, false);
-        }
-        result
-    }
 }
 
 /// Returns whether an agent may read each key and the conversation.
-const fn sees_all(meta: &AgentMeta<'_>) -> bool {
+pub(super) const fn sees_all(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.kind, AgentKind::Custom) || meta.labels.has(Labels::CONTEXT)
 }
 
 /// Returns whether the turn of an agent has results that depend on its context, or that change the
 /// keys of its prompts.
 const fn repeats(place: &Place<'_>) -> bool {
-    if effects::is_alone(place.agent) {
+    if place.is_plain {
         return false;
     }
-    let mut members = place.effects();
-    while let Some(member) = members.next_agent() {
+    let mut members = place.members();
+    while let Some(member) = members.next() {
         let calls = any!(tool in member.tools => {
             tool.agent.is_some() || !matches!(tool.writes, [])
         });
@@ -715,4 +649,14 @@ const fn repeats(place: &Place<'_>) -> bool {
         }
     }
     false
+}
+
+/// Returns whether only an agent itself accesses keys, by their own names.
+const fn is_plain(meta: &AgentMeta<'_>, renames: &Renames<'_>) -> bool {
+    matches!(meta.transfer, [])
+        && !matches!(meta.kind, AgentKind::Workflow)
+        && matches!((renames.reads, renames.writes), ([], []))
+        && !any!(tool in meta.tools => {
+            !matches!((tool.agent, tool.reads, tool.writes), (None, [], []))
+        })
 }

@@ -1,8 +1,9 @@
 //! The messages of findings: the sink, the whole way to it, and the remedies that help.
 
 use super::Check;
+use super::findings::{Finding, SinkKind};
 use super::marks::{Cause, Causes, How};
-use super::walk::{DEEPEST, Finding, Limit, SinkKind};
+use super::walk::{DEEPEST, Limit};
 use crate::message::Message;
 use crate::spec::Step;
 use crate::text::{same, starts_with};
@@ -138,6 +139,7 @@ const fn step_of_way(m: &mut Message, cause: &Cause<'_>) {
         How::Speech => m.all(&["`", cause.agent, "` says it in the conversation"]),
         How::Result => m.all(&["result of `", cause.agent, "` as a tool"]),
         How::Error => m.push("an error that a `try` keeps may quote it"),
+        How::Failure => m.all(&["an error of `", cause.agent, "` as a tool may quote it"]),
     }
 }
 
@@ -242,6 +244,11 @@ const fn close_turn(m: &mut Message, finding: &Finding<'_>) -> bool {
     if ways.artifacts {
         m.push(if has_part { ", and show" } else { "show" });
         m.push(" a key in place of the artifact");
+        has_part = true;
+    }
+    if ways.computed {
+        m.push(if has_part { ", and write" } else { "write" });
+        m.push(" its instruction as a text, which reads only the keys that it names");
         has_part = true;
     }
     if has_part && (ways.requested || ways.heard) {

@@ -22,9 +22,18 @@ impl Marks {
 
     /// Returns the marks of both. A mark keeps its first cause.
     pub(super) const fn or(self, other: Self) -> Self {
+        // Without calls, since const evaluation joins marks most often.
         Self {
-            untrusted: either(self.untrusted, other.untrusted),
-            private: either(self.private, other.private),
+            untrusted: if self.untrusted == 0 {
+                other.untrusted
+            } else {
+                self.untrusted
+            },
+            private: if self.private == 0 {
+                other.private
+            } else {
+                self.private
+            },
         }
     }
 
@@ -40,10 +49,6 @@ impl Marks {
             ..self
         }
     }
-}
-
-const fn either(first: u16, second: u16) -> u16 {
-    if first == 0 { second } else { first }
 }
 
 /// How a mark came to a value.
@@ -73,6 +78,8 @@ pub(in crate::check) enum How {
     Result,
     /// The error of a `try` may quote it.
     Error,
+    /// The error of an agent that is a tool may quote it.
+    Failure,
 }
 
 /// One step of the way from a source to a sink.
@@ -104,7 +111,7 @@ pub(super) struct Causes<'t, 'a> {
     len: usize,
     /// Numbers of causes by hash; 0 marks a free slot. The number of slots is a power of two.
     slots: &'t mut [u16],
-    is_full: bool,
+    pub(super) is_full: bool,
 }
 
 impl<'t, 'a> Causes<'t, 'a> {
@@ -115,10 +122,6 @@ impl<'t, 'a> Causes<'t, 'a> {
             slots,
             is_full: false,
         }
-    }
-
-    pub(super) const fn is_full(&self) -> bool {
-        self.is_full
     }
 
     /// Returns the cause with a number.
@@ -137,15 +140,29 @@ impl<'t, 'a> Causes<'t, 'a> {
         agent: &'a str,
         name: &'a str,
     ) -> Marks {
-        let Marks { untrusted, private } = marks;
+        if marks.is_none() {
+            return marks;
+        }
+        self.extend_at(place(how, hash(agent), hash(name)), marks, how, agent, name)
+    }
+
+    /// Adds a cause with a known [`place`] to each mark.
+    pub(super) const fn extend_at(
+        &mut self,
+        place: u64,
+        Marks { untrusted, private }: Marks,
+        how: How,
+        agent: &'a str,
+        name: &'a str,
+    ) -> Marks {
         Marks {
             untrusted: match untrusted {
                 0 => 0,
-                before => self.add(how, agent, name, before, 1),
+                before => self.add_at(place, how, agent, name, before, 1),
             },
             private: match private {
                 0 => 0,
-                before => self.add(how, agent, name, before, 2),
+                before => self.add_at(place, how, agent, name, before, 2),
             },
         }
     }
@@ -174,11 +191,27 @@ impl<'t, 'a> Causes<'t, 'a> {
         before: u16,
         kind: u64,
     ) -> u16 {
+        self.add_at(
+            place(how, hash(agent), hash(name)),
+            how,
+            agent,
+            name,
+            before,
+            kind,
+        )
+    }
+
+    const fn add_at(
+        &mut self,
+        place: u64,
+        how: How,
+        agent: &'a str,
+        name: &'a str,
+        before: u16,
+        kind: u64,
+    ) -> u16 {
         // A step of the way that is already known keeps its way: any way explains a mark.
-        let number = mixed(
-            hash(agent).rotate_left(how as u32 + 1),
-            mixed(hash(name), kind),
-        );
+        let number = mixed(place, kind);
         let mask = self.slots.len() - 1;
         let mut slot = number as usize & mask;
         while self.slots[slot] != 0 {
@@ -203,4 +236,9 @@ impl<'t, 'a> Causes<'t, 'a> {
         self.slots[slot] = self.len as u16;
         self.len as u16
     }
+}
+
+/// Returns the number of a step of a way, from the hashes of its names.
+pub(super) const fn place(how: How, agent: u64, name: u64) -> u64 {
+    mixed(agent.rotate_left(how as u32 + 1), name)
 }

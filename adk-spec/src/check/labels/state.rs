@@ -4,8 +4,8 @@
 //! parts of one slice, behind those of the level around it.
 
 use super::marks::Marks;
-use crate::hash::hash;
-use crate::spec::Step;
+use crate::hash::{hash, mixed};
+use crate::spec::{KeySpec, Step};
 
 /// The state at the current step.
 pub(super) const NOW: usize = 0;
@@ -30,7 +30,9 @@ const HEARD: usize = 0;
 const LAST: usize = 1;
 /// The last words before the last speaker spoke.
 const BEFORE: usize = 2;
-const KEYS: usize = 3;
+/// What nested workflows have left in keys of their own. Only an agent that sees everything reads it.
+const ASIDE: usize = 3;
+const KEYS: usize = 4;
 
 /// The largest number of `await` steps with a default whose answers are known at one point.
 const ASKED: usize = 4;
@@ -114,6 +116,13 @@ pub(super) struct Level<'a> {
     pub(super) steps: &'a [Step<'a>],
     /// The name of a nested workflow; empty for the checked one.
     pub(super) name: &'a str,
+    /// The number of the level: a nested workflow has the same one in each execution.
+    pub(super) id: u64,
+    /// The outputs of a nested workflow, which are keys of the workflow around it.
+    pub(super) outputs: &'a [KeySpec<'a>],
+    /// What an agent that sees everything reads besides the level: the workflows around it, and what
+    /// other branches write at the same time.
+    pub(super) around: Marks,
     /// The first places of the level in the slices.
     first: LevelPlaces,
     /// The number of cells of a state.
@@ -129,6 +138,11 @@ pub(super) struct Level<'a> {
     pub(super) weak: usize,
     /// Whether such a block is open around a nested workflow.
     pub(super) is_weak_around: bool,
+    /// Whether a run may execute the level several times.
+    pub(super) repeats: bool,
+    /// Whether the level is inside a branch or an element, from where the events of inner branches
+    /// are not visible.
+    pub(super) is_in_branch: bool,
 }
 
 impl Level<'_> {
@@ -136,6 +150,9 @@ impl Level<'_> {
     pub(super) const OUTSIDE: Self = Self {
         steps: &[],
         name: "",
+        id: 0,
+        outputs: &[],
+        around: Marks::NONE,
         first: LevelPlaces {
             cells: 0,
             heads: 0,
@@ -149,6 +166,8 @@ impl Level<'_> {
         depth: 0,
         weak: 0,
         is_weak_around: false,
+        repeats: false,
+        is_in_branch: false,
     };
 
     /// Returns the state of the block at a depth.
@@ -180,6 +199,8 @@ pub(super) struct States<'t, 'a> {
     /// Whether a slice was too small.
     pub(super) is_full: bool,
     pub(super) at: Level<'a>,
+    /// The marks of all writes since a block began.
+    pub(super) written: Marks,
 }
 
 impl<'t, 'a> States<'t, 'a> {
@@ -196,6 +217,7 @@ impl<'t, 'a> States<'t, 'a> {
             slots,
             is_full: false,
             at: Level::OUTSIDE,
+            written: Marks::NONE,
         }
     }
 
@@ -206,6 +228,9 @@ impl<'t, 'a> States<'t, 'a> {
         let level = Level {
             steps,
             name,
+            id: mixed(around.id.rotate_left(1), hash(name)),
+            outputs: &[],
+            around: Marks::NONE,
             first: LevelPlaces {
                 cells: around.first.cells + around.states() * around.stride,
                 heads: around.first.heads + around.states(),
@@ -224,6 +249,8 @@ impl<'t, 'a> States<'t, 'a> {
             depth: 0,
             weak: 0,
             is_weak_around: around.weak > 0 || around.is_weak_around,
+            repeats: false,
+            is_in_branch: false,
         };
         self.is_full = self.is_full
             || level.first.cells + OWN * level.stride > self.cells.len()
@@ -265,6 +292,16 @@ impl<'t, 'a> States<'t, 'a> {
 
     pub(super) const fn head(&self, state: usize) -> Head {
         self.heads[self.at.first.heads + state]
+    }
+
+    /// Returns whether no run arrives at the current step.
+    pub(super) const fn is_dead(&self) -> bool {
+        self.heads[self.at.first.heads + NOW].dead
+    }
+
+    /// Returns the hash of the last speaker's name; 0 if it may be one of several.
+    pub(super) const fn speaker(&self) -> u64 {
+        self.heads[self.at.first.heads + NOW].speaker
     }
 
     pub(super) const fn head_mut(&mut self, state: usize) -> &mut Head {
@@ -313,7 +350,17 @@ impl<'t, 'a> States<'t, 'a> {
 
     /// Adds only the marks of keys.
     pub(super) const fn join_keys(&mut self, to: usize, from: usize) {
-        self.join_cells(to, from, KEYS);
+        self.join_cells(to, from, ASIDE);
+    }
+
+    /// Adds only the last words.
+    pub(super) const fn join_last(&mut self, to: usize, from: usize) {
+        let (target, source) = (self.place(to), self.place(from));
+        self.cells[target + LAST] = self.cells[target + LAST].or(self.cells[source + LAST]);
+        self.cells[target + BEFORE] = self.cells[target + BEFORE].or(self.cells[source + BEFORE]);
+        if self.head(to).speaker != self.head(from).speaker {
+            self.head_mut(to).speaker = 0;
+        }
     }
 
     const fn join_cells(&mut self, to: usize, from: usize, first: usize) {
@@ -341,7 +388,7 @@ impl<'t, 'a> States<'t, 'a> {
 
     /// Returns whether the marks of keys in a state are also in another one.
     pub(super) const fn are_keys_within(&self, state: usize, other: usize) -> bool {
-        self.are_cells_within(state, other, KEYS)
+        self.are_cells_within(state, other, ASIDE)
     }
 
     const fn are_cells_within(&self, state: usize, other: usize, first: usize) -> bool {
@@ -367,6 +414,28 @@ impl<'t, 'a> States<'t, 'a> {
         marks
     }
 
+    /// Returns the number of marks of keys.
+    pub(super) const fn count_marks(&self) -> usize {
+        let (place, len) = (self.place(NOW), KEYS + self.at.count);
+        let (mut count, mut i) = (0, ASIDE);
+        while i < len {
+            let Marks { untrusted, private } = self.cells[place + i];
+            count += (untrusted != 0) as usize + (private != 0) as usize;
+            i += 1;
+        }
+        count
+    }
+
+    /// Returns what nested workflows have left in a state.
+    pub(super) const fn aside(&self, state: usize) -> Marks {
+        self.cells[self.place(state) + ASIDE]
+    }
+
+    pub(super) const fn add_aside(&mut self, marks: Marks) {
+        let cell = self.place(NOW) + ASIDE;
+        self.cells[cell] = self.cells[cell].or(marks);
+    }
+
     pub(super) const fn heard(&self, state: usize) -> Marks {
         self.cells[self.place(state) + HEARD]
     }
@@ -384,7 +453,8 @@ impl<'t, 'a> States<'t, 'a> {
         self.cells[place + HEARD] = heard;
         self.cells[place + LAST] = last;
         self.cells[place + BEFORE] = before;
-        self.note_heard(heard);
+        let ever = place + self.at.stride + HEARD;
+        self.cells[ever] = self.cells[ever].or(heard);
     }
 
     /// Adds to what was ever said.
@@ -424,7 +494,10 @@ impl<'t, 'a> States<'t, 'a> {
     }
 
     pub(super) const fn read(&self, hash: u64) -> Marks {
-        self.read_at(&self.at, hash, NOW)
+        match self.lookup(&self.at, hash) {
+            Ok(key) => self.cells[self.at.first.cells + KEYS + key],
+            Err(_) => Marks::NONE,
+        }
     }
 
     /// Returns the marks of a key in a state of a level around the current one.
@@ -473,13 +546,26 @@ impl<'t, 'a> States<'t, 'a> {
 
     /// Writes a key. `sure` replaces the marks of its former value.
     pub(super) const fn write(&mut self, name: &'a str, marks: Marks, sure: bool, lasts: bool) {
-        let hash = hash(name);
+        self.write_at(hash(name), name, marks, sure, lasts);
+    }
+
+    /// Writes a key with a known hash.
+    pub(super) const fn write_at(
+        &mut self,
+        hash: u64,
+        name: &'a str,
+        marks: Marks,
+        sure: bool,
+        lasts: bool,
+    ) {
+        self.written = self.written.or(marks);
         // Most keys never have marks.
         if marks.is_none() && self.lookup(&self.at, hash).is_err() {
             return;
         }
         if let Some(cell) = self.cell(name, hash, lasts) {
-            let (now, ever) = (self.place(NOW) + cell, self.place(EVER) + cell);
+            let now = self.place(NOW) + cell;
+            let ever = now + self.at.stride;
             self.cells[now] = if sure {
                 marks
             } else {
@@ -490,8 +576,11 @@ impl<'t, 'a> States<'t, 'a> {
     }
 
     /// Adds marks that a key had before, such as in a failed execution of a nested workflow.
-    pub(super) const fn note(&mut self, name: &'a str, marks: Marks) {
-        if let Some(cell) = self.cell(name, hash(name), true) {
+    pub(super) const fn note(&mut self, name: &'a str, marks: Marks, lasts: bool) {
+        if marks.is_none() {
+            return;
+        }
+        if let Some(cell) = self.cell(name, hash(name), lasts) {
             let ever = self.place(EVER) + cell;
             self.cells[ever] = self.cells[ever].or(marks);
         }

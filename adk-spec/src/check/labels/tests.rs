@@ -1,7 +1,14 @@
 //! Workflows at the limits of the check, and built trees. `tests/ui` has a workflow for each way.
 
-use super::diagnostics;
-use crate::spec::sketch::{Steps, keys, leak, llm, parallel, run, sequence, steps, workflow};
+use super::findings::Finding;
+use super::kept::KeptKey;
+use super::marks::{Cause, Marks};
+use super::state::{Head, MarkedKey};
+use super::walk::{Limit, MarkedBlock, Room, walk};
+use super::{LARGE, diagnostics};
+use crate::spec::sketch::{
+    Steps, keys, leak, llm, parallel, repeat, run, sequence, steps, workflow,
+};
 use crate::spec::{AgentMeta, KeySpec, Labels, Spec, ToolMeta};
 
 fn reader(name: &'static str) -> AgentMeta<'static> {
@@ -87,4 +94,49 @@ fn branches_of_a_built_tree_may_share_keys() {
     let spec = Spec::new("whole", "", all);
     assert_eq!(diagnostics(&spec).len(), 0, "key-race refuses it");
     assert_eq!(diagnostics(&spec.built()).len(), 1);
+}
+
+/// Returns the number of steps that the check walks.
+fn walked(steps: &'static [crate::spec::Step<'static>]) -> usize {
+    let spec = Spec::new("whole", "", steps);
+    let room = Room {
+        cells: &mut vec![Marks::NONE; LARGE.cells],
+        heads: &mut vec![Head::NEW; LARGE.heads],
+        keys: &mut vec![MarkedKey::NONE; LARGE.keys],
+        kept: &mut vec![KeptKey::NONE; LARGE.keys],
+        key_slots: &mut vec![0; LARGE.key_slots],
+        blocks: &mut vec![MarkedBlock::NONE; LARGE.blocks],
+        causes: &mut vec![Cause::NONE; LARGE.causes],
+        cause_slots: &mut vec![0; 2 * LARGE.causes],
+        findings: &mut vec![Finding::NONE; 256],
+    };
+    let walked = walk(&spec, room);
+    assert_eq!(walked.limit(), Limit::None);
+    walked.walked
+}
+
+#[test]
+fn deep_nesting_is_walked_in_few_steps() {
+    let write = |agent: AgentMeta<'static>, key| agent.writes(keys([key]));
+    let in_loops = (0..15).fold(write(reader("leaf"), "x0"), |inner, i| {
+        let key = leak(format!("x{}", i + 1));
+        let own = run(write(reader(leak(format!("r{i}"))), key));
+        let body = repeat(leak(format!("l{i}")), 2, [run(inner), own]);
+        workflow(leak(format!("w{i}")), [body])
+    });
+    let first = run(sender("sender"));
+    let count = walked(steps([first, run(in_loops)]));
+    assert!(count < 2_000, "{count} steps in loops");
+
+    let in_tools = (0..7).fold(write(reader("leaf"), "x0"), |inner, i| {
+        let key = leak(format!("x{}", i + 1));
+        let tools = leak([
+            ToolMeta::new("fetch", "").labels(Labels::UNTRUSTED),
+            ToolMeta::of_agent(leak(inner)),
+        ]);
+        let agent = write(llm(leak(format!("a{i}"))).tools(tools), key);
+        workflow(leak(format!("w{i}")), [run(agent)])
+    });
+    let count = walked(steps([run(sender("sender")), run(in_tools)]));
+    assert!(count < 2_000, "{count} steps in tools");
 }

@@ -5,12 +5,14 @@
 //! is repeated too: a later run of the session begins with what earlier runs have left.
 
 use super::arms::excludes;
+use super::findings::Finding;
+use super::kept::{Kept, KeptKey};
 use super::marks::{Cause, Causes, How, Marks};
 use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
 use crate::check::flow::count;
-use crate::effects::Effects;
+use crate::effects::{Effects, contains};
 use crate::hash::hash;
-use crate::spec::{ERROR_KEY, Guards, Labels, OnError, Spec, Step, StepKind, has_prefix};
+use crate::spec::{ERROR_KEY, Guards, OnError, Spec, Step, StepKind, has_prefix};
 use crate::text::{same, starts_with};
 
 /// The largest number of workflows and agents as tools around each other.
@@ -21,6 +23,7 @@ pub(super) struct Room<'t, 'a> {
     pub(super) cells: &'t mut [Marks],
     pub(super) heads: &'t mut [Head],
     pub(super) keys: &'t mut [MarkedKey<'a>],
+    pub(super) kept: &'t mut [KeptKey<'a>],
     pub(super) key_slots: &'t mut [u16],
     pub(super) blocks: &'t mut [MarkedBlock],
     pub(super) causes: &'t mut [Cause<'a>],
@@ -28,132 +31,18 @@ pub(super) struct Room<'t, 'a> {
     pub(super) findings: &'t mut [Finding<'a>],
 }
 
-/// A sink that marks reach.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Finding<'a> {
-    /// The step of the checked workflow.
-    pub(super) at: usize,
-    /// Whether private data leaves: `lethal-trifecta`.
-    pub(super) leaks: bool,
-    /// The tool; empty for a function, an `impl Agent`, or a tool that only the run knows.
-    pub(super) tool: &'a str,
-    pub(super) agent: &'a str,
-    pub(super) kind: SinkKind,
-    /// The nested workflow around the sink; empty for none.
-    pub(super) inside: &'a str,
-    pub(super) marks: Marks,
-    pub(super) ways: Ways<'a>,
-    /// Whether the sink counts because it has no label.
-    pub(super) is_unlabelled: bool,
-    /// Whether only an earlier run of the session brings the marks.
-    pub(super) later: bool,
-    /// Whether `fresh` is missing.
-    pub(super) lasts: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum SinkKind {
-    Tool,
-    /// A tool that selects the calls that a person confirms, in a workflow with `strict`.
-    SelectingTool,
-    UnknownTool,
-    Function,
-    /// A function that gets the context.
-    ContextFunction,
-    /// An `impl Agent`.
-    Custom,
-}
-
-impl Finding<'_> {
-    pub(super) const NONE: Self = Self {
-        at: usize::MAX,
-        leaks: false,
-        tool: "",
-        agent: "",
-        kind: SinkKind::Tool,
-        inside: "",
-        marks: Marks::NONE,
-        ways: Ways::NONE,
-        is_unlabelled: false,
-        later: false,
-        lasts: false,
-    };
-}
-
-/// The largest number of keys that a message names.
-const MOST_KEYS: usize = 3;
-
-/// The ways in which text of strangers comes to a sink. A remedy has to close all of them.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Ways<'a> {
-    /// The tools of the same turn.
-    pub(super) own: bool,
-    /// An agent that is a tool; empty for none.
-    pub(super) called: &'a str,
-    /// The conversation.
-    pub(super) heard: bool,
-    /// Artifacts.
-    pub(super) artifacts: bool,
-    /// The first keys; empty for none.
-    pub(super) keys: [&'a str; MOST_KEYS],
-    /// Whether there are more keys.
-    pub(super) more_keys: bool,
-    /// Whether an `await` with a default shows one of the keys.
-    pub(super) asked: bool,
-    /// The request to an agent that is a tool.
-    pub(super) requested: bool,
-}
-
-impl<'a> Ways<'a> {
-    pub(super) const NONE: Self = Self {
-        own: false,
-        called: "",
-        heard: false,
-        artifacts: false,
-        keys: [""; MOST_KEYS],
-        more_keys: false,
-        asked: false,
-        requested: false,
-    };
-
-    pub(super) const fn add_key(&mut self, key: &'a str) {
-        let mut i = 0;
-        while i < MOST_KEYS {
-            if self.keys[i].is_empty() {
-                self.keys[i] = key;
-            }
-            if same(self.keys[i], key) {
-                return;
-            }
-            i += 1;
-        }
-        self.more_keys = true;
-    }
-
-    const fn join(&mut self, other: &Self) {
-        self.own = self.own || other.own;
-        self.heard = self.heard || other.heard;
-        self.artifacts = self.artifacts || other.artifacts;
-        self.more_keys = self.more_keys || other.more_keys;
-        self.asked = self.asked || other.asked;
-        self.requested = self.requested || other.requested;
-        if self.called.is_empty() {
-            self.called = other.called;
-        }
-        each!(key in &other.keys => {
-            if !key.is_empty() {
-                self.add_key(key);
-            }
-        });
-    }
-}
-
 /// An open block.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::check) struct MarkedBlock {
-    at: usize,
+    pub(super) at: usize,
     /// Whether the block is a `try` with an `else`.
     has_else: bool,
+    /// What errors before the block may quote.
+    errors: Marks,
+    /// What was written before the block.
+    written: Marks,
+    /// What an agent before the block reads of other branches.
+    around: Marks,
 }
 
 impl MarkedBlock {
@@ -162,6 +51,9 @@ impl MarkedBlock {
     pub(super) const NONE: Self = Self {
         at: Self::CALL,
         has_else: false,
+        errors: Marks::NONE,
+        written: Marks::NONE,
+        around: Marks::NONE,
     };
 }
 
@@ -169,6 +61,7 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) states: States<'t, 'a>,
     blocks: &'t mut [MarkedBlock],
     pub(super) causes: Causes<'t, 'a>,
+    pub(super) kept: Kept<'t, 'a>,
     pub(super) findings: &'t mut [Finding<'a>],
     pub(super) found: usize,
     pub(super) guards: Guards<'a>,
@@ -183,6 +76,17 @@ pub(super) struct LabelWalk<'t, 'a> {
     pub(super) nested: usize,
     pub(super) earlier: EarlierRuns,
     pub(super) is_too_deep: bool,
+    /// What errors may quote since a block began: what the steps have seen.
+    pub(super) errors: Marks,
+    /// Whether an `await` with a default was walked.
+    pub(super) has_asked: bool,
+    /// Whether an agent that sees everything was walked.
+    pub(super) reads_all: bool,
+    /// Whether an agent was walked that reads a key which may be absent.
+    pub(super) reads_absent: bool,
+    /// The number of walked steps.
+    #[cfg(test)]
+    pub(super) walked: usize,
 }
 
 /// The runs of the session, or of the user, before the walked one.
@@ -214,6 +118,7 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         states: States::new(room.cells, room.heads, room.keys, room.key_slots),
         blocks: room.blocks,
         causes: Causes::new(room.causes, room.cause_slots),
+        kept: Kept::new(room.kept),
         findings: room.findings,
         found: 0,
         guards,
@@ -227,6 +132,12 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
             reads_shelf: false,
         },
         is_too_deep: false,
+        errors: Marks::NONE,
+        has_asked: false,
+        reads_all: false,
+        reads_absent: false,
+        #[cfg(test)]
+        walked: 0,
     };
     let guarded = guards.untrusted.len() + guards.private.len();
     let most = count(spec.steps) + spec.declared_count() + guarded;
@@ -244,6 +155,11 @@ pub(super) const fn walk<'t, 'a>(spec: &Spec<'a>, room: Room<'t, 'a>) -> LabelWa
         walk.earlier.shelf = walk.states.heard(EVER);
         walk.states.copy(START, NOW);
         walk.steps();
+        while walk.kept.has_grown && !walk.is_over() {
+            walk.kept.has_grown = false;
+            walk.states.copy(NOW, START);
+            walk.steps();
+        }
         walk.earlier.exist = true;
     }
 }
@@ -253,7 +169,7 @@ impl<'a> LabelWalk<'_, 'a> {
     pub(super) const fn limit(&self) -> Limit {
         if self.is_too_deep {
             Limit::Depth
-        } else if self.states.is_full || self.causes.is_full() {
+        } else if self.is_full() {
             Limit::Room
         } else {
             Limit::None
@@ -261,7 +177,11 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     pub(super) const fn is_over(&self) -> bool {
-        self.is_too_deep || self.states.is_full || self.causes.is_full()
+        self.is_too_deep || self.states.is_full || self.causes.is_full || self.kept.is_full
+    }
+
+    const fn is_full(&self) -> bool {
+        self.states.is_full || self.causes.is_full || self.kept.is_full
     }
 
     /// Sets the state in which a run begins.
@@ -294,8 +214,9 @@ impl<'a> LabelWalk<'_, 'a> {
         } else {
             self.states.heard(EVER)
         };
-        let heard = said.or(ever);
-        self.states.set_speech(heard, heard, ever);
+        // The message is the last word, also if it is empty.
+        self.states.set_speech(said.or(ever), said, ever);
+        self.states.head_mut(NOW).speaker = hash("user");
         let (level, mut i) = (self.states.at, 0);
         while i < level.count {
             let (key, marks) = self.states.key_at(&level, i, EVER);
@@ -308,13 +229,17 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns whether a run begins with the value of a key that an earlier run wrote.
     const fn is_left(&self, spec: &Spec<'_>, key: &MarkedKey<'_>) -> bool {
-        let is_shared = starts_with(key.name, "user:") || starts_with(key.name, "app:");
-        if self.guards.fresh {
-            return is_shared;
+        if has_prefix(key.name) {
+            return if self.guards.fresh {
+                starts_with(key.name, "user:") || starts_with(key.name, "app:")
+            } else {
+                !starts_with(key.name, "temp:") || key.lasts || self.is_built
+            };
         }
-        let is_prefixed = has_prefix(key.name) && !starts_with(key.name, "temp:");
-        let is_state = any!(state in spec.states => same(state.name, key.name));
-        key.lasts || is_state || is_prefixed || self.is_built
+        !self.guards.fresh
+            && (key.lasts
+                || self.is_built
+                || any!(state in spec.states => same(state.name, key.name)))
     }
 
     /// Marks the keys that guards name.
@@ -354,15 +279,15 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     const fn is_dead(&self) -> bool {
-        self.states.head(NOW).dead
+        self.states.is_dead()
     }
 
-    const fn block(&self, depth: usize) -> MarkedBlock {
+    pub(super) const fn block(&self, depth: usize) -> MarkedBlock {
         self.blocks[self.states.at.block(depth)]
     }
 
     /// Returns the step of the block at a depth; `None` for the call of an agent as a tool.
-    const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
+    pub(super) const fn block_step(&self, depth: usize) -> Option<&'a Step<'a>> {
         match self.block(depth).at {
             MarkedBlock::CALL => None,
             at => Some(&self.states.at.steps[at]),
@@ -371,6 +296,10 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Walks one step. Returns the next one.
     const fn step(&mut self, at: usize) -> usize {
+        #[cfg(test)]
+        {
+            self.walked += 1;
+        }
         let step = &self.states.at.steps[at];
         match step.kind {
             StepKind::Agent { meta, .. } => {
@@ -386,6 +315,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 let parent = self.states.at.depth - 1;
                 self.states.copy(NOW, Level::of_block(parent, ENTRY));
                 self.open(at);
+                self.read_branches(parent);
                 if let StepKind::Arm { pattern } = step.kind
                     && let Some(block) = self.block_step(parent)
                     && let StepKind::Match { key } = block.kind
@@ -397,6 +327,7 @@ impl<'a> LabelWalk<'_, 'a> {
             StepKind::End => return self.close(at),
             StepKind::Each { item, list, .. } => {
                 let marks = self.states.read(hash(list));
+                self.errors = self.errors.or(marks);
                 self.open(at);
                 self.states.write(item, marks, false, false);
             }
@@ -430,9 +361,23 @@ impl<'a> LabelWalk<'_, 'a> {
         self.blocks[block] = MarkedBlock {
             at,
             has_else: false,
+            errors: self.errors,
+            written: self.states.written,
+            around: self.states.at.around,
         };
+        (self.errors, self.states.written) = (Marks::NONE, Marks::NONE);
         self.states.at.depth += 1;
         true
+    }
+
+    /// Removes the innermost block.
+    const fn pop(&mut self) {
+        let depth = self.states.at.depth - 1;
+        let block = self.block(depth);
+        self.errors = block.errors.or(self.errors);
+        self.states.written = block.written.or(self.states.written);
+        self.states.at.around = block.around;
+        self.states.at.depth = depth;
     }
 
     /// Opens the call of an agent that is a tool.
@@ -449,7 +394,7 @@ impl<'a> LabelWalk<'_, 'a> {
         self.states.join_keys(Level::of_block(depth, ENTRY), NOW);
         self.states.copy(NOW, Level::of_block(depth, ENTRY));
         self.states.head_mut(NOW).keep_common(&inside);
-        self.states.at.depth = depth;
+        self.pop();
     }
 
     /// Adds the current state to the ways out of a loop: the innermost, or the one with a name.
@@ -491,7 +436,7 @@ impl<'a> LabelWalk<'_, 'a> {
     /// Cleans a key that a person has seen.
     pub(super) const fn clean(&mut self, key: &'a str) {
         // A block around a nested workflow does not see the value before.
-        if self.states.at.is_weak_around && (has_prefix(key) || self.states.lasts(key)) {
+        if self.is_weak_around(key, self.states.lasts(key)) {
             return;
         }
         if self.states.at.weak > 0 {
@@ -502,11 +447,30 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Writes a key. A `sure` write replaces the former value.
     pub(super) const fn write(&mut self, key: &'a str, marks: Marks, sure: bool, lasts: bool) {
-        let level = self.states.at;
-        let is_around = level.is_weak_around && (lasts || has_prefix(key));
-        self.forget_questions(key);
-        self.states
-            .write(key, marks, sure && level.weak == 0 && !is_around, lasts);
+        self.write_at(hash(key), key, marks, sure, lasts);
+    }
+
+    /// Writes a key with a known hash.
+    pub(super) const fn write_at(
+        &mut self,
+        hash: u64,
+        key: &'a str,
+        marks: Marks,
+        sure: bool,
+        lasts: bool,
+    ) {
+        let is_sure = sure && self.states.at.weak == 0 && !self.is_weak_around(key, lasts);
+        if self.has_asked {
+            self.forget_questions(key);
+        }
+        self.states.write_at(hash, key, marks, is_sure, lasts);
+    }
+
+    /// Returns whether a key belongs to a workflow around this one, in which a block is open that
+    /// may fail or run several times at once.
+    const fn is_weak_around(&self, key: &str, lasts: bool) -> bool {
+        let level = &self.states.at;
+        level.is_weak_around && (lasts || has_prefix(key) || contains(level.outputs, key))
     }
 
     /// Returns whether an `await` with a default has asked about a key.
@@ -576,7 +540,7 @@ impl<'a> LabelWalk<'_, 'a> {
             return self.blocks[block].at + 1;
         }
         self.blocks[block].has_else = true;
-        let error = self.states.everything(NOW);
+        let error = self.states.everything(NOW).or(self.errors);
         let error = self.causes.extend(error, How::Error, "", ERROR_KEY);
         self.open(at);
         self.states.write(ERROR_KEY, error, false, false);
@@ -588,7 +552,7 @@ impl<'a> LabelWalk<'_, 'a> {
             return end + 1;
         }
         let depth = self.states.at.depth - 1;
-        let MarkedBlock { at, has_else } = self.block(depth);
+        let MarkedBlock { at, has_else, .. } = self.block(depth);
         let Some(step) = self.block_step(depth) else {
             return end + 1;
         };
@@ -607,7 +571,7 @@ impl<'a> LabelWalk<'_, 'a> {
         }
         match step.kind {
             StepKind::Branch | StepKind::Arm { .. } | StepKind::Else => {
-                self.states.at.depth = depth;
+                self.pop();
                 if depth > 0 {
                     self.states.join(Level::of_block(depth - 1, EXIT), NOW);
                 }
@@ -625,6 +589,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 if first || skips {
                     self.states.unsettle(exit);
                 }
+                self.end_branches(depth);
             }
             _ => {}
         }
@@ -635,7 +600,7 @@ impl<'a> LabelWalk<'_, 'a> {
             self.states.join(NOW, entry);
         }
         self.states.at.weak -= is_weak(step) as usize;
-        self.states.at.depth = depth;
+        self.pop();
         end + 1
     }
 
@@ -681,51 +646,6 @@ impl<'a> LabelWalk<'_, 'a> {
             }
         }
         false
-    }
-
-    /// Records a sink that marks reach.
-    pub(super) const fn sink(
-        &mut self,
-        marks: Marks,
-        own: Labels,
-        kind: SinkKind,
-        agent: &'a str,
-        tool: &'a str,
-        ways: &Ways<'a>,
-    ) {
-        let labels = self.counted(own);
-        let acts = labels.has(Labels::ACTS) && marks.untrusted != 0;
-        let leaks =
-            !acts && labels.has(Labels::SENDS) && marks.untrusted != 0 && marks.private != 0;
-        if !acts && !leaks {
-            return;
-        }
-        let at = self.root;
-        let known = find!(i in 0, self.found => {
-            let known = &self.findings[i];
-            known.at == at && same(known.tool, tool) && same(known.agent, agent)
-        });
-        if let Some(known) = known {
-            // Text of a later run comes from this one, and needs no other remedy.
-            if self.findings[known].later == self.earlier.exist {
-                self.findings[known].ways.join(ways);
-            }
-        } else if self.found < self.findings.len() {
-            self.findings[self.found] = Finding {
-                at,
-                leaks,
-                tool,
-                agent,
-                kind,
-                inside: self.states.at.name,
-                marks,
-                ways: *ways,
-                is_unlabelled: !own.is_known(),
-                later: self.earlier.exist,
-                lasts: !self.guards.fresh,
-            };
-            self.found += 1;
-        }
     }
 }
 

@@ -134,7 +134,10 @@ impl<'a> ViewReader<'a, '_> {
         if self.has_parts {
             self.left_out.extend(LeftOut::read(event));
         }
-        if !has_content(event) {
+        // An agent that replied without a visible word has spoken last.
+        let is_empty_reply =
+            self.reach.is_current_turn() && is_reply(event) && is_of_another(event, self.agent);
+        if !has_content(event) && !is_empty_reply {
             let is_first = self.first_block.is_none()
                 && begins_turn(event)
                 && self.reach.ends_at_turn(&mut self.turns);
@@ -273,6 +276,16 @@ fn is_answer(event: &Event) -> bool {
 
 fn is_of_another(event: &Event, agent: &str) -> bool {
     *event.author != *agent && !is_answer(event)
+}
+
+/// Reports whether a model, or an agent that speaks, has replied with this event. A withheld reply
+/// has only an error code.
+fn is_reply(event: &Event) -> bool {
+    let is_withheld = |event: &Event| {
+        let details = event.details.as_ref();
+        details.is_some_and(|details| details.error_code.is_some())
+    };
+    event.author != "user" && (event.content.is_some() || is_withheld(event))
 }
 
 /// Reports whether a run begins with this event. If the user sends no message, the event has no
