@@ -1,7 +1,6 @@
 //! Text of strangers, private data and a way out, in one agent and by several ways.
 
 use adk::prelude::*;
-use adk::tools::load_memory;
 
 /// Opens any address.
 #[tool(untrusted, sends)]
@@ -58,23 +57,6 @@ workflow! {
 #[tool(untrusted)]
 fn fetch() -> String {
     String::new()
-}
-
-workflow! {
-    /// Under `strict`, a memory tool without labels may show private data.
-    #[guards(fresh, strict)]
-    pub Remembers(question: String) -> answer: String {
-        agent clerk -> answer: String {
-            instruction: "{question}", tools: [load_memory, look_up], max_turns: 3,
-        }
-        clerk
-    }
-}
-
-/// Looks a word up.
-#[tool(sends)]
-fn look_up(word: &str) -> String {
-    word.to_owned()
 }
 
 fn main() {}

@@ -42,3 +42,15 @@ workflow! {
         reader; searcher; asker; adviser
     }
 }
+
+workflow! {
+    /// Memory holds text of strangers, and is not private.
+    #[guards(fresh, strict)]
+    pub Remembering(question: String) -> reply: String {
+        agent clerk -> reply: String {
+            instruction: "{question}", tools: [adk::tools::load_memory, search], max_turns: 3,
+        }
+
+        clerk
+    }
+}

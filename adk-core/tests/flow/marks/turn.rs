@@ -242,8 +242,12 @@ impl<'f> World<'f> {
             }
             Call::Helper(helper) => self.inside(context, |world| {
                 let mut ended = world.agent(helper, scope);
-                let is_closed = |write: &Write| type_of(write.key) == "bool";
-                let answers = !helper.writes.is_empty() && helper.writes.iter().all(is_closed);
+                let is_closed = |write: &Write| type_of(write.key) == "bool" && !write.perhaps;
+                let may_end_otherwise =
+                    helper.exit || !helper.leaves.is_empty() || !helper.targets.is_empty();
+                let answers = !may_end_otherwise
+                    && !helper.writes.is_empty()
+                    && helper.writes.iter().all(is_closed);
                 // The error of an agent with a closed answer quotes nothing.
                 if matches!(ended, Ended::Failed(_)) && answers {
                     ended = Ended::Failed(0);
@@ -258,7 +262,11 @@ impl<'f> World<'f> {
                 )
             }),
             Call::Flow(nested) => self.inside(context, |world| {
-                let ended = world.nested(nested, scope, Some(context));
+                let mut ended = world.nested(nested, scope, Some(context));
+                // Nor does that of a workflow, if its outputs are closed and one of them is new.
+                if matches!(ended, Ended::Failed(_)) && answers_closed(&nested.flow) {
+                    ended = Ended::Failed(0);
+                }
                 let outputs = nested.flow.outputs.iter();
                 (
                     ended,
@@ -320,6 +328,17 @@ fn members<'f>(agent: &'f Agent, all: &mut Vec<&'f Agent>) {
     for target in &agent.targets {
         members(target, all);
     }
+}
+
+/// Whether a workflow answers with values without text, and never only passes on what it got.
+fn answers_closed(flow: &Flow) -> bool {
+    let has_value = |key: &Key| {
+        has_prefix(key)
+            || flow.states.contains(key)
+            || flow.inputs.iter().any(|(own, _)| own == key)
+    };
+    flow.outputs.iter().all(|key| type_of(key) == "bool")
+        && flow.outputs.iter().any(|key| !has_value(key))
 }
 
 #[derive(Clone, Copy)]

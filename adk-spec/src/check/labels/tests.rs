@@ -6,10 +6,11 @@ use super::marks::{Cause, Marks};
 use super::state::{Head, MarkedKey};
 use super::walk::{Limit, MarkedBlock, Room, walk};
 use super::{LARGE, diagnostics};
+use crate::message::Message;
 use crate::spec::sketch::{
     Steps, keys, leak, llm, parallel, repeat, run, sequence, steps, workflow,
 };
-use crate::spec::{AgentMeta, KeySpec, Labels, Spec, ToolMeta};
+use crate::spec::{AgentMeta, Guards, KeySpec, Labels, Spec, ToolMeta};
 
 fn reader(name: &'static str) -> AgentMeta<'static> {
     llm(name).tools(leak([ToolMeta::new("fetch", "").labels(Labels::UNTRUSTED)]))
@@ -139,4 +140,24 @@ fn deep_nesting_is_walked_in_few_steps() {
     });
     let count = walked(steps([run(sender("sender")), run(in_tools)]));
     assert!(count < 2_000, "{count} steps in tools");
+}
+
+#[test]
+fn memory_without_labels_is_private_under_strict() {
+    let memory = |labels| {
+        let tools = leak([
+            ToolMeta::new("remember", "").labels(labels),
+            ToolMeta::new("look_up", "").labels(Labels::SENDS),
+        ]);
+        let spec = Spec::new("whole", "", steps([run(llm("clerk").tools(tools))]));
+        let guards = Guards::NONE.fresh(true).strict(true);
+        let found = diagnostics(&spec.guards(Some(leak(guards))));
+        let is_of_sink = |message: &Message| message.as_str().contains("`look_up`");
+        found
+            .iter()
+            .filter(|(_, message)| is_of_sink(message))
+            .count()
+    };
+    assert_eq!(memory(Labels::MEMORY), 1);
+    assert_eq!(memory(Labels::MEMORY.and(Labels::LOCAL)), 0);
 }
