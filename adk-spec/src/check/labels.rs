@@ -7,7 +7,10 @@
 mod agents;
 mod arms;
 mod describe;
+mod findings;
 mod marks;
+mod nested;
+mod sinks;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -18,9 +21,10 @@ use crate::effects::{Effects, is_alone};
 use crate::message::Message;
 use crate::spec::{AgentKind, AgentMeta, Labels, Spec, StepKind};
 use crate::text::same;
+use findings::Finding;
 use marks::{Cause, Marks};
 use state::{Head, MarkedKey};
-use walk::{Finding, Limit, MarkedBlock, Room, walk};
+use walk::{Limit, MarkedBlock, Room, walk};
 
 /// The largest number of findings that const evaluation reports at once.
 const MOST: usize = 4;

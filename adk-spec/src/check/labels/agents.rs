@@ -3,11 +3,11 @@
 //! The turn of an LLM agent has one context, which its transfer targets share.
 
 use super::answers_closed;
+use super::findings::Ways;
 use super::marks::{How, Marks};
-use super::state::{EVER, Level, NOW};
-use super::walk::{DEEPEST, LabelWalk, SinkKind, Ways};
-use crate::check::flow::count;
-use crate::effects::{self, Act, Effects, is_session_key, may_exit};
+use super::state::NOW;
+use super::walk::{DEEPEST, LabelWalk};
+use crate::effects::{self, Act, Effects, may_exit};
 use crate::hash::hash;
 use crate::spec::placeholder::{Placeholders, Source};
 use crate::spec::{AgentKind, AgentMeta, Conversation, Labels, Renames, ToolMeta};
@@ -16,14 +16,14 @@ use crate::text::starts_with;
 /// An agent in the workflow around it: the agent of a step, or one that belongs to that agent.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    step: &'a AgentMeta<'a>,
-    renames: &'a Renames<'a>,
-    agent: &'a AgentMeta<'a>,
-    role: PlaceRole,
+    pub(super) step: &'a AgentMeta<'a>,
+    pub(super) renames: &'a Renames<'a>,
+    pub(super) agent: &'a AgentMeta<'a>,
+    pub(super) role: PlaceRole,
 }
 
 #[derive(Clone, Copy)]
-enum PlaceRole {
+pub(super) enum PlaceRole {
     Step,
     Target,
     Tool,
@@ -31,7 +31,7 @@ enum PlaceRole {
 
 impl<'a> Place<'a> {
     /// Returns the accesses of the agent and its transfer targets.
-    const fn effects(&self) -> Effects<'a> {
+    pub(super) const fn effects(&self) -> Effects<'a> {
         let all = match self.role {
             PlaceRole::Step => Effects::of(self.step, self.renames),
             PlaceRole::Target => Effects::below(self.step, self.renames, self.agent, false),
@@ -108,7 +108,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the labels of the tools of an LLM agent that only the run knows.
-    const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
+    pub(super) const fn unknown_tools(&self, meta: &AgentMeta<'_>) -> Labels {
         if !meta.more_tools {
             Labels::LOCAL
         } else if self.guards.strict && !meta.labels.has(Labels::LOCAL) {
@@ -186,7 +186,7 @@ impl<'a> LabelWalk<'_, 'a> {
         marks
     }
 
-    const fn tool(
+    pub(super) const fn tool(
         &mut self,
         mut marks: Marks,
         member: &'a AgentMeta<'a>,
@@ -204,7 +204,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Adds the marks of a result with labels.
-    const fn source(
+    pub(super) const fn source(
         &mut self,
         mut marks: Marks,
         own: Labels,
@@ -229,7 +229,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the marks of the keys that an agent and its transfer targets read.
-    const fn reads(&self, place: &Place<'a>) -> Marks {
+    pub(super) const fn reads(&self, place: &Place<'a>) -> Marks {
         let (mut all, mut marks) = (place.effects(), Marks::NONE);
         while let Some(effect) = all.next() {
             match effect.act {
@@ -250,7 +250,7 @@ impl<'a> LabelWalk<'_, 'a> {
 
     /// Returns the marks of the artifacts that the prompts of an agent show. All artifacts count as
     /// one, which holds what anybody has said.
-    const fn artifacts(&mut self, meta: &AgentMeta<'a>) -> Marks {
+    pub(super) const fn artifacts(&mut self, meta: &AgentMeta<'a>) -> Marks {
         let mut marks = Marks::NONE;
         if meta.prompt_keys.is_some() {
             return marks;
@@ -271,7 +271,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Returns the marks of the conversation that an agent sees.
-    const fn visible(&self, meta: &AgentMeta<'a>) -> Marks {
+    pub(super) const fn visible(&self, meta: &AgentMeta<'a>) -> Marks {
         let speaker = self.states.head(NOW).speaker;
         match meta.conversation {
             _ if matches!(meta.kind, AgentKind::Workflow | AgentKind::Function) => Marks::NONE,
@@ -357,90 +357,9 @@ impl<'a> LabelWalk<'_, 'a> {
         back
     }
 
-    /// Reports each tool and function of a turn that acts or sends, if the marks of the context
-    /// allow none.
-    const fn sinks(&mut self, place: &Place<'a>, context: Marks, called: &'a str) {
-        let (mut members, mut ways) = (place.effects(), Ways::NONE);
-        self.add_keys(place, &mut ways);
-        ways.requested = match place.role {
-            PlaceRole::Tool => self.states.heard(NOW).untrusted != 0,
-            _ => false,
-        };
-        ways.called = called;
-        while let Some(member) = members.next_agent() {
-            ways.heard = ways.heard || self.visible(member).untrusted != 0 || sees_all(member);
-            let unknown = self.unknown_tools(member).has(Labels::UNTRUSTED);
-            let own = any!(tool in member.tools => {
-                self.tool(Marks::NONE, member, tool).untrusted != 0
-            });
-            ways.own = ways.own || own || unknown;
-            ways.artifacts = ways.artifacts || self.artifacts(member).untrusted != 0;
-        }
-        members = place.effects();
-        while let Some(member) = members.next_agent() {
-            each!(tool in member.tools => {
-                let asks = tool.confirm && !(tool.selects && self.guards.strict);
-                if tool.agent.is_none() && !asks {
-                    let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
-                    self.sink(context, tool.labels, kind, member.name, tool.name, &ways);
-                }
-            });
-            match member.kind {
-                AgentKind::Llm => {
-                    let labels = self.unknown_tools(member);
-                    self.sink(
-                        context,
-                        labels,
-                        SinkKind::UnknownTool,
-                        member.name,
-                        "",
-                        &ways,
-                    );
-                }
-                AgentKind::Function => self.function_sink(context, member, &ways),
-                AgentKind::Custom => {
-                    self.sink(
-                        context,
-                        member.labels,
-                        SinkKind::Custom,
-                        member.name,
-                        "",
-                        &ways,
-                    );
-                }
-                AgentKind::Workflow | AgentKind::Await => {}
-            }
-        }
-    }
-
-    /// Adds the keys with text of strangers that an agent reads.
-    const fn add_keys(&self, place: &Place<'a>, ways: &mut Ways<'a>) {
-        let mut all = place.effects();
-        while let Some(effect) = all.next() {
-            let reads_text = match effect.act {
-                Act::Prompt { .. } => true,
-                Act::Read { spec, .. } => !spec.is_closed(),
-                _ => false,
-            };
-            if reads_text && self.states.read(hash(effect.key)).untrusted != 0 {
-                ways.add_key(effect.key);
-                ways.asked = ways.asked || self.has_asked_about(effect.key);
-            }
-        }
-    }
-
-    const fn function_sink(&mut self, marks: Marks, meta: &'a AgentMeta<'a>, ways: &Ways<'a>) {
-        let kind = if meta.labels.has(Labels::CONTEXT) {
-            SinkKind::ContextFunction
-        } else {
-            SinkKind::Function
-        };
-        self.sink(marks, meta.labels, kind, meta.name, "", ways);
-    }
-
     /// Writes the keys of an agent, its transfer targets and their tools; `only_tools` leaves out
     /// the keys of the agents.
-    const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
+    pub(super) const fn write_all(&mut self, place: &Place<'a>, marks: Marks, only_tools: bool) {
         let mut all = place.effects().only_writes();
         while let Some(effect) = all.next() {
             let (spec, sure) = match effect.act {
@@ -467,7 +386,7 @@ impl<'a> LabelWalk<'_, 'a> {
     }
 
     /// Adds the turn of an agent to the conversation.
-    const fn speak(&mut self, meta: &'a AgentMeta<'a>, context: Marks) {
+    pub(super) const fn speak(&mut self, meta: &'a AgentMeta<'a>, context: Marks) {
         if self.is_over() {
             return;
         }
@@ -547,155 +466,10 @@ impl<'a> LabelWalk<'_, 'a> {
             }
         }
     }
-
-    /// Walks the steps of a workflow inside the current one. Returns the marks of its result as a
-    /// tool.
-    const fn workflow(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
-        if self.nested == DEEPEST {
-            self.is_too_deep = true;
-            return Marks::NONE;
-        }
-        let (meta, outer, was_guarded) = (place.agent, self.states.at, self.is_guarded);
-        let speech = (
-            self.states.heard(NOW),
-            self.states.last(NOW),
-            self.states.before(NOW),
-        );
-        let speaker = self.states.head(NOW).speaker;
-        let own = meta.reads.len() + meta.writes.len() + meta.lets.len() + meta.states.len();
-        self.states
-            .enter(meta.steps, meta.name, count(meta.steps) + own + outer.count);
-        if self.is_over() {
-            return Marks::NONE;
-        }
-        self.nested += 1;
-        self.states.set_speech(speech.0, speech.1, speech.2);
-        self.states.head_mut(NOW).speaker = speaker;
-        self.enter_keys(place, &outer, request);
-        self.steps();
-        if self.is_over() {
-            return Marks::NONE;
-        }
-        self.nested -= 1;
-        self.is_guarded = was_guarded;
-        self.exit_workflow(place, outer, request.is_some())
-    }
-
-    /// Gives a nested workflow its inputs and the keys of the session.
-    const fn enter_keys(&mut self, place: &Place<'a>, outer: &Level<'a>, request: Option<Marks>) {
-        let meta = place.agent;
-        let mut i = 0;
-        while i < outer.count {
-            let (key, marks) = self.states.key_at(outer, i, NOW);
-            if !marks.is_none() && is_session_key(meta, key.name) {
-                self.states.write(key.name, marks, false, true);
-            }
-            i += 1;
-        }
-        if let (Some(input), Some(request)) = (meta.request_input(), request) {
-            self.states.write(input, request, false, false);
-        }
-        let mut all = place.effects();
-        while let Some(effect) = all.next() {
-            if let Act::Read { spec, .. } = effect.act {
-                let marks = self.states.read_at(outer, hash(effect.key), NOW);
-                let marks = if spec.is_closed() {
-                    marks.without_text()
-                } else {
-                    marks
-                };
-                self.states.write(spec.name, marks, false, false);
-            }
-        }
-        // The guards of the workflow itself also mark keys of the session here.
-        if let Some(guards) = meta.guards {
-            self.is_guarded = true;
-            self.guard_session(meta, guards.untrusted, true);
-            self.guard_session(meta, guards.private, false);
-        }
-    }
-
-    const fn guard_session(
-        &mut self,
-        meta: &'a AgentMeta<'a>,
-        keys: &'a [&'a str],
-        is_untrusted: bool,
-    ) {
-        each!(key in keys => {
-            if is_session_key(meta, key) {
-                let marks = self.causes.guard(key, is_untrusted);
-                self.states.write(key, marks, false, true);
-            }
-        });
-    }
-
-    /// Ends a nested workflow: its outputs and the keys of the session have their marks in the
-    /// workflow around it. Returns the marks of its result as a tool.
-    const fn exit_workflow(&mut self, place: &Place<'a>, outer: Level<'a>, is_tool: bool) -> Marks {
-        let (meta, inner, end) = (place.agent, self.states.at, self.states.head(NOW));
-        let state = if end.dead { EVER } else { NOW };
-        let ever = self.states.heard(EVER);
-        let speech = (
-            self.states.heard(state),
-            self.states.last(NOW),
-            self.states.before(NOW),
-        );
-        let mut result = if matches!(meta.writes, []) {
-            speech.0
-        } else {
-            Marks::NONE
-        };
-        self.states.at = outer;
-        self.states.note_heard(ever);
-        if end.dead {
-            self.states.set_speech(ever, ever, ever);
-        } else {
-            self.states.set_speech(speech.0, speech.1, speech.2);
-        }
-        self.states.head_mut(NOW).speaker = if end.dead { 0 } else { end.speaker };
-        let mut i = 0;
-        while i < inner.count {
-            let (key, marks) = self.states.key_at(&inner, i, state);
-            if is_session_key(meta, key.name) {
-                let (_, ever) = self.states.key_at(&inner, i, EVER);
-                self.write(key.name, marks, false, true);
-                if !ever.is_none() {
-                    self.states.note(key.name, ever);
-                }
-            }
-            i += 1;
-        }
-        // A write of clean text has left no trace, but it may be the answer of a question.
-        if self.states.head(NOW).has_questions() {
-            let mut all = Effects::writes(place.step, place.renames);
-            while let Some(effect) = all.next() {
-                if effect.act.is_write() {
-                    self.forget_questions(effect.key);
-                }
-            }
-        }
-        let mut all = place.effects().only_writes();
-        while let Some(effect) = all.next() {
-            let (spec, sure) = match effect.act {
-                Act::Write { spec, sure, .. } => (spec, sure),
-                Act::May(spec) => (spec, false),
-                _ => continue,
-            };
-            let marks = self.states.read_at(&inner, hash(spec.name), state);
-            let marks = if spec.is_closed() {
-                marks.without_text()
-            } else {
-                marks
-            };
-            result = result.or(marks);
-            self.write(effect.key, marks, sure && !is_tool, false);
-        }
-        result
-    }
 }
 
 /// Returns whether an agent may read each key and the conversation.
-const fn sees_all(meta: &AgentMeta<'_>) -> bool {
+pub(super) const fn sees_all(meta: &AgentMeta<'_>) -> bool {
     matches!(meta.kind, AgentKind::Custom) || meta.labels.has(Labels::CONTEXT)
 }
 

@@ -1,8 +1,9 @@
 //! The messages of findings: the sink, the whole way to it, and the remedies that help.
 
 use super::Check;
+use super::findings::{Finding, SinkKind};
 use super::marks::{Cause, Causes, How};
-use super::walk::{DEEPEST, Finding, Limit, SinkKind};
+use super::walk::{DEEPEST, Limit};
 use crate::message::Message;
 use crate::spec::Step;
 use crate::text::{same, starts_with};

@@ -5,12 +5,13 @@
 //! is repeated too: a later run of the session begins with what earlier runs have left.
 
 use super::arms::excludes;
+use super::findings::Finding;
 use super::marks::{Cause, Causes, How, Marks};
 use super::state::{ENTRY, EVER, EXIT, Head, LEFT, Level, MarkedKey, NOW, START, States};
 use crate::check::flow::count;
 use crate::effects::Effects;
 use crate::hash::hash;
-use crate::spec::{ERROR_KEY, Guards, Labels, OnError, Spec, Step, StepKind, has_prefix};
+use crate::spec::{ERROR_KEY, Guards, OnError, Spec, Step, StepKind, has_prefix};
 use crate::text::{same, starts_with};
 
 /// The largest number of workflows and agents as tools around each other.
@@ -26,126 +27,6 @@ pub(super) struct Room<'t, 'a> {
     pub(super) causes: &'t mut [Cause<'a>],
     pub(super) cause_slots: &'t mut [u16],
     pub(super) findings: &'t mut [Finding<'a>],
-}
-
-/// A sink that marks reach.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Finding<'a> {
-    /// The step of the checked workflow.
-    pub(super) at: usize,
-    /// Whether private data leaves: `lethal-trifecta`.
-    pub(super) leaks: bool,
-    /// The tool; empty for a function, an `impl Agent`, or a tool that only the run knows.
-    pub(super) tool: &'a str,
-    pub(super) agent: &'a str,
-    pub(super) kind: SinkKind,
-    /// The nested workflow around the sink; empty for none.
-    pub(super) inside: &'a str,
-    pub(super) marks: Marks,
-    pub(super) ways: Ways<'a>,
-    /// Whether the sink counts because it has no label.
-    pub(super) is_unlabelled: bool,
-    /// Whether only an earlier run of the session brings the marks.
-    pub(super) later: bool,
-    /// Whether `fresh` is missing.
-    pub(super) lasts: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::check) enum SinkKind {
-    Tool,
-    /// A tool that selects the calls that a person confirms, in a workflow with `strict`.
-    SelectingTool,
-    UnknownTool,
-    Function,
-    /// A function that gets the context.
-    ContextFunction,
-    /// An `impl Agent`.
-    Custom,
-}
-
-impl Finding<'_> {
-    pub(super) const NONE: Self = Self {
-        at: usize::MAX,
-        leaks: false,
-        tool: "",
-        agent: "",
-        kind: SinkKind::Tool,
-        inside: "",
-        marks: Marks::NONE,
-        ways: Ways::NONE,
-        is_unlabelled: false,
-        later: false,
-        lasts: false,
-    };
-}
-
-/// The largest number of keys that a message names.
-const MOST_KEYS: usize = 3;
-
-/// The ways in which text of strangers comes to a sink. A remedy has to close all of them.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::check) struct Ways<'a> {
-    /// The tools of the same turn.
-    pub(super) own: bool,
-    /// An agent that is a tool; empty for none.
-    pub(super) called: &'a str,
-    /// The conversation.
-    pub(super) heard: bool,
-    /// Artifacts.
-    pub(super) artifacts: bool,
-    /// The first keys; empty for none.
-    pub(super) keys: [&'a str; MOST_KEYS],
-    /// Whether there are more keys.
-    pub(super) more_keys: bool,
-    /// Whether an `await` with a default shows one of the keys.
-    pub(super) asked: bool,
-    /// The request to an agent that is a tool.
-    pub(super) requested: bool,
-}
-
-impl<'a> Ways<'a> {
-    pub(super) const NONE: Self = Self {
-        own: false,
-        called: "",
-        heard: false,
-        artifacts: false,
-        keys: [""; MOST_KEYS],
-        more_keys: false,
-        asked: false,
-        requested: false,
-    };
-
-    pub(super) const fn add_key(&mut self, key: &'a str) {
-        let mut i = 0;
-        while i < MOST_KEYS {
-            if self.keys[i].is_empty() {
-                self.keys[i] = key;
-            }
-            if same(self.keys[i], key) {
-                return;
-            }
-            i += 1;
-        }
-        self.more_keys = true;
-    }
-
-    const fn join(&mut self, other: &Self) {
-        self.own = self.own || other.own;
-        self.heard = self.heard || other.heard;
-        self.artifacts = self.artifacts || other.artifacts;
-        self.more_keys = self.more_keys || other.more_keys;
-        self.asked = self.asked || other.asked;
-        self.requested = self.requested || other.requested;
-        if self.called.is_empty() {
-            self.called = other.called;
-        }
-        each!(key in &other.keys => {
-            if !key.is_empty() {
-                self.add_key(key);
-            }
-        });
-    }
 }
 
 /// An open block.
@@ -681,51 +562,6 @@ impl<'a> LabelWalk<'_, 'a> {
             }
         }
         false
-    }
-
-    /// Records a sink that marks reach.
-    pub(super) const fn sink(
-        &mut self,
-        marks: Marks,
-        own: Labels,
-        kind: SinkKind,
-        agent: &'a str,
-        tool: &'a str,
-        ways: &Ways<'a>,
-    ) {
-        let labels = self.counted(own);
-        let acts = labels.has(Labels::ACTS) && marks.untrusted != 0;
-        let leaks =
-            !acts && labels.has(Labels::SENDS) && marks.untrusted != 0 && marks.private != 0;
-        if !acts && !leaks {
-            return;
-        }
-        let at = self.root;
-        let known = find!(i in 0, self.found => {
-            let known = &self.findings[i];
-            known.at == at && same(known.tool, tool) && same(known.agent, agent)
-        });
-        if let Some(known) = known {
-            // Text of a later run comes from this one, and needs no other remedy.
-            if self.findings[known].later == self.earlier.exist {
-                self.findings[known].ways.join(ways);
-            }
-        } else if self.found < self.findings.len() {
-            self.findings[self.found] = Finding {
-                at,
-                leaks,
-                tool,
-                agent,
-                kind,
-                inside: self.states.at.name,
-                marks,
-                ways: *ways,
-                is_unlabelled: !own.is_known(),
-                later: self.earlier.exist,
-                lasts: !self.guards.fresh,
-            };
-            self.found += 1;
-        }
     }
 }
 
