@@ -12,6 +12,7 @@ pub(crate) mod labels;
 pub(crate) mod limits;
 pub(crate) mod live;
 mod names;
+pub(crate) mod tool_file;
 pub(crate) mod tools;
 
 pub use crate::bounds::Bounds;

@@ -14,7 +14,7 @@ use adk_core::Name;
 use adk_core::llm::{Compaction, IncludeContents, Instruction, LlmSettings, Retry};
 use adk_core::model::ModelRef;
 use adk_core::spec::Budget;
-use adk_core::tool::{DynTool, Toolset};
+use adk_core::tool::{DeclaredToolset, DynTool};
 use adk_spec::setters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +35,7 @@ pub struct LlmAgentBuilder {
     compact: Option<Compaction>,
     answer: AnswerOptions,
     tools: Vec<Arc<dyn DynTool>>,
+    toolsets: Vec<DeclaredToolset>,
     sub_agents: Vec<SubAgent>,
     disallow_transfer: (bool, bool),
     settings: LlmSettings,
@@ -140,10 +141,11 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Adds a toolset, which supplies tools at run time.
+    /// Adds a toolset, which supplies tools at run time. As a [`DeclaredToolset`] it has labels, or
+    /// is restricted to the tools of a file.
     #[must_use]
-    pub fn toolset(mut self, toolset: impl Toolset) -> Self {
-        self.settings.toolsets.0.push(Arc::new(toolset));
+    pub fn toolset(mut self, toolset: impl Into<DeclaredToolset>) -> Self {
+        self.toolsets.push(toolset.into());
         self
     }
 

@@ -20,6 +20,7 @@ pub use adk_spec::__private::SEES_ALL;
 
 use crate::llm::{Compaction, IncludeContents, OutputKey};
 use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::tool::DeclaredToolset;
 use crate::runtime::workflow::{Form, Keys};
 use crate::spec::{AnsweredBy, Conversation, ValueSchema};
 use crate::{Await, Content, DynAgent, Name};
@@ -38,6 +39,11 @@ pub fn contents_fault(
     compact: Option<Compaction>,
 ) -> Option<&'static str> {
     contents.fault(compact)
+}
+
+/// Returns the fault of the file of a toolset.
+pub fn toolset_fault(toolset: &DeclaredToolset) -> Option<String> {
+    toolset.fault()
 }
 
 /// Returns the part of the conversation that a choice of contents shows.
