@@ -8,8 +8,11 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Error, Value};
+use serde_json::{Error, Value, json};
 use std::collections::HashSet;
+
+/// Field of a tool's `_meta` with the annotation `privateHint`, which `rmcp` does not know.
+pub(crate) const PRIVATE_HINT: &str = "adk-workflow/privateHint";
 
 /// A message of the server.
 pub(crate) type Message = RxJsonRpcMessage<RoleClient>;
@@ -31,7 +34,11 @@ pub(crate) enum Read {
 /// Reads a message. An answer that cannot be read becomes an error for its request.
 pub(crate) fn read(text: &[u8]) -> Read {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let error = match serde_json::from_slice(text) {
+    let message = match keep_private_hints(text) {
+        Some(message) => serde_json::from_value(message),
+        None => serde_json::from_slice(text),
+    };
+    let error = match message {
         Ok(message) => return Read::Message(message),
         Err(error) => error,
     };
@@ -46,6 +53,25 @@ pub(crate) fn read(text: &[u8]) -> Read {
     let fault = outline.fault(text, &error);
     let why = format!("the server sent an answer that cannot be read: {fault}");
     Read::Message(error_for(outline.id, why))
+}
+
+/// Returns a message whose tools have [`PRIVATE_HINT`], if the message has such annotations.
+pub(crate) fn keep_private_hints(text: &[u8]) -> Option<Value> {
+    const NAME: &[u8] = b"\"privateHint\"";
+    if !text.windows(NAME.len()).any(|part| part == NAME) {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(text).ok()?;
+    for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
+        let hint = tool.pointer("/annotations/privateHint").cloned();
+        if let (Some(hint @ Value::Bool(_)), Some(tool)) = (hint, tool.as_object_mut()) {
+            let meta = tool.entry("_meta").or_insert_with(|| json!({}));
+            if let Some(meta) = meta.as_object_mut() {
+                meta.insert(PRIVATE_HINT.to_owned(), hint);
+            }
+        }
+    }
+    Some(message)
 }
 
 /// Creates an error of the server for a request.

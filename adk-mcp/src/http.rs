@@ -1,7 +1,7 @@
 //! [`HttpClient`]: the client for servers over HTTP. It assigns each answer to its request, and
 //! detects a lost session.
 
-use crate::answers::{Message, Read, error_for, is_same, read};
+use crate::answers::{Message, Read, error_for, is_same, keep_private_hints, read};
 use crate::turn::lock;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -117,7 +117,10 @@ fn mend(events: Events, request: Option<RequestId>) -> Events {
         };
         let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
         let data = event.data.as_deref().filter(|_| is_message);
-        if let Some(data) = data
+        let kept = data.and_then(|data| keep_private_hints(data.as_bytes()));
+        if let Some(message) = kept {
+            event.data = Some(message.to_string());
+        } else if let Some(data) = data
             && let Read::Message(mut message) = read(data.as_bytes())
             && let JsonRpcMessage::Error(error) = &mut message
         {
