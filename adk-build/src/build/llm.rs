@@ -8,6 +8,7 @@ mod output;
 pub use agent::LlmAgent;
 pub(super) use output::OutputType;
 
+use super::guards::TreeGuards;
 use super::item::{AsPart, IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
 use adk_core::Name;
@@ -256,11 +257,12 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Sets whether the agent, when it is built by itself, rejects text of strangers that may steer
-    /// an action; see [`BlockBuilder`](super::BlockBuilder).
+    /// Sets the rules of the tree of this agent about text that strangers wrote, or whether the
+    /// agent, when it is built by itself, rejects text of strangers that may steer an action; see
+    /// [`BlockBuilder`](super::BlockBuilder).
     #[must_use]
-    pub fn guards(mut self, yes: bool) -> Self {
-        self.options.guards = yes;
+    pub fn guards(mut self, guards: impl Into<TreeGuards>) -> Self {
+        self.options.guards = guards.into();
         self
     }
 }

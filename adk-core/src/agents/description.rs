@@ -10,6 +10,7 @@
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
 use crate::runtime::tool::{DeclaredToolset, DynTool};
+use crate::spec::guards::OwnedGuards;
 use crate::spec::{
     Accepts, AgentKind, AgentMeta, AnsweredBy, Conversation, Key, KeySpec, Labels, ToolMeta,
     ValueSchema,
@@ -28,6 +29,7 @@ pub struct DescriptionParts {
     pub writes: Vec<Key>,
     pub tools: Vec<Arc<dyn DynTool>>,
     pub toolsets: Vec<DeclaredToolset>,
+    pub guards: Option<OwnedGuards>,
     pub context: DescribedContext,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
@@ -66,6 +68,7 @@ impl DescriptionParts {
             writes: Vec::new(),
             tools: Vec::new(),
             toolsets: Vec::new(),
+            guards: None,
             context: DescribedContext::default(),
             transfer: Vec::new(),
             max_turns: None,
@@ -148,7 +151,8 @@ impl AgentDescription {
                 .compacts(parts.context.compacts)
                 .conversation(parts.context.conversation)
                 .labels(parts.context.labels.and(unknown.unwrap_or_default()))
-                .transfer(&lists.transfer);
+                .transfer(&lists.transfer)
+                .guards(parts.guards.as_ref().map(OwnedGuards::get));
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
             if parts.answer.has_default {

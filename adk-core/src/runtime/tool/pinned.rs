@@ -80,6 +80,11 @@ impl DeclaredToolset {
         self
     }
 
+    /// Returns the name of the toolset.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Sets the name by which a workflow declares the toolset.
     pub(crate) fn named(mut self, name: &str) -> Self {
         name.clone_into(&mut self.name);
