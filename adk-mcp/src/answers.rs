@@ -65,9 +65,10 @@ pub(crate) fn keep_private_hints(text: &[u8]) -> Option<Value> {
     for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
         let hint = tool.pointer("/annotations/privateHint").cloned();
         if let (Some(hint @ Value::Bool(_)), Some(tool)) = (hint, tool.as_object_mut()) {
-            let meta = tool.entry("_meta").or_insert_with(|| json!({}));
-            if let Some(meta) = meta.as_object_mut() {
-                meta.insert(PRIVATE_HINT.to_owned(), hint);
+            let meta = tool.entry("_meta").or_insert(Value::Null);
+            match meta.as_object_mut() {
+                Some(meta) => drop(meta.insert(PRIVATE_HINT.to_owned(), hint)),
+                None => *meta = json!({PRIVATE_HINT: hint}),
             }
         }
     }
@@ -270,5 +271,48 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Answers<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.inner.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::ServerResult;
+
+    #[test]
+    fn the_private_hint_of_a_tool_is_kept() {
+        let tool = |annotations: Value, meta: Value| {
+            json!({
+                "name": "find",
+                "inputSchema": {},
+                "annotations": annotations,
+                "_meta": meta,
+            })
+        };
+        let hint = json!({"privateHint": true});
+        let tools = [
+            tool(hint.clone(), json!({"trace": 1})),
+            tool(json!({"readOnlyHint": true}), json!({})),
+            tool(json!({"privateHint": "yes"}), json!({})),
+            tool(hint, Value::Null),
+        ];
+        let text = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).to_string();
+        let Read::Message(JsonRpcMessage::Response(answer)) = read(text.as_bytes()) else {
+            panic!("it is an answer")
+        };
+        let ServerResult::ListToolsResult(page) = answer.result else {
+            panic!("it is a list of tools")
+        };
+        let hint = |tool: &rmcp::model::Tool| Some(tool.meta.as_ref()?.get(PRIVATE_HINT)?.clone());
+        let hints: Vec<_> = page.tools.iter().map(hint).collect();
+        assert_eq!(hints, [Some(json!(true)), None, None, Some(json!(true))]);
+        for odd in [
+            "\"privateHint\"",
+            "{\"privateHint\"",
+            r#"{"result": {"tools": {"privateHint": 1}}}"#,
+            r#"{"result": {"tools": [7, "privateHint", {"annotations": "privateHint"}]}}"#,
+        ] {
+            read(odd.as_bytes());
+        }
     }
 }

@@ -251,3 +251,21 @@ impl StreamableHttpClient for HttpClient {
         self.http.delete_session(uri, session, auth, headers).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::PRIVATE_HINT;
+    use futures_util::stream;
+
+    #[tokio::test]
+    async fn an_event_keeps_the_private_hint_of_a_tool() {
+        let tools = json!([{"name": "find", "annotations": {"privateHint": true}}]);
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).to_string();
+        let events = stream::iter([Ok(Sse::default().data(answer))]).boxed();
+        let mended: Vec<_> = mend(events, None).collect().await;
+        let event = mended.into_iter().next().and_then(Result::ok);
+        let data = event.and_then(|event| event.data).expect("data");
+        assert!(data.contains(PRIVATE_HINT), "{data}");
+    }
+}

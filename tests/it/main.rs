@@ -27,6 +27,7 @@ pub mod scripted;
 pub mod secrets;
 pub mod sequence;
 pub mod teams;
+pub mod tool_files;
 pub mod toolsets;
 pub mod transfers;
 pub mod turns;
