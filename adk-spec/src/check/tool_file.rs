@@ -86,10 +86,6 @@ pub struct FileTools<'a> {
 
 impl<'a> FileTools<'a> {
     /// Returns the next tool.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "a trait has no const functions"
-    )]
     pub const fn next(&mut self) -> Option<ToolMeta<'a>> {
         let Some(name) = self.names.next() else {
             return None;
