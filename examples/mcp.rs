@@ -6,8 +6,9 @@ use adk::prelude::*;
 
 workflow! {
     /// Answers from files.
+    #[guards(strict)]
     pub Answering(question: String) -> answer: String {
-        toolset files: McpToolset;
+        toolset files: McpToolset as private;
 
         /// Reads files, and answers.
         agent reader -> answer: String {

@@ -23,6 +23,7 @@ mod block;
 mod config;
 mod error;
 mod flat;
+mod guards;
 mod item;
 mod llm;
 mod tree;
@@ -34,6 +35,7 @@ pub use block::{
 pub use config::Registry;
 pub(crate) use config::key_of;
 pub use error::BuildError;
+pub use guards::TreeGuards;
 pub use item::{AsPart, AsResult, ByPointer, ByValue, IntoAgent, IntoAgents, SubAgent};
 pub use llm::{LlmAgent, LlmAgentBuilder};
 pub use tree::Tree;

@@ -1,6 +1,7 @@
 //! `adk mcp pull`: writes the tools of an MCP server to a file that a workflow includes at compile
 //! time.
 
+use adk_core::tool::{tool_file, update_tool_file};
 use adk_core::{Error, ErrorKind, Result, Toolset as _};
 use adk_mcp::{HttpServer, McpServer, McpToolset, StdioServer};
 use clap::{Args, Subcommand};
@@ -11,6 +12,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub enum Mcp {
     /// Write the tools of a server to NAME.mcp.json, for `toolset NAME: McpToolset =
     /// include!("NAME.mcp.json");`
+    ///
+    /// The file proposes labels from the annotations of the server: review them. A file that
+    /// exists keeps its labels and its `confirm`.
     Pull(Pull),
 }
 
@@ -90,8 +94,31 @@ impl Pull {
             return Err(Error::new(ErrorKind::Config, message).with_help(help));
         }
         let file = format!("{}.mcp.json", self.name);
-        std::fs::write(&file, adk_core::tool::tool_file(&tools)?)?;
-        eprintln!("{file}: {} tools", tools.len());
+        let count = tools.len();
+        match std::fs::read_to_string(&file) {
+            Ok(earlier) => {
+                let update = update_tool_file(&earlier, &tools).map_err(|error| {
+                    let message = format!("{file}: {}", error.message());
+                    let help = error.help().unwrap_or_default().to_owned();
+                    Error::new(error.kind(), message).with_help(help)
+                })?;
+                std::fs::write(&file, update.text)?;
+                let changes = match update.changes.len() {
+                    0 => "no changes".to_owned(),
+                    1 => "1 change".to_owned(),
+                    more => format!("{more} changes"),
+                };
+                eprintln!("{file}: {count} tools, {changes}");
+                for change in update.changes {
+                    eprintln!("  {change}");
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                std::fs::write(&file, tool_file(&tools)?)?;
+                eprintln!("{file}: {count} tools; review the labels, a proposal");
+            }
+            Err(error) => return Err(error.into()),
+        }
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! The workflow as data (from the crate `adk-workflow-spec`), with [`Topology`]: the shape of a
 //! workflow that a run keeps.
 
+pub(crate) mod guards;
 pub(crate) mod key;
 pub(crate) mod schema;
 

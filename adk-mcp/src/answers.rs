@@ -8,8 +8,11 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientNotification, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Error, Value};
+use serde_json::{Error, Value, json};
 use std::collections::HashSet;
+
+/// Field of a tool's `_meta` with the annotation `privateHint`, which `rmcp` does not know.
+pub(crate) const PRIVATE_HINT: &str = "adk-workflow/privateHint";
 
 /// A message of the server.
 pub(crate) type Message = RxJsonRpcMessage<RoleClient>;
@@ -31,7 +34,11 @@ pub(crate) enum Read {
 /// Reads a message. An answer that cannot be read becomes an error for its request.
 pub(crate) fn read(text: &[u8]) -> Read {
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
-    let error = match serde_json::from_slice(text) {
+    let message = match keep_private_hints(text) {
+        Some(message) => serde_json::from_value(message),
+        None => serde_json::from_slice(text),
+    };
+    let error = match message {
         Ok(message) => return Read::Message(message),
         Err(error) => error,
     };
@@ -46,6 +53,26 @@ pub(crate) fn read(text: &[u8]) -> Read {
     let fault = outline.fault(text, &error);
     let why = format!("the server sent an answer that cannot be read: {fault}");
     Read::Message(error_for(outline.id, why))
+}
+
+/// Returns a message whose tools have [`PRIVATE_HINT`], if the message has such annotations.
+pub(crate) fn keep_private_hints(text: &[u8]) -> Option<Value> {
+    const NAME: &[u8] = b"\"privateHint\"";
+    if !text.windows(NAME.len()).any(|part| part == NAME) {
+        return None;
+    }
+    let mut message: Value = serde_json::from_slice(text).ok()?;
+    for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
+        let hint = tool.pointer("/annotations/privateHint").cloned();
+        if let (Some(hint @ Value::Bool(_)), Some(tool)) = (hint, tool.as_object_mut()) {
+            let meta = tool.entry("_meta").or_insert(Value::Null);
+            match meta.as_object_mut() {
+                Some(meta) => drop(meta.insert(PRIVATE_HINT.to_owned(), hint)),
+                None => *meta = json!({PRIVATE_HINT: hint}),
+            }
+        }
+    }
+    Some(message)
 }
 
 /// Creates an error of the server for a request.
@@ -244,5 +271,48 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Answers<T> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.inner.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::ServerResult;
+
+    #[test]
+    fn the_private_hint_of_a_tool_is_kept() {
+        let tool = |annotations: Value, meta: Value| {
+            json!({
+                "name": "find",
+                "inputSchema": {},
+                "annotations": annotations,
+                "_meta": meta,
+            })
+        };
+        let hint = json!({"privateHint": true});
+        let tools = [
+            tool(hint.clone(), json!({"trace": 1})),
+            tool(json!({"readOnlyHint": true}), json!({})),
+            tool(json!({"privateHint": "yes"}), json!({})),
+            tool(hint, Value::Null),
+        ];
+        let text = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).to_string();
+        let Read::Message(JsonRpcMessage::Response(answer)) = read(text.as_bytes()) else {
+            panic!("it is an answer")
+        };
+        let ServerResult::ListToolsResult(page) = answer.result else {
+            panic!("it is a list of tools")
+        };
+        let hint = |tool: &rmcp::model::Tool| Some(tool.meta.as_ref()?.get(PRIVATE_HINT)?.clone());
+        let hints: Vec<_> = page.tools.iter().map(hint).collect();
+        assert_eq!(hints, [Some(json!(true)), None, None, Some(json!(true))]);
+        for odd in [
+            "\"privateHint\"",
+            "{\"privateHint\"",
+            r#"{"result": {"tools": {"privateHint": 1}}}"#,
+            r#"{"result": {"tools": [7, "privateHint", {"annotations": "privateHint"}]}}"#,
+        ] {
+            read(odd.as_bytes());
+        }
     }
 }

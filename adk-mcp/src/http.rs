@@ -1,7 +1,7 @@
 //! [`HttpClient`]: the client for servers over HTTP. It assigns each answer to its request, and
 //! detects a lost session.
 
-use crate::answers::{Message, Read, error_for, is_same, read};
+use crate::answers::{Message, Read, error_for, is_same, keep_private_hints, read};
 use crate::turn::lock;
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -117,7 +117,10 @@ fn mend(events: Events, request: Option<RequestId>) -> Events {
         };
         let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
         let data = event.data.as_deref().filter(|_| is_message);
-        if let Some(data) = data
+        let kept = data.and_then(|data| keep_private_hints(data.as_bytes()));
+        if let Some(message) = kept {
+            event.data = Some(message.to_string());
+        } else if let Some(data) = data
             && let Read::Message(mut message) = read(data.as_bytes())
             && let JsonRpcMessage::Error(error) = &mut message
         {
@@ -246,5 +249,23 @@ impl StreamableHttpClient for HttpClient {
         headers: Headers,
     ) -> Result<(), Failure> {
         self.http.delete_session(uri, session, auth, headers).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::PRIVATE_HINT;
+    use futures_util::stream;
+
+    #[tokio::test]
+    async fn an_event_keeps_the_private_hint_of_a_tool() {
+        let tools = json!([{"name": "find", "annotations": {"privateHint": true}}]);
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}}).to_string();
+        let events = stream::iter([Ok(Sse::default().data(answer))]).boxed();
+        let mended: Vec<_> = mend(events, None).collect().await;
+        let event = mended.into_iter().next().and_then(Result::ok);
+        let data = event.and_then(|event| event.data).expect("data");
+        assert!(data.contains(PRIVATE_HINT), "{data}");
     }
 }

@@ -2,8 +2,9 @@
 //! official crate `rmcp`.
 //!
 //! [`McpToolset`] is a [`Toolset`](adk_core::Toolset): a workflow declares
-//! `toolset files: McpToolset;`, and a tree that is built at run time uses
-//! `LlmAgent::builder(...).toolset(files)`. The server is a process on this machine
+//! `toolset files: McpToolset = include!("files.mcp.json");` with a file of `adk mcp pull`, or
+//! `toolset files: McpToolset as private;` with labels and without a file. A tree that is built at
+//! run time uses `LlmAgent::builder(...).toolset(files)`. The server is a process on this machine
 //! ([`StdioServer`]) or is reached over HTTP ([`HttpServer`]).
 //!
 //! ```no_run
@@ -28,6 +29,11 @@
 //! one, and the call is repeated in it.
 //!
 //! # Servers are not trusted
+//!
+//! Annotations of a server set no labels in a run: `adk mcp pull` proposes labels from them in the
+//! file of a toolset, and a run fails before its first step if they differ from the file.
+//! `privateHint` (SEP-1913) is read from messages in lines or in events, not from a JSON body over
+//! HTTP.
 //!
 //! [`Limits`] restrict the number of tools, and the size and depth of schemas, results and
 //! messages. The client uses only tools, resources and prompts: it rejects sampling and roots, and

@@ -1,9 +1,11 @@
 //! [`ListedTool`]: a tool as its server listed it.
 
+use crate::answers::PRIVATE_HINT;
 use crate::schema;
 use crate::settings::Settings;
 use adk_core::ToolMeta;
 use adk_core::model::ToolDeclaration;
+use adk_core::tool::ToolHints;
 use jsonschema::Validator;
 use self_cell::self_cell;
 use serde_json::Value;
@@ -13,6 +15,8 @@ use std::time::Duration;
 /// connection.
 pub(crate) struct ListedTool {
     described: Described,
+    /// The annotations of the server.
+    pub(crate) hints: ToolHints,
     pub(crate) declaration: ToolDeclaration,
     /// Name of the tool at the server.
     pub(crate) remote: String,
@@ -84,6 +88,7 @@ impl ListedTool {
         });
         Ok(Self {
             described,
+            hints: hints(&tool),
             declaration,
             remote: tool.name.into_owned(),
             validator,
@@ -94,4 +99,15 @@ impl ListedTool {
     pub(crate) fn meta(&self) -> &ToolMeta<'_> {
         self.described.borrow_dependent()
     }
+}
+
+fn hints(tool: &rmcp::model::Tool) -> ToolHints {
+    let hints = tool.annotations.clone().unwrap_or_default();
+    let private = tool.meta.as_ref().and_then(|meta| meta.get(PRIVATE_HINT));
+    ToolHints::default()
+        .read_only(hints.read_only_hint)
+        .destructive(hints.destructive_hint)
+        .idempotent(hints.idempotent_hint)
+        .open_world(hints.open_world_hint)
+        .private(private.and_then(Value::as_bool))
 }

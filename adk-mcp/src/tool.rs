@@ -6,6 +6,7 @@ use crate::listed::ListedTool;
 use crate::shared::Shared;
 use crate::{result, schema};
 use adk_core::model::ToolDeclaration;
+use adk_core::tool::ToolHints;
 use adk_core::{BoxFuture, DynTool, ToolArgs, ToolContext, ToolError, ToolMeta};
 use jsonschema::Validator;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
@@ -93,5 +94,9 @@ impl DynTool for McpTool {
         cx: &'a mut ToolContext,
     ) -> BoxFuture<'a, Result<Value, ToolError>> {
         Box::pin(self.call(args, cx))
+    }
+
+    fn hints_dyn(&self) -> ToolHints {
+        self.listed.hints
     }
 }

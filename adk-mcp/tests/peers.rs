@@ -4,7 +4,8 @@
 
 mod support;
 
-use adk_build::{ErrorKind, ToolsetErrorKind};
+use adk_build::tool::{DeclaredToolset, tool_file};
+use adk_build::{ErrorKind, Toolset as _, ToolsetErrorKind};
 use adk_mcp::{HttpServer, McpToolset, Progress, StdioServer};
 use serde_json::json;
 use std::env::var;
@@ -337,4 +338,40 @@ async fn servers_over_http_are_reconnected_after_a_restart() {
         "it knows nothing of the first session"
     );
     drop(second);
+}
+
+#[tokio::test]
+#[ignore = "needs the servers of others"]
+async fn a_file_holds_a_server_to_its_annotations_and_asks_for_its_tools() {
+    let server = |hints: &str| {
+        let server = python().env("FORECAST_HINTS", hints.to_owned());
+        McpToolset::new("python", server).filter(|tool| tool == "forecast")
+    };
+    let closed = r#"{"readOnlyHint": true, "openWorldHint": false}"#;
+    let file = tool_file(&server(closed).all_tools().await.unwrap()).unwrap();
+    let labels: serde_json::Value = serde_json::from_str(&file).unwrap();
+    assert_eq!(labels["labels"], json!({"forecast": ["private"]}));
+    let script = [("forecast", json!({"city": "Bern"}))];
+    let pinned = |hints| DeclaredToolset::new(server(hints)).file(file.clone());
+    let heard = calls(pinned(closed), &script).await.unwrap();
+    assert_eq!(heard.tools, ["forecast"]);
+
+    let error = run_error(pinned(r#"{"readOnlyHint": false, "openWorldHint": false}"#)).await;
+    assert_eq!(error.kind(), ErrorKind::Toolset(ToolsetErrorKind::Changed));
+    let text = error.to_string();
+    assert!(
+        text.contains("~ forecast: readOnlyHint: true is now false"),
+        "{text}"
+    );
+    let text = run_error(pinned("{}")).await.to_string();
+    assert!(
+        text.contains("~ forecast: openWorldHint: false is now not set"),
+        "{text}"
+    );
+
+    let asks = file.replace("\"confirm\": []", "\"confirm\": [\"forecast\"]");
+    let asking = || DeclaredToolset::new(server(closed)).file(asks.clone());
+    let (questions, told) = run_with_answers(asking, &script, &[json!(true)]).await;
+    assert!(questions[0].contains("`forecast`"), "{questions:?}");
+    assert_eq!(told[0]["result"][0]["city"], "Bern", "{told:?}");
 }

@@ -12,6 +12,7 @@ pub use crate::check::keys::raise_keys;
 pub use crate::check::labels::{answers_closed, chooses_cleaned_arm, raise_guard};
 pub use crate::check::limits::{bound, limit, limit_diagnostic, raise_bound, raise_limit};
 pub use crate::check::live::{LIVE_HELP, describe_live, describe_live_block};
+pub use crate::check::tool_file::{FileTools, ToolFile, raise_tool_file};
 pub use crate::check::tools::{raise_function, raise_tool, wait_in_tool};
 pub use crate::text::{join, join_len};
 

@@ -12,6 +12,7 @@ pub(crate) mod labels;
 pub(crate) mod limits;
 pub(crate) mod live;
 mod names;
+pub(crate) mod tool_file;
 pub(crate) mod tools;
 
 pub use crate::bounds::Bounds;
@@ -151,6 +152,13 @@ pub fn faults(spec: &Spec<'_>) -> Vec<Diagnostic> {
         diagnostics.push(Diagnostic::from_message("", &message));
     }
     keys::declared_twice(spec, &mut diagnostics);
+    // `workflow!` reports these keys itself.
+    if let Some(guards) = spec.guards.filter(|_| spec.built) {
+        let keys = guards.untrusted.iter().chain(guards.private);
+        let faults = keys.filter(|key| **key != "user");
+        let faults = faults.filter_map(|key| labels::guard_fault(spec, key));
+        diagnostics.extend(faults.map(|message| Diagnostic::from_message("", &message)));
+    }
     let mut flow = flow::diagnostics(spec);
     flow.extend(labels::diagnostics(spec));
     // The sort is stable: diagnostics of one step keep their order.

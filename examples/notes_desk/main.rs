@@ -20,7 +20,7 @@ pub struct Advice {
 }
 
 /// Opens a ticket for what the notes do not say.
-#[tool]
+#[tool(acts)]
 fn open_ticket(question: &str) -> String {
     format!("ticket 1: {question}")
 }
@@ -28,6 +28,7 @@ fn open_ticket(question: &str) -> String {
 workflow! {
     /// Answers from notes, and checks the answer.
     #[bounds(model_calls = 16, tokens = 200_000)]
+    #[guards(strict)]
     pub Desk(question: String, folder: String) -> (reply: Advice, verdict: String) {
         toolset files: McpToolset = include!("files.mcp.json");
 
@@ -56,7 +57,7 @@ workflow! {
 }
 
 /// Ends the loop once the checker is content.
-#[agent]
+#[agent(local)]
 fn content(verdict: &str) -> Flow {
     Flow::exit_if(verdict.contains("good"))
 }

@@ -125,6 +125,8 @@ fn labels_and_guards_are_data() {
     );
     let of_tools: Vec<_> = clerk.tools.iter().map(|tool| words(tool.labels)).collect();
     assert_eq!(of_tools, [vec![], vec!["private"], vec!["private"]]);
+    let toolsets: Vec<_> = clerk.tools.iter().map(|tool| tool.toolset).collect();
+    assert_eq!(toolsets, ["", "files", "files"]);
 
     let guards = Desk::SPEC.guards.expect("guards");
     assert_eq!(guards.untrusted, ["ticket", "user"]);

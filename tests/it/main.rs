@@ -28,6 +28,7 @@ pub mod secrets;
 pub mod sequence;
 mod strangers;
 pub mod teams;
+pub mod tool_files;
 pub mod toolsets;
 pub mod transfers;
 pub mod turns;

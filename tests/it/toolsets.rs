@@ -136,10 +136,13 @@ async fn a_file_fixes_the_tools_and_a_toolset_with_other_tools_is_refused() {
         (names, meta.more_tools),
         (vec!["find_customer", "list", "read"], false)
     );
-    assert_eq!(
-        adk::tool::tool_file(&Files(vec!["read", "list"]).make()).expect("a file"),
-        WRITTEN
-    );
+    let tools = Files(vec!["read", "list"]).make();
+    let update = adk::tool::update_tool_file(WRITTEN, &tools).expect("a file");
+    assert_eq!((&*update.text, update.changes), (WRITTEN, Vec::new()));
+    let all =
+        "[\n      \"untrusted\",\n      \"private\",\n      \"acts\",\n      \"sends\"\n    ]";
+    let proposed = WRITTEN.replace("[\n      \"local\"\n    ]", all);
+    assert_eq!(adk::tool::tool_file(&tools).expect("a file"), proposed);
 
     let run = async |tools: Vec<&'static str>| {
         let model = ScriptedModel::new().call("read", json!({})).text("done");

@@ -1,9 +1,12 @@
 """A server for the tests of the MCP client, with the official SDK for Python."""
 
 import asyncio
+import json
+import os
 import sys
 
 from mcp.server.mcpserver import Context, Image, MCPServer
+from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 server = MCPServer("python")
@@ -18,7 +21,11 @@ class Forecast(BaseModel):
     degrees: float
 
 
-@server.tool()
+# A test changes the annotations of a tool.
+HINTS = os.environ.get("FORECAST_HINTS")
+
+
+@server.tool(annotations=ToolAnnotations(**json.loads(HINTS)) if HINTS else None)
 def forecast(city: str, days: int = Field(default=1, ge=1, le=7)) -> list[Forecast]:
     """Forecasts the weather."""
     return [Forecast(city=city, degrees=20.5 + day) for day in range(days)]

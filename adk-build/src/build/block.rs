@@ -2,9 +2,10 @@
 //! builders.
 
 use super::error::{BuildError, place_result};
+use super::guards::TreeGuards;
 use super::item::{AsPart, BlockKind, DEEPEST, IntoAgent, IntoAgents, Item, SubAgent, TreeBlock};
 use super::tree::{Tree, TreeOptions};
-use adk_core::__private::build::{Key, LiveIf, delegate_agent, setters, to_json};
+use adk_core::__private::build::{Key, LiveIf, OwnedGuards, delegate_agent, setters, to_json};
 use adk_core::callback::{AfterAgent, AgentCallbacks, BeforeAgent};
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::{AgentMeta, Spec};
@@ -100,12 +101,14 @@ impl<K: BlockAgent> BlockBuilder<K> {
         self
     }
 
-    /// Sets whether the root of a tree rejects text of strangers that may steer an action, and
-    /// private data that may leave (`untrusted-action`, `lethal-trifecta`). Default: `true`, also
-    /// with `flow_checks(false)`. Only tools and agents with labels have such faults.
+    /// Sets the rules of the tree about text that strangers wrote, [`TreeGuards`], or whether the
+    /// root of a tree rejects text of strangers that may steer an action, and private data that may
+    /// leave (`untrusted-action`, `lethal-trifecta`). Default: `true`, also with
+    /// `flow_checks(false)`. Only tools and agents with labels have such faults, unless the rules
+    /// are `strict`.
     #[must_use]
-    pub fn guards(mut self, yes: bool) -> Self {
-        self.common.options.guards = yes;
+    pub fn guards(mut self, guards: impl Into<TreeGuards>) -> Self {
+        self.common.options.guards = guards.into();
         self
     }
 
@@ -164,7 +167,7 @@ impl<K: BlockAgent> BlockBuilder<K> {
             description,
             sub_agents,
             callbacks,
-            ..
+            options,
         } = self.common.clone();
         let depth = 1 + sub_agents
             .iter()
@@ -183,6 +186,7 @@ impl<K: BlockAgent> BlockBuilder<K> {
             kind,
             callbacks,
             items,
+            guards: options.guards.rules.map(OwnedGuards::new).map(Arc::new),
             depth,
             place,
         })))

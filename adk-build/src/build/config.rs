@@ -9,6 +9,7 @@ mod registry;
 pub use registry::Registry;
 
 use super::error::BuildError;
+use super::guards::TreeGuards;
 use super::tree::{Tree, TreeOptions};
 use adk_core::__private::build::Key;
 use agent::ConfigReader;
@@ -39,9 +40,13 @@ impl Tree {
     ///   a name or `{name: NAME}`
     /// - `before_model_callbacks`, `after_model_callbacks`, `on_model_error_callbacks`, and the
     ///   three for `tool` (`LlmAgent`): a callback is a name or `{name: NAME}`
+    /// - `tools` may also name toolsets of the registry, with the labels that they have there
     /// - `max_turns`, `answer_attempts` (`LlmAgent`): 1 or more; ADK does not have this field
     /// - `flow_checks`, `state` (the root): whether keys and exits are checked, and keys with their
     ///   initial values; ADK does not have these fields
+    /// - `guards` (the root): the rules about text that strangers wrote, [`TreeGuards`], as an
+    ///   object with `untrusted` and `private` (lists of keys), `fresh` and `strict`, or `false` for
+    ///   no checks of labels; ADK does not have this field
     ///
     /// For a format other than JSON, parse the text into a [`Value`] with the crate of the format.
     ///
@@ -107,6 +112,8 @@ impl Tree {
                     .boolean("flow_checks", &mut reader.faults)
                     .unwrap_or(true);
                 options.lets = state(&mut fields, &mut reader);
+                options.guards = guards(&mut fields, &mut reader);
+                reader.guards = options.guards.clone();
                 reader.fields(fields, 1)
             }
             other => reader.agent(other, "", 1),
@@ -125,6 +132,29 @@ fn state(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> Vec<(K
         .flatten();
     all.map(|(key, value)| (key_of(key, value), Arc::new(value.clone())))
         .collect()
+}
+
+/// Reads the rules about text that strangers wrote: an object, or whether labels are checked.
+fn guards(fields: &mut ConfigFields<'_>, reader: &mut ConfigReader<'_>) -> TreeGuards {
+    let faults = &mut reader.faults;
+    if matches!(fields.value("guards"), Some(Value::Bool(_))) {
+        return fields.boolean("guards", faults).unwrap_or(true).into();
+    }
+    let Some(rules) = fields.object("guards", faults) else {
+        return TreeGuards::default();
+    };
+    let mut rules = ConfigFields::new(rules, fields.place_of("guards"));
+    let mut guards = TreeGuards::new();
+    for key in rules.texts("untrusted", faults) {
+        guards = guards.untrusted(key);
+    }
+    for key in rules.texts("private", faults) {
+        guards = guards.private(key);
+    }
+    guards = guards.fresh(rules.boolean("fresh", faults).unwrap_or(false));
+    guards = guards.strict(rules.boolean("strict", faults).unwrap_or(false));
+    rules.finish("`guards`", faults);
+    guards
 }
 
 /// Returns a key with the type of its initial value, if the JSON determines the type.

@@ -2,7 +2,7 @@
 //! const.
 
 use super::item::{BlockKind, Item, Placed, TreeBlock};
-use adk_core::__private::build::{Key, may_skip};
+use adk_core::__private::build::{GuardRules, Key, OwnedGuards, may_skip};
 use adk_core::callback::AgentCallbacks;
 use adk_core::spec::{AgentKind, AgentMeta, KeySpec, Spec, Step, StepKind};
 use adk_core::{DynAgent, Name};
@@ -29,10 +29,16 @@ pub(super) struct Flat {
     pub(super) steps: Vec<FlatStep>,
     pub(super) states: Vec<Key>,
     pub(super) lets: Vec<Key>,
+    guards: Option<OwnedGuards>,
 }
 
 impl Flat {
-    pub(super) fn new(root: &Item, states: Vec<Key>, lets: Vec<Key>) -> Self {
+    pub(super) fn new(
+        root: &Item,
+        states: Vec<Key>,
+        lets: Vec<Key>,
+        guards: Option<GuardRules>,
+    ) -> Self {
         let mut steps = Vec::new();
         flatten(root, &mut steps);
         let name = steps
@@ -43,6 +49,7 @@ impl Flat {
             steps,
             states,
             lets,
+            guards: guards.map(OwnedGuards::new),
         }
     }
 
@@ -193,8 +200,10 @@ pub(super) fn describe(flat: Flat) -> DescribedTree {
     });
     DescribedTree::new(listed, |listed| {
         let (flat, lists) = (listed.borrow_owner(), listed.borrow_dependent());
+        let guards = flat.guards.as_ref().map(OwnedGuards::get);
         let spec = Spec::new(&flat.name, flat.description(), &lists.steps)
             .built()
+            .guards(guards)
             .states(&lists.states)
             .lets(&lists.lets);
         let meta = AgentMeta::new(AgentKind::Workflow, &flat.name)
@@ -205,7 +214,8 @@ pub(super) fn describe(flat: Flat) -> DescribedTree {
             .exits(&lists.exits)
             .states(&lists.states)
             .lets(&lists.lets)
-            .steps(&lists.steps);
+            .steps(&lists.steps)
+            .guards(guards);
         Views { spec, meta }
     })
 }

@@ -1,6 +1,6 @@
 //! [`SubAgent`]: a part of a tree, which is an agent or a block of agents.
 
-use adk_core::__private::build::delegate_agent;
+use adk_core::__private::build::{OwnedGuards, delegate_agent};
 use adk_core::callback::AgentCallbacks;
 use adk_core::check::{Check, Diagnostic};
 use adk_core::spec::AgentMeta;
@@ -70,6 +70,7 @@ pub(super) struct TreeBlock {
     pub(super) kind: BlockKind,
     pub(super) callbacks: AgentCallbacks,
     pub(super) items: Vec<Item>,
+    pub(super) guards: Option<Arc<OwnedGuards>>,
     /// The nesting depth of blocks and agents, including this block.
     pub(super) depth: usize,
     /// The position in the config; empty without a config.

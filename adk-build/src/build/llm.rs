@@ -8,13 +8,14 @@ mod output;
 pub use agent::LlmAgent;
 pub(super) use output::OutputType;
 
+use super::guards::TreeGuards;
 use super::item::{AsPart, IntoAgent, IntoAgents, SubAgent};
 use super::tree::TreeOptions;
 use adk_core::Name;
 use adk_core::llm::{Compaction, IncludeContents, Instruction, LlmSettings, Retry};
 use adk_core::model::ModelRef;
 use adk_core::spec::Budget;
-use adk_core::tool::{DynTool, Toolset};
+use adk_core::tool::{DeclaredToolset, DynTool};
 use adk_spec::setters;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +36,7 @@ pub struct LlmAgentBuilder {
     compact: Option<Compaction>,
     answer: AnswerOptions,
     tools: Vec<Arc<dyn DynTool>>,
+    toolsets: Vec<DeclaredToolset>,
     sub_agents: Vec<SubAgent>,
     disallow_transfer: (bool, bool),
     settings: LlmSettings,
@@ -140,10 +142,11 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Adds a toolset, which supplies tools at run time.
+    /// Adds a toolset, which supplies tools at run time. As a [`DeclaredToolset`] it has labels, or
+    /// is restricted to the tools of a file.
     #[must_use]
-    pub fn toolset(mut self, toolset: impl Toolset) -> Self {
-        self.settings.toolsets.0.push(Arc::new(toolset));
+    pub fn toolset(mut self, toolset: impl Into<DeclaredToolset>) -> Self {
+        self.toolsets.push(toolset.into());
         self
     }
 
@@ -254,11 +257,12 @@ impl LlmAgentBuilder {
         self
     }
 
-    /// Sets whether the agent, when it is built by itself, rejects text of strangers that may steer
-    /// an action; see [`BlockBuilder`](super::BlockBuilder).
+    /// Sets the rules of the tree of this agent about text that strangers wrote, or whether the
+    /// agent, when it is built by itself, rejects text of strangers that may steer an action; see
+    /// [`BlockBuilder`](super::BlockBuilder).
     #[must_use]
-    pub fn guards(mut self, yes: bool) -> Self {
-        self.options.guards = yes;
+    pub fn guards(mut self, guards: impl Into<TreeGuards>) -> Self {
+        self.options.guards = guards.into();
         self
     }
 }

@@ -2,6 +2,7 @@
 
 use super::error::{BuildError, place_result};
 use super::flat::{DescribedTree, Flat, describe};
+use super::guards::{TreeGuards, rules_of};
 use super::item::{DEEPEST, IntoAgent, Item, SubAgent, depth_fault};
 use adk_core::__private::build::{Key, LiveIf, form_message, has_members, set_key};
 use adk_core::__private::workflow::{self, StepTable};
@@ -56,8 +57,8 @@ fn part_of(check: Check) -> &'static str {
 #[derive(Clone)]
 pub(super) struct TreeOptions {
     pub(super) flow_checks: bool,
-    /// Whether text of strangers may not steer actions.
-    pub(super) guards: bool,
+    /// The rules about text that strangers wrote.
+    pub(super) guards: TreeGuards,
     /// Keys that the session holds when a run starts.
     pub(super) states: Vec<Key>,
     /// Keys with an initial value.
@@ -70,7 +71,7 @@ impl Default for TreeOptions {
     fn default() -> Self {
         Self {
             flow_checks: true,
-            guards: true,
+            guards: TreeGuards::default(),
             states: Vec::new(),
             lets: Vec::new(),
             faults: Vec::new(),
@@ -91,7 +92,7 @@ impl Tree {
     pub(crate) fn from_part(
         part: SubAgent,
         states: Vec<Key>,
-        [flow_checks, guards]: [bool; 2],
+        (flow_checks, guards): (bool, TreeGuards),
         faults: Vec<Diagnostic>,
     ) -> Result<Self, BuildError> {
         let options = TreeOptions {
@@ -109,7 +110,8 @@ impl Tree {
 
     pub(super) fn new(root: Item, options: TreeOptions) -> Self {
         let lets = options.lets.iter().map(|(key, _)| key.clone()).collect();
-        let described = describe(Flat::new(&root, options.states.clone(), lets));
+        let rules = rules_of(options.guards.rules.as_ref(), &root);
+        let described = describe(Flat::new(&root, options.states.clone(), lets, rules));
         Self(Arc::new(TreeInner {
             root,
             described,
@@ -128,7 +130,7 @@ impl Tree {
         if !self.0.options.flow_checks {
             faults.retain(|fault| !fault.is_of_flow());
         }
-        if !self.0.options.guards {
+        if !self.0.options.guards.checks {
             faults.retain(|fault| !fault.is_of_guards());
         }
         if faults.is_empty() {

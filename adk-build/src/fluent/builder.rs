@@ -3,7 +3,7 @@
 use super::{AgentRunner, BuiltAgent};
 use crate::build::{
     BuildError, IntoAgent, IntoAgents, LlmAgent, LlmAgentBuilder, LoopAgent, ParallelAgent,
-    SequentialAgent, SubAgent, Tree, key_of,
+    SequentialAgent, SubAgent, Tree, TreeGuards, key_of,
 };
 use adk_core::__private::build::{IdSeed, now_micros, to_json};
 use adk_core::check::{Check, Diagnostic};
@@ -56,7 +56,7 @@ pub struct AgentBuilder<P = NoProvider> {
     runner: RunnerBuilder<P>,
     state: Option<Result<Value>>,
     flow_checks: bool,
-    guards: bool,
+    guards: TreeGuards,
 }
 
 enum Shape {
@@ -86,7 +86,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             model: None,
             state: None,
             flow_checks: true,
-            guards: true,
+            guards: TreeGuards::default(),
         }
     }
 
@@ -234,11 +234,12 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         self
     }
 
-    /// Sets whether text of strangers that may steer an action is rejected. Default: `true`; see
+    /// Sets the rules about text that strangers wrote, [`TreeGuards`], or whether text of strangers
+    /// that may steer an action is rejected. Default: `true`; see
     /// [`BlockBuilder::guards`](crate::build::BlockBuilder::guards).
     #[must_use]
-    pub fn guards(mut self, yes: bool) -> Self {
-        self.guards = yes;
+    pub fn guards(mut self, guards: impl Into<TreeGuards>) -> Self {
+        self.guards = guards.into();
         self
     }
 
@@ -289,7 +290,8 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
         let name = std::mem::take(&mut self.name);
         let description = std::mem::take(&mut self.description);
         let shape = std::mem::replace(&mut self.shape, Shape::Single);
-        let faults = match shape {
+        let guards = std::mem::take(&mut self.guards);
+        let mut faults: Vec<_> = match shape {
             Shape::Single => Vec::new(),
             _ => self
                 .single_calls
@@ -297,9 +299,13 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
                 .map(|word| single_agent_fault(&name, word))
                 .collect(),
         };
+        if matches!(shape, Shape::Agent(_)) && guards.has_rules() {
+            faults.push(outer_guards_fault(&name));
+        }
         let part = match shape {
             Shape::Single => std::mem::take(&mut self.agent)
                 .description(description)
+                .guards(guards.clone())
                 .into_agent(),
             Shape::Agent(agent) => agent,
             Shape::Sequence(agents) => SequentialAgent::builder(name)
@@ -324,7 +330,7 @@ impl<P: ModelProvider + Default> AgentBuilder<P> {
             .iter()
             .map(|(key, value)| key_of(key, value))
             .collect();
-        Tree::from_part(part, states, [self.flow_checks, self.guards], faults)
+        Tree::from_part(part, states, (self.flow_checks, guards), faults)
     }
 }
 
@@ -332,6 +338,16 @@ fn single_agent_fault(name: &str, word: &str) -> Diagnostic {
     let fact = format!(
         "`{word}` is for a single agent, and `{name}` is made of several; help: set it on one of \
          them"
+    );
+    Diagnostic::new(Check::FieldUnknown, name, fact)
+}
+
+/// Returns the fault of rules for an agent that is built already: a run of an agent that hands over
+/// starts at the agent, which does not know the rules.
+fn outer_guards_fault(name: &str) -> Diagnostic {
+    let fact = format!(
+        "`guards` of `{name}` has rules for an agent that is built already; help: give them to the \
+         builder of that agent"
     );
     Diagnostic::new(Check::FieldUnknown, name, fact)
 }

@@ -10,6 +10,7 @@ pub use crate::agents::llm::agent::output::AgentOutput;
 pub use crate::encode::to_json;
 pub use crate::id::IdSeed;
 pub use crate::runtime::tool::schema::describe_value;
+pub use crate::spec::guards::{GuardRules, OwnedGuards};
 pub use crate::spec::key::Key;
 pub use crate::spec::schema::value_schema;
 pub use crate::store::engine::now_micros;
@@ -20,6 +21,7 @@ pub use adk_spec::__private::SEES_ALL;
 
 use crate::llm::{Compaction, IncludeContents, OutputKey};
 use crate::runtime::callback::AgentCallbacks;
+use crate::runtime::tool::DeclaredToolset;
 use crate::runtime::workflow::{Form, Keys};
 use crate::spec::{AnsweredBy, Conversation, ValueSchema};
 use crate::{Await, Content, DynAgent, Name};
@@ -38,6 +40,11 @@ pub fn contents_fault(
     compact: Option<Compaction>,
 ) -> Option<&'static str> {
     contents.fault(compact)
+}
+
+/// Returns the fault of the file of a toolset.
+pub fn toolset_fault(toolset: &DeclaredToolset) -> Option<String> {
+    toolset.fault()
 }
 
 /// Returns the part of the conversation that a choice of contents shows.

@@ -15,7 +15,7 @@ pub use limit::{
 pub use select::{MatchReader, MatchedType, ReadNothing, ReadPlain};
 pub use supplied::check_supplied;
 pub use toolset::{
-    ToolFile, count_tools, require_toolset, toolset, with_file_tools, with_toolsets,
+    ToolFile, raise_tool_file, require_toolset, toolset, with_file_tools, with_toolsets,
 };
 pub use value::*;
 

@@ -9,7 +9,8 @@
 )]
 
 use crate::runtime::agent::{AnnouncedKeys, DynAgent};
-use crate::runtime::tool::DynTool;
+use crate::runtime::tool::{DeclaredToolset, DynTool};
+use crate::spec::guards::OwnedGuards;
 use crate::spec::{
     Accepts, AgentKind, AgentMeta, AnsweredBy, Conversation, Key, KeySpec, Labels, ToolMeta,
     ValueSchema,
@@ -27,8 +28,8 @@ pub struct DescriptionParts {
     pub prompts: Vec<String>,
     pub writes: Vec<Key>,
     pub tools: Vec<Arc<dyn DynTool>>,
-    /// Whether the agent may have tools that are known only at run time.
-    pub more_tools: bool,
+    pub toolsets: Vec<DeclaredToolset>,
+    pub guards: Option<OwnedGuards>,
     pub context: DescribedContext,
     pub transfer: Vec<Arc<dyn DynAgent>>,
     pub max_turns: Option<u32>,
@@ -66,7 +67,8 @@ impl DescriptionParts {
             prompts: Vec::new(),
             writes: Vec::new(),
             tools: Vec::new(),
-            more_tools: false,
+            toolsets: Vec::new(),
+            guards: None,
             context: DescribedContext::default(),
             transfer: Vec::new(),
             max_turns: None,
@@ -127,11 +129,17 @@ impl AgentDescription {
         let listed = PartsWithLists::new(parts, |parts| DescriptionLists {
             prompts: parts.prompts.iter().map(String::as_str).collect(),
             writes: parts.writes.iter().map(Key::spec).collect(),
-            tools: parts.tools.iter().map(|tool| *tool.meta()).collect(),
+            tools: parts
+                .tools
+                .iter()
+                .map(|tool| *tool.meta())
+                .chain(parts.toolsets.iter().flat_map(DeclaredToolset::known_tools))
+                .collect(),
             transfer: parts.transfer.iter().map(|agent| agent.meta()).collect(),
         });
         let made = OwnedMeta::new(listed, |listed| {
             let (parts, lists) = (listed.borrow_owner(), listed.borrow_dependent());
+            let unknown = DeclaredToolset::unknown_labels(&parts.toolsets);
             let meta = AgentMeta::new(parts.kind, &parts.name)
                 .definition(&parts.definition)
                 .description(&parts.description)
@@ -139,11 +147,12 @@ impl AgentDescription {
                 .writes(&lists.writes)
                 .may_exit(lists.tools.iter().any(|tool| tool.may_exit))
                 .tools(&lists.tools)
-                .more_tools(parts.more_tools)
+                .more_tools(unknown.is_some())
                 .compacts(parts.context.compacts)
                 .conversation(parts.context.conversation)
-                .labels(parts.context.labels)
-                .transfer(&lists.transfer);
+                .labels(parts.context.labels.and(unknown.unwrap_or_default()))
+                .transfer(&lists.transfer)
+                .guards(parts.guards.as_ref().map(OwnedGuards::get));
             let mut meta = meta.max_turns(parts.max_turns.or(meta.max_turns));
             (meta.accepts, meta.schema) = (parts.answer.accepts, parts.answer.schema);
             if parts.answer.has_default {

@@ -2,7 +2,9 @@
 
 mod context;
 pub(crate) mod decode;
+mod file;
 pub(crate) mod function;
+mod hints;
 mod pinned;
 pub(crate) mod schema;
 pub(crate) mod text;
@@ -10,9 +12,10 @@ mod toolset;
 
 pub use crate::runtime::run::ToolActions;
 pub use context::{ToolContext, ToolRecord};
+pub use file::{ToolFileUpdate, tool_file, update_tool_file};
 pub use function::{FunctionTool, Json, ToolReturn};
-pub(crate) use pinned::PinnedToolset;
-pub use pinned::tool_file;
+pub use hints::ToolHints;
+pub use pinned::DeclaredToolset;
 pub use toolset::Toolset;
 
 use crate::encode::EncodeError;
@@ -138,6 +141,11 @@ pub trait DynTool: Send + Sync + 'static {
     /// Returns the agent, if the tool is an agent.
     fn agent_dyn(&self) -> Option<&dyn DynAgent> {
         None
+    }
+
+    /// Returns the annotations of a tool of a server. Default: none.
+    fn hints_dyn(&self) -> ToolHints {
+        ToolHints::default()
     }
 }
 

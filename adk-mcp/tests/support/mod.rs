@@ -3,8 +3,8 @@
 use adk_build::engine::MemoryJournal;
 use adk_build::llm::LlmAgent;
 use adk_build::testing::{Reply, ScriptedModel};
-use adk_build::{Content, Error, ErrorKind, MemoryArtifacts, Result, Runner, Toolset, Tree};
-use adk_mcp::McpToolset;
+use adk_build::tool::DeclaredToolset;
+use adk_build::{Content, Error, ErrorKind, MemoryArtifacts, Result, Runner, Tree};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -44,7 +44,10 @@ impl RunResult {
 }
 
 /// Makes calls one after the other.
-pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<RunResult> {
+pub async fn calls(
+    toolset: impl Into<DeclaredToolset>,
+    calls: &[(&str, Value)],
+) -> Result<RunResult> {
     let mut model = ScriptedModel::new();
     for (name, args) in calls {
         model = model.call(*name, args.clone());
@@ -94,8 +97,8 @@ pub async fn calls(toolset: impl Toolset, calls: &[(&str, Value)]) -> Result<Run
 /// `process` returns the toolset of each process that continues the run. Returns the questions, and
 /// the answers that the model reads.
 #[allow(dead_code, reason = "each test looks at something else")]
-pub async fn run_with_answers(
-    process: impl Fn() -> McpToolset,
+pub async fn run_with_answers<T: Into<DeclaredToolset>>(
+    process: impl Fn() -> T,
     calls: &[(&str, Value)],
     answers: &[Value],
 ) -> (Vec<String>, Vec<Map<String, Value>>) {
@@ -142,7 +145,7 @@ pub async fn run_with_answers(
 }
 
 /// Returns the error of a run that fails before its first call.
-pub async fn run_error(toolset: impl Toolset) -> Error {
+pub async fn run_error(toolset: impl Into<DeclaredToolset>) -> Error {
     calls(toolset, &[])
         .await
         .map(|heard| heard.tools)

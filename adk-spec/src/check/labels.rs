@@ -327,13 +327,17 @@ const fn always_writes(meta: &AgentMeta<'_>) -> bool {
 /// `#[guards(...)]` names. A `faulty` workflow, which has other diagnostics, may lack the step.
 #[track_caller]
 pub const fn raise_guard(spec: &Spec<'_>, key: &str, faulty: bool) {
-    if faulty {
-        return;
+    if !faulty && let Some(fault) = guard_fault(spec, key) {
+        fault.raise();
     }
+}
+
+/// Returns the fault of a guarded key that no part of a workflow reads or writes.
+pub(super) const fn guard_fault(spec: &Spec<'_>, key: &str) -> Option<Message> {
     let mut i = 0;
     while let Some(declared) = spec.declared_key(i) {
         if same(declared.name, key) {
-            return;
+            return None;
         }
         i += 1;
     }
@@ -342,7 +346,7 @@ pub const fn raise_guard(spec: &Spec<'_>, key: &str, faulty: bool) {
             let mut all = Effects::of(meta, &step.renames);
             while let Some(effect) = all.next() {
                 if same(effect.key, key) {
-                    return;
+                    return None;
                 }
             }
         }
@@ -352,5 +356,5 @@ pub const fn raise_guard(spec: &Spec<'_>, key: &str, faulty: bool) {
         key,
         "`, which no step reads or writes; help: remove it, or name the key as the steps do",
     ];
-    Message::of(Check::KeyMissing, &fact).raise();
+    Some(Message::of(Check::KeyMissing, &fact))
 }

@@ -47,8 +47,7 @@ pub(super) const fn describe(
     at: usize,
 ) -> Option<Message> {
     let name = tools[at].name;
-    // Tools from the file of a toolset have no description there.
-    let remedy = if tools[at].description.is_empty() {
+    let remedy = if !tools[at].toolset.is_empty() {
         "give the toolset a prefix, `.prefix(...)` and `adk mcp pull --prefix`"
     } else {
         "give it another name, `#[tool(name = \"...\")]`"
@@ -194,7 +193,8 @@ pub const fn wait_in_tool(agent: &str, used: &AgentMeta<'_>) -> Option<Message> 
 /// Describes a tool without a description. For a function, the macro reports a missing description
 /// from its tokens.
 pub(super) fn undocumented(agent: &str, tool: &ToolMeta<'_>) -> Option<Message> {
-    if !tool.description.trim().is_empty() {
+    // The description of a tool from a toolset is the matter of its server.
+    if !tool.toolset.is_empty() || !tool.description.trim().is_empty() {
         return None;
     }
     let fact =

@@ -1,6 +1,7 @@
 //! [`Labels`] and [`Guards`]: the effects of a tool or function outside of the run, and the rules
 //! of a workflow about them.
 
+use crate::text::same;
 use serde::ser::{Serialize, Serializer};
 use std::fmt;
 
@@ -14,6 +15,9 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Labels(pub(crate) u8);
+
+/// The words of the labels, in the order of their bits.
+const WORDS: [&str; 6] = ["untrusted", "private", "acts", "sends", "trusts", "local"];
 
 impl Labels {
     /// No labels.
@@ -60,10 +64,22 @@ impl Labels {
         self.has(Self::ALL.and(Self::TRUSTS).and(Self::LOCAL))
     }
 
+    /// Returns the label of a word, such as `private` or `local`.
+    pub const fn from_word(word: &str) -> Option<Self> {
+        let mut bit = 0;
+        while bit < WORDS.len() {
+            if same(WORDS[bit], word) {
+                return Some(Self(1 << bit));
+            }
+            bit += 1;
+        }
+        None
+    }
+
     /// Returns the words of the labels, without `local`.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
-        let all = ["untrusted", "private", "acts", "sends", "trusts"];
-        let all = all.into_iter().enumerate();
+        let all = WORDS.into_iter().enumerate();
+        let all = all.filter(|(_, word)| *word != "local");
         all.filter_map(move |(bit, word)| self.has(Self(1 << bit)).then_some(word))
     }
 }

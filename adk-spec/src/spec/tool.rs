@@ -53,6 +53,9 @@ pub struct ToolMeta<'a> {
     /// The labels.
     #[serde(skip_serializing_if = "Labels::is_empty")]
     pub labels: Labels,
+    /// The toolset of the tool; empty for a tool that the agent lists itself.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub toolset: &'a str,
     /// The agent that the tool calls, if the tool is an agent.
     #[serde(skip)]
     pub agent: Option<&'a AgentMeta<'a>>,
@@ -79,6 +82,7 @@ impl<'a> ToolMeta<'a> {
             blocking: false,
             at_provider: false,
             labels: Labels::NONE,
+            toolset: "",
             agent: None,
         }
     }
@@ -123,5 +127,7 @@ impl<'a> ToolMeta<'a> {
         at_provider(yes: bool) = yes;
         /// Sets the labels.
         labels(labels: Labels) = labels;
+        /// Sets the toolset that supplies the tool.
+        toolset(name: &'a str) = name;
     }
 }

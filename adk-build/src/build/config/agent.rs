@@ -6,6 +6,7 @@ use super::fields::{ConfigFields, fault, join_place, unresolved_fact};
 use super::registry::Callbacks;
 use crate::build::LlmAgent;
 use crate::build::block::{BlockAgent, BlockBuilder, LoopAgent, ParallelAgent, SequentialAgent};
+use crate::build::guards::TreeGuards;
 use crate::build::item::{DEEPEST, IntoAgent, SubAgent};
 use crate::build::llm::{LlmAgentBuilder, OutputType};
 use adk_core::__private::build::{AgentDescription, DescriptionParts, describe_value};
@@ -33,6 +34,8 @@ pub(super) struct ConfigReader<'r> {
     open: Vec<String>,
     /// The number of agents without a readable name.
     nameless: usize,
+    /// The guards of the tree, until its root has them.
+    pub(super) guards: TreeGuards,
 }
 
 impl<'r> ConfigReader<'r> {
@@ -42,6 +45,7 @@ impl<'r> ConfigReader<'r> {
             faults: Vec::new(),
             open: Vec::new(),
             nameless: 0,
+            guards: TreeGuards::default(),
         }
     }
 
@@ -252,6 +256,7 @@ impl<'r> ConfigReader<'r> {
         mut fields: ConfigFields<'_>,
         depth: usize,
     ) -> SubAgent {
+        block = block.guards(std::mem::take(&mut self.guards));
         if let Some(text) = fields.text("description", &mut self.faults) {
             block = block.description(text);
         }
@@ -267,6 +272,7 @@ impl<'r> ConfigReader<'r> {
 
     fn llm(&mut self, name: &str, mut fields: ConfigFields<'_>, depth: usize) -> SubAgent {
         let mut agent = LlmAgent::builder(name.to_owned());
+        agent = agent.guards(std::mem::take(&mut self.guards));
         let faults = &mut self.faults;
         if let Some(text) = fields.text("description", faults) {
             agent = agent.description(text);
@@ -374,10 +380,13 @@ impl<'r> ConfigReader<'r> {
             else {
                 continue;
             };
-            match self.registry.tools.get(tool) {
-                Some(tool) => agent = agent.tools([tool.clone()]),
-                None => {
-                    let known = self.registry.tools.keys().map(String::as_str);
+            let registry = self.registry;
+            match (registry.tools.get(tool), registry.toolsets.get(tool)) {
+                (Some(tool), _) => agent = agent.tools([tool.clone()]),
+                (None, Some(toolset)) => agent = agent.toolset(toolset.clone()),
+                (None, None) => {
+                    let known = registry.tools.keys().chain(registry.toolsets.keys());
+                    let known = known.map(String::as_str);
                     let fact = format!(
                         "agent `{name}` has a tool `{tool}`, which the registry does not have"
                     );

@@ -107,6 +107,20 @@ impl<'v> ConfigFields<'v> {
         self.read_as(field, "a list", faults, Value::as_array)
     }
 
+    /// Reads a list of strings.
+    pub(super) fn texts(
+        &mut self,
+        field: &'static str,
+        faults: &mut Vec<Diagnostic>,
+    ) -> Vec<&'v str> {
+        let read = |value: &'v Value| {
+            let texts = value.as_array()?.iter().map(Value::as_str);
+            texts.collect::<Option<Vec<_>>>()
+        };
+        let texts = self.read_as(field, "a list of strings", faults, read);
+        texts.unwrap_or_default()
+    }
+
     pub(super) fn object(
         &mut self,
         field: &'static str,

@@ -5,7 +5,7 @@ use crate::build::llm::OutputType;
 use adk_core::callback::{AgentCallbacks, ModelCallbacks, ToolCallbacks};
 use adk_core::llm::provider::{code_execution, google_search, url_context, web_search};
 use adk_core::model::ModelRef;
-use adk_core::tool::DynTool;
+use adk_core::tool::{DeclaredToolset, DynTool};
 use adk_core::tools::{exit_loop, load_artifacts, load_memory, preload_memory};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,6 +32,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Registry {
     pub(super) tools: BTreeMap<String, Arc<dyn DynTool>>,
+    pub(super) toolsets: BTreeMap<String, DeclaredToolset>,
     pub(super) agents: BTreeMap<String, SubAgent>,
     pub(super) models: BTreeMap<String, ModelRef>,
     pub(super) documents: BTreeMap<String, Value>,
@@ -57,9 +58,10 @@ impl Registry {
     /// Creates a registry with the built-in tools `exit_loop`, `load_artifacts`, `load_memory` and
     /// `preload_memory`, and with the [tools of providers](adk_core::llm::provider).
     pub fn new() -> Self {
-        let (tools, agents, models, documents, callbacks, outputs) = Default::default();
+        let (tools, toolsets, agents, models, documents, callbacks, outputs) = Default::default();
         let registry = Self {
             tools,
+            toolsets,
             agents,
             models,
             documents,
@@ -85,6 +87,44 @@ impl Registry {
     pub fn tool(mut self, tool: impl DynTool) -> Self {
         self.tools
             .insert(tool.meta().name.to_owned(), Arc::new(tool));
+        self
+    }
+
+    /// Adds a toolset under its own name, for the `tools` of agents. Its labels and its file are
+    /// those of the program: a config cannot change them. The toolset replaces an earlier toolset
+    /// with that name; a tool with the name comes first.
+    ///
+    /// ```
+    /// # use adk_build as adk;
+    /// use adk::build::{Registry, Tree};
+    /// use adk::spec::Labels;
+    /// use adk::tool::DeclaredToolset;
+    /// # use adk::{BoxFuture, DynTool, ReadonlyContext, Result, Toolset};
+    /// # struct Mails;
+    /// # impl Toolset for Mails {
+    /// #     fn name(&self) -> &str { "mails" }
+    /// #     fn tools<'a>(&'a self, _: &'a ReadonlyContext)
+    /// #         -> BoxFuture<'a, Result<Vec<std::sync::Arc<dyn DynTool>>>> {
+    /// #         Box::pin(async { Ok(Vec::new()) })
+    /// #     }
+    /// # }
+    /// use serde_json::json;
+    ///
+    /// let mails = DeclaredToolset::new(Mails).labels(Labels::ACTS);
+    /// let registry = Registry::new().toolset(mails);
+    /// let config = json!({
+    ///     "name": "clerk",
+    ///     "instruction": "Answer.",
+    ///     "tools": ["mails"],
+    ///     "guards": {"untrusted": ["user"]},
+    /// });
+    /// let error = Tree::from_config(&config, &registry).unwrap_err().to_string();
+    /// assert!(error.contains("untrusted-action: agent `clerk` may call a tool"), "{error}");
+    /// ```
+    #[must_use]
+    pub fn toolset(mut self, toolset: impl Into<DeclaredToolset>) -> Self {
+        let toolset = toolset.into();
+        self.toolsets.insert(toolset.name().to_owned(), toolset);
         self
     }
 
@@ -194,6 +234,7 @@ impl fmt::Debug for Registry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Registry")
             .field("tools", &self.tools.keys())
+            .field("toolsets", &self.toolsets.keys())
             .field("agents", &self.agents.keys())
             .field("models", &self.models.keys())
             .field("documents", &self.documents.keys())

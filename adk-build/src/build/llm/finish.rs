@@ -6,8 +6,8 @@ use crate::build::error::BuildError;
 use crate::build::item::{DEEPEST, Item, Placed, SubAgent};
 use crate::build::tree::{OUTPUT_KEY, SUB_AGENTS, Tree};
 use adk_core::__private::build::{
-    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, SEES_ALL, contents_fault,
-    described, shown, value_schema,
+    ANSWER_ATTEMPTS, AgentOutput, DescriptionParts, Key, LlmParts, OwnedGuards, SEES_ALL,
+    contents_fault, described, shown, toolset_fault, value_schema,
 };
 use adk_core::check::{Check, Diagnostic};
 use adk_core::llm::Instruction;
@@ -32,7 +32,7 @@ impl LlmAgentBuilder {
     pub fn build(self) -> Result<LlmAgent, BuildError> {
         let mut faults = self.check();
         faults.retain(|fault| !fault.is_of_flow());
-        if !self.options.guards {
+        if !self.options.guards.checks {
             faults.retain(|fault| !fault.is_of_guards());
         }
         if faults.is_empty() {
@@ -74,6 +74,12 @@ impl LlmAgentBuilder {
                     declaration.name, self.name
                 );
                 faults.push(Diagnostic::new(Check::ToolArgument, &*self.name, fact));
+            }
+        }
+        for toolset in &self.toolsets {
+            if let Some(fault) = toolset_fault(toolset) {
+                let fact = fault.trim_start_matches("syntax: ");
+                faults.push(Diagnostic::new(Check::Syntax, &*self.name, fact));
             }
         }
         if self.settings.max_turns == Some(0) {
@@ -160,8 +166,9 @@ impl LlmAgentBuilder {
             .collect();
         let kept = self.sub_agents.iter().filter(|part| part.depth() < DEEPEST);
         parts.transfer = kept.map(SubAgent::to_agent).collect();
-        parts.more_tools = !self.settings.toolsets.0.is_empty();
-        let short = self.tools.is_empty() && !parts.more_tools && parts.transfer.is_empty();
+        parts.toolsets = self.toolsets;
+        parts.guards = self.options.guards.rules.map(OwnedGuards::new);
+        let short = self.tools.is_empty() && parts.toolsets.is_empty() && parts.transfer.is_empty();
         let is_text = match &self.answer.form {
             Some(OutputType::Schema(_)) => false,
             Some(OutputType::Type { output, .. }) => output.schema.is_none(),

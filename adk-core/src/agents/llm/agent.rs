@@ -19,7 +19,7 @@ use crate::agents::description::{AgentDescription, DescriptionParts};
 use crate::model::ModelRef;
 use crate::runtime::agent::DynAgent;
 use crate::runtime::run::PromptSource;
-use crate::runtime::tool::{DynTool, Toolset};
+use crate::runtime::tool::{DeclaredToolset, DynTool, Toolset};
 use crate::{Error, ErrorKind, Result};
 use serde_json::Value;
 use std::fmt;
@@ -100,6 +100,8 @@ impl LlmAgent {
             settings,
         } = parts;
         let tools = ToolList(parts.tools.clone());
+        let toolsets = parts.toolsets.iter().cloned();
+        let toolsets = ToolsetList(toolsets.map(DeclaredToolset::into_dyn).collect());
         let max_turns = settings.max_turns;
         Self {
             description: AgentDescription::from_parts(parts),
@@ -112,7 +114,7 @@ impl LlmAgent {
             answer_attempts,
             tools,
             disallow_transfer,
-            toolsets: ToolsetList::default(),
+            toolsets,
             settings,
         }
     }

@@ -5,7 +5,7 @@ use super::super::names;
 use super::super::plan::{StepKind, Target};
 use super::fields::{OwnAgent, duration, settings, tools};
 use super::instruction::{Prompt, source};
-use super::{Expansion, docs, index, key_spec, numbered_ident, prompt};
+use super::{Expansion, docs, index, key_spec, numbered_ident, prompt, raise};
 use crate::code::{code, labels, read};
 use crate::place::definition;
 use crate::typed::KeyFacts;
@@ -94,8 +94,18 @@ impl Expansion<'_> {
                 };
                 let labels = labels(&toolset.labels);
                 let labels = labels.unwrap_or_else(|| quote!(__adk::spec::Labels::NONE));
+                let name = names::unraw(&toolset.name);
+                let fault = toolset.file.as_ref().map(|_| {
+                    raise(
+                        toolset.name.span(),
+                        quote!(__wire::raise_tool_file),
+                        quote!(&#file),
+                    )
+                });
                 quote! {
-                    const #file: __wire::ToolFile = (#text, #labels);
+                    const #file: __wire::ToolFile<'static> =
+                        __wire::ToolFile::new(#name, #text, #labels);
+                    #fault
                     const _: () = __wire::require_toolset::<#ty>();
                 }
             });

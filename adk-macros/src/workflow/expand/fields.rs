@@ -106,7 +106,7 @@ pub(super) fn tools(
     let all = if files.is_empty() {
         quote!([#(#described),*])
     } else {
-        let count = quote!({ #own #(+ __wire::count_tools(#files))* });
+        let count = quote!({ #own #(+ #files.count())* });
         quote!(__wire::with_file_tools::<#count>(&[#(#described),*], &[#(#files),*]))
     };
     let spans = sets.iter().map(|(_, name)| name.span()).take(1);

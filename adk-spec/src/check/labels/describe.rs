@@ -154,17 +154,31 @@ const fn remedies(m: &mut Message, finding: &Finding<'_>, causes: &Causes<'_, '_
         } else {
             finding.tool
         });
-        m.push("` its labels, or `local`: `strict` counts what has no label as all of them");
+        m.push("` its labels");
+        if !finding.toolset.is_empty() {
+            m.all(&[" in the file of toolset `", finding.toolset, "`"]);
+        }
+        m.push(", or `local`: `strict` counts what has no label as all of them");
     }
     match finding.kind {
         // A tool that asks cannot be in an agent that is itself a tool.
         SinkKind::Tool if !ways.requested => {
             or(m, &mut is_first);
-            m.all(&[
-                "let a person agree to each call, `#[tool(confirm)]` on `",
-                finding.tool,
-                "`",
-            ]);
+            if finding.toolset.is_empty() {
+                m.all(&[
+                    "let a person agree to each call, `#[tool(confirm)]` on `",
+                    finding.tool,
+                    "`",
+                ]);
+            } else {
+                m.all(&[
+                    "let a person agree to each call, with `",
+                    finding.tool,
+                    "` in `confirm` of the file of toolset `",
+                    finding.toolset,
+                    "`",
+                ]);
+            }
         }
         SinkKind::SelectingTool => {
             or(m, &mut is_first);

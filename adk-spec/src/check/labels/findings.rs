@@ -12,6 +12,8 @@ pub(in crate::check) struct Finding<'a> {
     pub(super) leaks: bool,
     /// The tool; empty for a function, an `impl Agent`, or a tool that only the run knows.
     pub(super) tool: &'a str,
+    /// The toolset of the tool; empty for none.
+    pub(super) toolset: &'a str,
     pub(super) agent: &'a str,
     pub(super) kind: SinkKind,
     /// The nested workflow around the sink; empty for none.
@@ -44,6 +46,7 @@ impl Finding<'_> {
         at: usize::MAX,
         leaks: false,
         tool: "",
+        toolset: "",
         agent: "",
         kind: SinkKind::Tool,
         inside: "",

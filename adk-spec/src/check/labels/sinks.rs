@@ -41,31 +41,20 @@ impl<'a> LabelWalk<'_, 'a> {
             each!(tool in member.tools => {
                 if self.is_unasked(tool) {
                     let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
-                    self.sink(context, tool.labels, kind, member.name, tool.name, &ways);
+                    let names = [member.name, tool.name, tool.toolset];
+                    self.sink(context, tool.labels, kind, names, &ways);
                 }
             });
             match member.kind {
                 AgentKind::Llm => {
                     let labels = self.unknown_tools(member);
-                    self.sink(
-                        context,
-                        labels,
-                        SinkKind::UnknownTool,
-                        member.name,
-                        "",
-                        &ways,
-                    );
+                    let names = [member.name, "", ""];
+                    self.sink(context, labels, SinkKind::UnknownTool, names, &ways);
                 }
                 AgentKind::Function => self.function_sink(context, member, &ways),
                 AgentKind::Custom => {
-                    self.sink(
-                        context,
-                        member.labels,
-                        SinkKind::Custom,
-                        member.name,
-                        "",
-                        &ways,
-                    );
+                    let names = [member.name, "", ""];
+                    self.sink(context, member.labels, SinkKind::Custom, names, &ways);
                 }
                 AgentKind::Workflow | AgentKind::Await => {}
             }
@@ -124,7 +113,7 @@ impl<'a> LabelWalk<'_, 'a> {
         } else {
             SinkKind::Function
         };
-        self.sink(marks, meta.labels, kind, meta.name, "", ways);
+        self.sink(marks, meta.labels, kind, [meta.name, "", ""], ways);
     }
 
     /// Records a sink that marks reach.
@@ -133,8 +122,7 @@ impl<'a> LabelWalk<'_, 'a> {
         marks: Marks,
         own: Labels,
         kind: SinkKind,
-        agent: &'a str,
-        tool: &'a str,
+        [agent, tool, toolset]: [&'a str; 3],
         ways: &Ways<'a>,
     ) {
         let labels = self.counted(own);
@@ -159,6 +147,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 at,
                 leaks,
                 tool,
+                toolset,
                 agent,
                 kind,
                 inside: self.states.at.name,

@@ -10,7 +10,7 @@ use crate::runtime::callback::{
     OnModelError, OnToolError, setters,
 };
 use crate::runtime::run::{Context, Prepare};
-use crate::runtime::tool::{DynTool, Toolset};
+use crate::runtime::tool::{DeclaredToolset, DynTool, Toolset};
 use crate::spec::AgentMeta;
 use crate::{Content, DynAgent, Event, Result};
 use std::fmt;
@@ -150,10 +150,11 @@ impl<W, const N: usize> Declared<W, N> {
         self.set(|settings| settings.tools.0.push(Arc::new(tool)))
     }
 
-    /// Adds a toolset. A run does not start unless the declaration permits more tools:
-    /// `tools: [find, ..]`, or `tools: [..]`.
-    pub fn add_toolset(&mut self, toolset: impl Toolset) -> &mut Self {
-        self.set(|settings| settings.toolsets.0.push(Arc::new(toolset)))
+    /// Adds a toolset, perhaps as a [`DeclaredToolset`] with labels. A run does not start unless the
+    /// declaration permits more tools: `tools: [find, ..]`, or `tools: [..]`.
+    pub fn add_toolset(&mut self, toolset: impl Into<DeclaredToolset>) -> &mut Self {
+        let toolset = toolset.into().into_dyn();
+        self.set(|settings| settings.toolsets.0.push(toolset))
     }
 
     /// Sets the toolsets that the declaration names.
