@@ -14,6 +14,7 @@ pub(crate) mod live;
 mod names;
 pub(crate) mod tools;
 
+pub use crate::audit::{Audit, AuditCleaner, AuditSink, AuditSource, Unseen};
 pub use crate::bounds::Bounds;
 pub use crate::lints::Lint;
 pub use crate::table::Check;

@@ -1,6 +1,6 @@
 //! [`AgentMeta`]: the keys, tools and limits of an agent.
 
-use super::{AnsweredBy, Guards, KeySpec, Labels, ResourceSpec, Step, ToolMeta};
+use super::{AnsweredBy, Guards, KeySpec, Labels, ResourceSpec, SourcePlace, Step, ToolMeta};
 use crate::hash::{hash, same};
 use std::any::Any;
 use std::time::Duration;
@@ -175,6 +175,9 @@ pub struct AgentMeta<'a> {
     /// The rules of a workflow about text that strangers wrote.
     #[serde(skip)]
     pub guards: Option<&'a Guards<'a>>,
+    /// The place of the definition of a function with the label `trusts`; `None` if it is unknown.
+    #[serde(skip)]
+    pub place: Option<SourcePlace<'a>>,
     /// The default of an `await` as the user spelled it; empty without a default.
     #[serde(skip)]
     pub default: &'a str,
@@ -224,6 +227,7 @@ impl<'a> AgentMeta<'a> {
             schema: None,
             labels: Labels::NONE,
             guards: None,
+            place: None,
             default: "",
             identity: 0,
             prompt_keys: None,
@@ -262,6 +266,13 @@ impl<'a> AgentMeta<'a> {
     #[must_use]
     pub const fn named(mut self, name: &'a str) -> Self {
         self.name = name;
+        self
+    }
+
+    /// Sets the place of the definition.
+    #[must_use]
+    pub const fn place(mut self, file: &'a str, line: u32) -> Self {
+        self.place = Some(SourcePlace::new(file, line));
         self
     }
 

@@ -138,7 +138,7 @@ impl<'a> LabelWalk<'_, 'a> {
             repeats = is_new && !self.is_over();
         }
         self.errors = self.errors.or(context);
-        if context.untrusted != 0 {
+        if context.untrusted != 0 || self.notes.are_kept() {
             self.sinks(place, context, called);
         }
         self.write_all(place, context, false);
@@ -149,15 +149,17 @@ impl<'a> LabelWalk<'_, 'a> {
     const fn gather(&mut self, place: &Place<'a>, request: Option<Marks>) -> Marks {
         let mut marks = self.reads(place);
         if let Some(request) = request {
-            marks = marks.or(request);
+            marks = marks.or(self.seen(request, place.agent.name));
         }
         let mut members = place.effects();
         while let Some(member) = members.next_agent() {
             if request.is_none() {
-                marks = marks.or(self.visible(member));
+                marks = marks.or(self.seen(self.visible(member), member.name));
             }
-            marks = marks.or(self.artifacts(member));
+            let shown = self.artifacts(member);
+            marks = marks.or(self.seen(shown, member.name));
             if sees_all(member) {
+                self.note_everything(member.name);
                 marks = marks.or(self.everything());
             }
             match member.kind {
@@ -215,6 +217,7 @@ impl<'a> LabelWalk<'_, 'a> {
             How::Agent if !own.is_known() => How::UnlabelledAgent,
             how => how,
         };
+        self.note_source(labels, how, agent, name);
         if labels.has(Labels::UNTRUSTED) && marks.untrusted == 0 {
             marks.untrusted = self.causes.add(how, agent, name, 0, 1);
         }
@@ -228,22 +231,23 @@ impl<'a> LabelWalk<'_, 'a> {
     pub(super) const fn reads(&mut self, place: &Place<'a>) -> Marks {
         let (mut all, mut marks) = (place.effects(), Marks::NONE);
         while let Some(effect) = all.next() {
-            match effect.act {
+            let read = match effect.act {
                 Act::Prompt { optional, .. } => {
                     self.reads_absent = self.reads_absent || optional;
-                    marks = marks.or(self.states.read(hash(effect.key)));
+                    self.states.read(hash(effect.key))
                 }
                 Act::Read { spec, .. } => {
                     self.reads_absent = self.reads_absent || spec.optional;
                     let read = self.states.read(hash(effect.key));
-                    marks = marks.or(if spec.is_closed() {
+                    if spec.is_closed() {
                         read.without_text()
                     } else {
                         read
-                    });
+                    }
                 }
-                _ => {}
-            }
+                _ => continue,
+            };
+            marks = marks.or(self.seen(read, all.agent().name));
         }
         marks
     }
@@ -293,6 +297,7 @@ impl<'a> LabelWalk<'_, 'a> {
                     && !self.is_over()
                 {
                     let known = self.call_agent(&place.below(agent, PlaceRole::Tool), context);
+                    self.seen(known, member.name);
                     // The agent knows its request from its caller.
                     back = back.or(Marks {
                         untrusted: if context.untrusted == 0 { known.untrusted } else { 0 },
@@ -385,6 +390,7 @@ impl<'a> LabelWalk<'_, 'a> {
                 None => all.agent().name,
             };
             let marks = if spec.is_closed() {
+                self.note_type(marks, writer, effect.key, spec);
                 marks.without_text()
             } else {
                 marks
@@ -437,9 +443,10 @@ impl<'a> LabelWalk<'_, 'a> {
         let has_context = meta.labels.has(Labels::CONTEXT);
         let mut marks = self.reads(place);
         if has_context {
+            self.note_everything(meta.name);
             marks = marks.or(self.everything());
         }
-        if marks.untrusted != 0 {
+        if marks.untrusted != 0 || self.notes.are_kept() {
             let mut ways = Ways::NONE;
             self.add_keys(place, &mut ways);
             self.function_sink(marks, meta, &ways);
@@ -447,6 +454,7 @@ impl<'a> LabelWalk<'_, 'a> {
         marks = self.source(marks, meta.labels, How::Function, meta.name, "");
         self.errors = self.errors.or(marks);
         if meta.labels.has(Labels::TRUSTS) {
+            self.note_trust(marks, place);
             marks = Marks::NONE;
         }
         if has_context {
@@ -472,7 +480,9 @@ impl<'a> LabelWalk<'_, 'a> {
         let mut all = Effects::of(meta, &Renames::NONE);
         while let Some(effect) = all.next() {
             if let Act::Prompt { .. } = effect.act {
+                let before = self.states.read(hash(effect.key));
                 self.clean(effect.key);
+                self.note_shown(before, meta, effect.key);
             }
         }
     }

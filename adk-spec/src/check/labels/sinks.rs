@@ -3,6 +3,7 @@
 use super::agents::{Place, PlaceRole, sees_all};
 use super::findings::{Finding, SinkKind, Ways};
 use super::marks::Marks;
+use super::notes::NoteKind;
 use super::state::NOW;
 use super::walk::LabelWalk;
 use crate::effects::Act;
@@ -37,7 +38,9 @@ impl<'a> LabelWalk<'_, 'a> {
         while let Some(member) = members.next_agent() {
             each!(tool in member.tools => {
                 let asks = tool.confirm && !(tool.selects && self.guards.strict);
-                if tool.agent.is_none() && !asks {
+                if tool.agent.is_none() && asks {
+                    self.note_confirmed(context, member.name, tool);
+                } else if tool.agent.is_none() {
                     let kind = if tool.confirm { SinkKind::SelectingTool } else { SinkKind::Tool };
                     self.sink(context, tool.labels, kind, member.name, tool.name, &ways);
                 }
@@ -111,6 +114,8 @@ impl<'a> LabelWalk<'_, 'a> {
         ways: &Ways<'a>,
     ) {
         let labels = self.counted(own);
+        let name = if kind.has_tool() { tool } else { agent };
+        self.note_sink(labels, own, marks, agent, name, NoteKind::Sink);
         let acts = labels.has(Labels::ACTS) && marks.untrusted != 0;
         let leaks =
             !acts && labels.has(Labels::SENDS) && marks.untrusted != 0 && marks.private != 0;
