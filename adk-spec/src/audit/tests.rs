@@ -5,7 +5,7 @@ use super::Unseen;
 use crate::number::closed_if;
 use crate::spec::sketch::{Steps, choice, function, keys, leak, llm, run, steps, workflow};
 use crate::spec::{AgentKind, AgentMeta, Conversation, Guards, InputSpec, KeySpec, Labels};
-use crate::spec::{Spec, ToolMeta};
+use crate::spec::{SourcePlace, Spec, ToolMeta};
 
 const GUARDS: Guards<'static> = Guards::NONE.untrusted(&["ticket"]).fresh(true).strict(true);
 
@@ -21,7 +21,7 @@ fn desk_steps() -> Vec<Steps> {
     let glossary = function("glossary")
         .description("Keeps the words of the glossary.\n\nNo others.")
         .labels(Labels::TRUSTS)
-        .place("src/desk.rs", 20)
+        .place(SourcePlace::new("src/desk.rs", 20))
         .reads(keys(["ticket"]))
         .writes(keys(["subject"]));
     let rater = llm("rater")
@@ -58,7 +58,7 @@ fn desk() -> Spec<'static> {
             InputSpec::typed(closed("customer", "u64"), false),
         ]))
         .guards(Some(&GUARDS))
-        .defined("Desk", "src/desk.rs", 27)
+        .defined("Desk", SourcePlace::new("src/desk.rs", 27))
 }
 
 #[test]
@@ -276,12 +276,6 @@ fn added(diagram: &str, plain: &str) -> String {
 
 #[test]
 fn the_overlay_of_mermaid() {
-    if let Ok(d) = std::env::var("DUMP") {
-        std::fs::write(format!("{d}/draw-desk.mmd"), desk().audit().mermaid()).unwrap();
-        std::fs::write(format!("{d}/desk.dot"), desk().audit().dot()).unwrap();
-        let look = crate::spec::DotLook::new(true);
-        std::fs::write(format!("{d}/desk-dark.dot"), desk().audit().dot_with(&look)).unwrap();
-    }
     assert_eq!(
         added(&desk().audit().mermaid(), &desk().mermaid()),
         "    o0[\"ticket (untrusted)\"]

@@ -269,13 +269,6 @@ impl<'a> AgentMeta<'a> {
         self
     }
 
-    /// Sets the place of the definition.
-    #[must_use]
-    pub const fn place(mut self, file: &'a str, line: u32) -> Self {
-        self.place = Some(SourcePlace::new(file, line));
-        self
-    }
-
     /// Sets the definition.
     #[must_use]
     pub const fn definition(mut self, definition: &'a str) -> Self {
@@ -402,6 +395,8 @@ impl<'a> AgentMeta<'a> {
         labels(labels: Labels) = labels;
         /// Sets the rules of a workflow about text that strangers wrote.
         guards(guards: Option<&'a Guards<'a>>) = guards;
+        /// Sets the place of the definition.
+        place(place: SourcePlace<'a>) = Some(place);
         /// Sets the default of an `await`, as the user spelled it.
         default(text: &'a str) = text;
         /// Sets the steps of a workflow.

@@ -1,6 +1,7 @@
 //! [`SourcePlace`]: the line of a definition.
 
 use std::fmt;
+use std::panic::Location;
 
 /// The file and line of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -10,6 +11,15 @@ pub struct SourcePlace<'a> {
     pub file: &'a str,
     /// The line, counted from 1.
     pub line: u32,
+}
+
+impl SourcePlace<'static> {
+    /// Returns the place of the call.
+    #[track_caller]
+    pub const fn here() -> Self {
+        let caller = Location::caller();
+        Self::new(caller.file(), caller.line())
+    }
 }
 
 impl<'a> SourcePlace<'a> {

@@ -121,8 +121,8 @@ impl<'a> Spec<'a> {
 
     /// Sets the name of the type and the place of its definition.
     #[must_use]
-    pub const fn defined(mut self, name: &'a str, file: &'a str, line: u32) -> Self {
-        self.definition = Some((name, SourcePlace::new(file, line)));
+    pub const fn defined(mut self, name: &'a str, place: SourcePlace<'a>) -> Self {
+        self.definition = Some((name, place));
         self
     }
 
