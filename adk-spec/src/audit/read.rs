@@ -19,6 +19,7 @@ pub(super) fn audit<'a>(spec: &Spec<'a>, is_strict: bool) -> Audit<'a> {
     };
     let walked = labels::audit(&walked);
     let mut reader = Reader {
+        spec,
         nodes: AgentNodes::new(spec),
         sources: guarded(spec),
         sinks: Vec::new(),
@@ -58,18 +59,23 @@ fn guarded(spec: &Spec<'_>) -> Vec<AuditSource> {
         name: key.to_owned(),
         label,
         seen_by: Vec::new(),
-        kind: if key == "user" {
-            SourceKind::Message
-        } else if spec.inputs.iter().any(|input| input.name == key) {
-            SourceKind::Input
-        } else {
-            SourceKind::Key
-        },
+        kind: kind_of_key(spec, key),
     };
     untrusted.chain(private).map(source).collect()
 }
 
-struct Reader<'a> {
+fn kind_of_key(spec: &Spec<'_>, key: &str) -> SourceKind {
+    if key == "user" {
+        SourceKind::Message
+    } else if spec.inputs.iter().any(|input| input.name == key) {
+        SourceKind::Input
+    } else {
+        SourceKind::Key
+    }
+}
+
+struct Reader<'s, 'a> {
+    spec: &'s Spec<'a>,
     nodes: AgentNodes<'a>,
     sources: Vec<AuditSource>,
     sinks: Vec<AuditSink>,
@@ -77,7 +83,7 @@ struct Reader<'a> {
     overlay: Overlay,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn add(&mut self, note: &Note<'_>) {
         match note.kind {
             NoteKind::Guarded | NoteKind::Source => self.add_source(note),
@@ -97,8 +103,7 @@ impl Reader<'_> {
             let is_same = |one: &AuditSource| one.name == name && one.label == label;
             let at = self.sources.iter().position(is_same).unwrap_or_else(|| {
                 let kind = match note.kind {
-                    NoteKind::Guarded if name == "user" => SourceKind::Message,
-                    NoteKind::Guarded => SourceKind::Key,
+                    NoteKind::Guarded => kind_of_key(self.spec, name),
                     _ if note.is_unlabelled => SourceKind::Unlabelled,
                     _ => SourceKind::Labelled,
                 };
