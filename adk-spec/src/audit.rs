@@ -78,6 +78,19 @@ pub struct AuditSink {
     confirms: Confirms,
 }
 
+impl AuditSink {
+    /// Returns whether the marks allow no call without a person.
+    fn is_reached(&self) -> bool {
+        let has = |mark| self.marks.contains(&mark);
+        has("untrusted") && (self.label == "acts" || has("private"))
+    }
+
+    /// Returns whether a check refuses the sink.
+    pub fn is_refused(&self) -> bool {
+        self.is_reached() && self.confirms == Confirms::Nothing
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Confirms {
     Nothing,

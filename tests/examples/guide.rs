@@ -36,6 +36,10 @@ async fn programs_without_a_server_run_to_their_end() {
             "cost",
             "raise `tokens`, or find the cause in the events of the run\n",
         ),
+        (
+            "audit",
+            "  not seen   the bodies of 1 function and 3 tools\n  refused    nothing\n",
+        ),
         ("structured_review", "line 2: what 2\n  write: instead 2\n"),
         (
             "traced",

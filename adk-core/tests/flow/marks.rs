@@ -160,6 +160,29 @@ fn first_missed(found: &[Finding], reached: &BTreeSet<Reached>, sink: &str) -> O
 }
 
 #[test]
+fn an_audit_agrees_with_the_checks() {
+    let (mut refused, mut clean) = (0, 0);
+    for seed in 1..=crate::number("ADK_TREES").unwrap_or(300) {
+        let Some(flow) = labelled(seed, true) else {
+            continue;
+        };
+        let (store, found) = (Store::default(), findings(&flow).unwrap_or_default());
+        let audit = spec(&flow, &store).audit();
+        let messages: Vec<_> = found.iter().map(|finding| &finding.message).collect();
+        let audited: Vec<_> = audit.findings.iter().collect();
+        assert_eq!(audited, messages, "seed {seed}");
+        let is_refused = audit.sinks.iter().any(AuditSink::is_refused);
+        assert_eq!(is_refused, !found.is_empty(), "seed {seed}:\n{audit}");
+        refused += u64::from(is_refused);
+        clean += u64::from(!is_refused && audit.has_labels());
+    }
+    assert!(
+        refused > 10 && clean > 10,
+        "{refused} refused, {clean} clean"
+    );
+}
+
+#[test]
 fn marks_reach_only_sinks_that_are_found() {
     let trees = crate::number("ADK_TREES").unwrap_or(150);
     let first = crate::number("ADK_SEED").unwrap_or(1);

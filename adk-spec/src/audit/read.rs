@@ -158,15 +158,10 @@ impl Reader<'_, '_> {
             }
             self.sinks.push(sink);
         }
-        let would_act = note.labels.has(Labels::ACTS) && note.marks.has(Labels::UNTRUSTED);
-        let would_leak = note.labels.has(Labels::SENDS)
-            && note.marks.has(Labels::UNTRUSTED)
-            && note.marks.has(Labels::PRIVATE);
-        if would_act || would_leak {
+        let added = &self.sinks[self.sinks.len() - note.labels.words().count()..];
+        if added.iter().any(AuditSink::is_reached) {
             match confirms {
-                Confirms::Nothing => {
-                    self.overlay.refuse(name);
-                }
+                Confirms::Nothing => self.overlay.refuse(name),
                 Confirms::All => self.add_cleaner(note, "confirm", "a person, each call".into()),
                 Confirms::Selected => {
                     let why = "a person, the calls that its predicate selects";

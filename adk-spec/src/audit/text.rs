@@ -115,17 +115,12 @@ fn source(source: &AuditSource) -> Row {
 
 fn sink(sink: &AuditSink) -> Row {
     let label = if sink.is_unlabelled { ", no label" } else { "" };
-    let (untrusted, private) = (
-        sink.marks.contains(&"untrusted"),
-        sink.marks.contains(&"private"),
-    );
-    let is_reached = untrusted && (sink.label == "acts" || private);
     let verdict = match sink.confirms {
-        Confirms::All if is_reached => "a person agrees to each call",
-        Confirms::Selected if is_reached => "a person agrees to the calls that it selects",
-        _ if is_reached && sink.label == "acts" => "refused: untrusted text",
-        _ if is_reached => "refused: untrusted text and private data",
-        _ if untrusted => "no private data",
+        Confirms::All if sink.is_reached() => "a person agrees to each call",
+        Confirms::Selected if sink.is_reached() => "a person agrees to the calls that it selects",
+        _ if sink.is_refused() && sink.label == "acts" => "refused: untrusted text",
+        _ if sink.is_refused() => "refused: untrusted text and private data",
+        _ if sink.marks.contains(&"untrusted") => "no private data",
         _ => "no untrusted text",
     };
     [
