@@ -22,7 +22,7 @@ use crate::judge::waits_in_tool;
 use crate::shrink::shrink;
 use crate::spec::{Store, spec};
 use crate::tree::{Flow, Node, all_written};
-use adk_build::check::{Diagnostic, faults};
+use adk_build::check::{AuditSink, Diagnostic, faults};
 use label::Labeler;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::nodes::AgentNodes;
 use super::{Audit, AuditCleaner, AuditSink, AuditSource, Confirms, SourceKind, Unseen};
 use crate::check::labels::{self, Note, NoteKind};
 use crate::effects::Effects;
-use crate::spec::{AgentKind, AgentMeta, Guards, Labels, NodePaint, Overlay, Spec, StepKind};
+use crate::spec::{AgentKind, AgentMeta, Guards, NodePaint, Overlay, Spec, StepKind};
 
 /// The name of tools that only the run knows.
 const UNKNOWN: &str = "..";
