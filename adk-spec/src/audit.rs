@@ -22,7 +22,7 @@ pub struct Audit<'a> {
     pub sources: Vec<AuditSource>,
     /// The tools and functions that act or send.
     pub sinks: Vec<AuditSink>,
-    /// What keeps text or data out of later steps.
+    /// The steps and tools that keep text or data out of later steps.
     pub cleaners: Vec<AuditCleaner>,
     /// The code that the audit does not see: functions, then tools, then callbacks.
     pub not_seen: Vec<Unseen>,
@@ -98,7 +98,7 @@ enum Confirms {
     All,
 }
 
-/// Something that keeps text or data out of later steps.
+/// A step or tool that keeps text or data out of later steps.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -109,7 +109,7 @@ pub struct AuditCleaner {
     pub at: String,
     /// The cleaned key; for `confirm` and `predicate` the tool.
     pub key: String,
-    /// What the reader of the report needs to know about it.
+    /// The explanation in the report as text.
     #[serde(skip)]
     why: String,
     /// The type of the key.
@@ -133,7 +133,7 @@ pub enum Unseen {
     Callbacks(String),
 }
 
-/// Serializes the name, after which `..` marks unknown tools and `()` callbacks.
+/// Serializes the name. Unknown tools and callbacks begin with `tools of` and `callbacks of`.
 impl Serialize for Unseen {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -71,8 +71,8 @@ impl Commands {
     /// audits each workflow, and drops the reports.
     ///
     /// # Errors
-    /// Returns an error if there are no workflows or two of the same name, if the command is
-    /// unknown to this version, or if its report cannot be written.
+    /// Returns an error if there are no workflows or two of the same name, if the variable holds no
+    /// request, or if the report cannot be written.
     pub async fn run(self) -> Result<()> {
         let mut names = BTreeSet::new();
         for workflow in &self.workflows {

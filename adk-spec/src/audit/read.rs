@@ -18,7 +18,7 @@ pub(super) fn audit<'a>(spec: &Spec<'a>, is_strict: bool) -> Audit<'a> {
         *spec
     };
     let walked = labels::audit(&walked);
-    let mut reader = Reader {
+    let mut reader = NoteReader {
         spec,
         nodes: AgentNodes::new(spec),
         sources: guarded(spec),
@@ -74,7 +74,7 @@ fn kind_of_key(spec: &Spec<'_>, key: &str) -> SourceKind {
     }
 }
 
-struct Reader<'s, 'a> {
+struct NoteReader<'s, 'a> {
     spec: &'s Spec<'a>,
     nodes: AgentNodes<'a>,
     sources: Vec<AuditSource>,
@@ -83,7 +83,7 @@ struct Reader<'s, 'a> {
     overlay: Overlay,
 }
 
-impl Reader<'_, '_> {
+impl NoteReader<'_, '_> {
     fn add(&mut self, note: &Note<'_>) {
         match note.kind {
             NoteKind::Guarded | NoteKind::Source => self.add_source(note),
